@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchgate.measure.engine import ignore
 from benchgate.model.run import Launch
 from benchgate.session.sharing import Sharing
 
@@ -44,27 +45,27 @@ def test_lanes_fit_into_half_of_the_free_memory(peak: int, free: int | None, lan
 
 
 def test_what_varies_much_more_than_the_others_is_measured_alone() -> None:
-    sharing = Sharing(2, str)
+    sharing = Sharing(2, ignore)
     steady = {str(number): even() for number in range(5)}
     sharing.look({**steady, "wild": even(spread=0.03), "less": even(spread=0.019)})
     assert sharing.alone == {"wild"}
 
 
 def test_rounds_that_were_measured_alone_do_not_count() -> None:
-    sharing = Sharing(2, str)
+    sharing = Sharing(2, ignore)
     sharing.look({"a": even(), "b": even(), "wild": even(lane=None, spread=0.1)})
     assert sharing.alone == set()
 
 
 def test_direction_does_not_matter() -> None:
-    sharing = Sharing(2, str)
+    sharing = Sharing(2, ignore)
     slower = launches([1.0] * 6), launches([1.2, 1.21, 1.2, 1.19, 1.2, 1.2])
     sharing.look({"a": even(), "b": even(), "slower": slower})
     assert sharing.alone == set()
 
 
 def test_few_rounds_say_nothing() -> None:
-    sharing = Sharing(2, str)
+    sharing = Sharing(2, ignore)
     base, head = even(spread=0.5)
     sharing.look({"a": even(), "b": even(), "c": (base[:3], head[:3])})
     assert sharing.alone == set()

@@ -260,6 +260,19 @@ class Task:
     halt: Callable[[], None] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a round is to be divided.
+
+    Attributes:
+        lanes: how many tasks are going to be measured at the same time.
+        costs_s: how long each benchmark took in its last round, as far as known.
+    """
+
+    lanes: int = 1
+    costs_s: Mapping[str, float] = field(default_factory=dict)
+
+
 @runtime_checkable
 class DivisibleEngine(Engine, Protocol):
     """An engine whose rounds consist of parts that do not need each other.
@@ -271,7 +284,11 @@ class DivisibleEngine(Engine, Protocol):
     peak_bytes: int
 
     def tasks(
-        self, ids: Sequence[str], rng: random.Random, round_index: int, lanes: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        division: Division,
     ) -> Sequence[Task]:
         """Divide a round.
 
@@ -280,17 +297,20 @@ class DivisibleEngine(Engine, Protocol):
             rng: the source of every random choice; all are drawn before this returns, so they do
                 not depend on what is measured when.
             round_index: from 0.
-            lanes: how many tasks are going to be measured at the same time.
         """
         ...
 
 
 def tasks_of(
-    engine: Engine, ids: Sequence[str], rng: random.Random, round_index: int, lanes: int
+    engine: Engine,
+    ids: Sequence[str],
+    rng: random.Random,
+    round_index: int,
+    division: Division,
 ) -> Sequence[Task]:
     """Divide a round of any engine; one that cannot be divided is measured alone, as a whole."""
     if isinstance(engine, DivisibleEngine):
-        return engine.tasks(ids, rng, round_index, lanes)
+        return engine.tasks(ids, rng, round_index, division)
 
     def whole(_cpu: int | None, starting: Callable[[str], None]) -> Iterator[Observation]:
         return engine.measure_round(ids, rng, round_index, starting)

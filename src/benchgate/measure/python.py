@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from itertools import pairwise
 from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.affinity import moved_to
-from benchgate.measure.engine import ArmName, Discovery, Observation, Task, ignore
+from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
 from benchgate.measure.layout import draw_layout
 from benchgate.measure.lockstep import SamplePlan, starting_order
 from benchgate.measure.pair import LaunchOutcome, measure_launch
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_ROUNDING = 1e-9
 
 _BESIDE = (
     "it starts {}, which share one CPU with both sides: to let them run side by side, set "
@@ -100,11 +100,15 @@ class PythonEngine:
         starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
         """Measure the benchmarks one after the other; see `tasks`."""
-        for task in self.tasks(ids, rng, round_index, 1):
+        for task in self.tasks(ids, rng, round_index, Division()):
             yield from task.run(self._settings.cpu, starting)
 
     def tasks(
-        self, ids: Sequence[str], rng: random.Random, round_index: int, lanes: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        division: Division,
     ) -> Sequence[Task]:
         """Divide a round by files: each has a fresh pair of workers, or one for each lane.
 
@@ -112,13 +116,13 @@ class PythonEngine:
         there, such as a filled cache, would change the numbers of one arm only.
         """
         found = []
-        for group in self._groups(ids, lanes):
+        for group in self._groups(ids, division):
             task = partial(self._measure_group, group, Random(rng.getrandbits(64)), round_index)  # noqa: S311 - repeatable on purpose
             alone = self._settings.cpu is None or self._discovery.entries[group[0]].parallel
             found.append(Task(tuple(group), task, None if alone else self._workers.halt))
         return found
 
-    def _groups(self, ids: Sequence[str], lanes: int) -> list[list[str]]:
+    def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:
         """Put together what shares a pair of processes."""
         groups: dict[tuple[object, ...], list[str]] = {}
         entries = self._discovery.entries
@@ -132,13 +136,9 @@ class PythonEngine:
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
-        return [
-            part
-            for group, parts in zip(
-                groups.values(), parts_of(list(map(len, groups.values())), lanes), strict=True
-            )
-            for part in divide(group, parts)
-        ]
+        found = list(groups.values())
+        costs = [[division.costs_s.get(id_, 1.0) for id_ in group] for group in found]
+        return divide(found, costs, division.lanes)
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
@@ -286,23 +286,36 @@ class PythonEngine:
                 self._workers.end(worker)
 
 
-def parts_of(sizes: Sequence[int], lanes: int) -> list[int]:
-    """Say into how many parts each group is to be divided, so that all lanes have work.
+def divide(
+    groups: Sequence[Sequence[T]], costs: Sequence[Sequence[float]], lanes: int
+) -> list[list[T]]:
+    """Cut groups that are so large that lanes would have to wait for them.
 
     Args:
-        sizes: how many benchmarks each group has.
+        groups: each in the order to measure, which stays.
+        costs: of each of their items, in any unit.
+        lanes: how many there are.
 
     Returns:
-        For each group a number of parts, at most as many as it has benchmarks.
+        The groups and parts of groups, the most expensive first if there are several lanes.
     """
-    share = max(1.0, sum(sizes) / lanes)
-    return [min(size, math.ceil(size / share)) for size in sizes]
-
-
-def divide(items: Sequence[T], parts: int) -> list[list[T]]:
-    """Cut a sequence into parts whose lengths differ by one at most."""
-    cuts = [len(items) * part // parts for part in range(parts + 1)]
-    return [list(items[start:end]) for start, end in pairwise(cuts)]
+    share = sum(map(sum, costs)) / lanes
+    parts: list[tuple[float, list[T]]] = []
+    for group, each in zip(groups, costs, strict=True):
+        count = min(len(group), math.ceil(sum(each) / share - _ROUNDING)) if share else 1
+        least = sum(each) / count
+        part: list[T] = []
+        cost = 0.0
+        for item, of_item in zip(group, each, strict=True):
+            if part and cost + of_item / 2 > least:
+                parts.append((cost, part))
+                part, cost = [], 0.0
+            part.append(item)
+            cost += of_item
+        parts.append((cost, part))
+    if lanes > 1:
+        parts.sort(key=lambda one: -one[0])
+    return [part for _, part in parts]
 
 
 def together(names: Sequence[str]) -> list[tuple[int, ...]]:

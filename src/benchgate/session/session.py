@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import DivisibleEngine, ignore, tasks_of
+from benchgate.measure.engine import DivisibleEngine, Division, ignore, tasks_of
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
@@ -259,9 +259,10 @@ class Session:
             own = [id_ for id_ in order if engine in self._engines_of[id_]]
             beside = [id_ for id_ in own if id_ not in self._sharing.alone]
             alone = [id_ for id_ in own if id_ in self._sharing.alone]
-            tasks += tasks_of(engine, beside, rng, round_index, lanes)
+            if beside:
+                tasks += tasks_of(engine, beside, rng, round_index, Division(lanes, self.costs_s))
             if alone:
-                rest = tasks_of(engine, alone, rng, round_index, 1)
+                rest = tasks_of(engine, alone, rng, round_index, Division())
                 tasks += [replace(task, halt=None) for task in rest]
         return tasks
 
