@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.measure.benchfiles import helpers_of, own_folders
 from benchgate.measure.importpath import import_path, moved
@@ -18,7 +19,7 @@ from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.config import FunctionBenchmarks, Measure
     from benchgate.measure.benchfiles import BenchFile
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.guardian import Guardian
     from benchgate.stats.timer import Timer
+
+_AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,13 @@ class PythonSettings:
         return Sampling(measure.samples, round(measure.launch_time_s * 1e9), warmup, self.event)
 
 
+class Described(NamedTuple):
+    """What a worker says about a file that it has imported, and its clock."""
+
+    hello: dict[str, Any]
+    timer: Timer
+
+
 class Workers:
     """Starts and ends the workers of one or two arms."""
 
@@ -80,20 +90,39 @@ class Workers:
         """The time limit for one launch of a benchmark in a file."""
         return file.benchmark.timeout_s or self._settings.measure.timeout_s
 
-    def describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
-        """Import a file in a worker; return the worker's description of it, and its clock.
+    def describe(
+        self, places: Iterable[tuple[Arm, BenchFile]]
+    ) -> Iterator[tuple[Arm, BenchFile, Described | WorkerFailedError]]:
+        """Import files in workers; two at a time, if there are two CPUs.
 
-        Raises:
-            WorkerFailedError: the file cannot be imported.
+        Yields:
+            Each place in order, with what its worker says about it, or why it cannot be imported.
         """
-        worker = self._start(arm, file, None, Layout(), describe=True)
+        begun: deque[tuple[Arm, BenchFile, Worker | WorkerFailedError]] = deque()
+        for arm, file in places:
+            if len(begun) >= (_AHEAD if len(self._settings.all_cpus) > 1 else 1):
+                yield self._described(*begun.popleft())
+            try:
+                begun.append((arm, file, self._start(arm, file, None, Layout(), describe=True)))
+            except WorkerFailedError as failure:
+                begun.append((arm, file, failure))
+        while begun:
+            yield self._described(*begun.popleft())
+
+    def _described(
+        self, arm: Arm, file: BenchFile, worker: Worker | WorkerFailedError
+    ) -> tuple[Arm, BenchFile, Described | WorkerFailedError]:
+        if isinstance(worker, WorkerFailedError):
+            return arm, file, worker
         try:
             hello = worker.ready(self.timeout_s(file))
+        except WorkerFailedError as failure:
+            return arm, file, failure
         finally:
             self.end(worker)
         if file.benchmark.interpreter is None and hello["executable"]:
             self._executables[arm.name] = hello["executable"]
-        return hello, worker.timer
+        return arm, file, Described(hello, worker.timer)
 
     def start(
         self, files: Mapping[ArmName, BenchFile], layout: Layout, cpu: int | None
