@@ -18,7 +18,7 @@ from benchgate.measure.affinity import supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
 from benchgate.measure.layout import fixed_addresses
-from benchgate.measure.python import PythonEngine, together
+from benchgate.measure.python import PythonEngine, divide, together
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.worker_process import PROGRAM
 from benchgate.stats.timer import Timer
@@ -34,6 +34,29 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
 BENCHES = {
     "benchmarks/bench_it.py": "def bench_a(): sum(range(100))\ndef bench_b(): sorted('ab')\n"
 }
+
+
+@pytest.mark.parametrize(
+    ("costs", "lanes", "parts"),
+    [
+        ([[1, 1, 1, 1]], 1, ["abcd"]),
+        ([[1, 1, 1, 1]], 2, ["ab", "cd"]),
+        ([[1, 1, 1, 1]], 3, ["a", "b", "c", "d"]),
+        ([[1]], 2, ["a"]),
+        ([[9, 1, 1, 1]], 2, ["a", "bcd"]),
+        ([[1, 1, 1, 9]], 2, ["d", "abc"]),
+        ([[1, 1], [1, 1]], 2, ["ab", "ef"]),
+        ([[1], [1, 1, 1, 1, 1]], 2, ["efg", "hi", "a"]),
+        ([[0, 0]], 2, ["ab"]),
+    ],
+)
+def test_groups_are_cut_so_that_no_lane_waits(
+    costs: list[list[float]], lanes: int, parts: list[str]
+) -> None:
+    groups = [first[: len(each)] for first, each in zip(("abcd", "efghi"), costs, strict=False)]
+    found = ["".join(part) for part in divide(groups, costs, lanes)]
+    assert sorted("".join(found)) == sorted("".join(groups))
+    assert found == parts
 
 
 def test_tests_of_one_file_and_of_one_class_follow_each_other() -> None:

@@ -46,6 +46,7 @@ _ALSO_OF_RUN = frozenset(
     o.SHARD,
     o.MEASURING,
     o.UNTIL_DECIDED,
+    o.LANES,
     o.DECIDING,
     o.OUTPUT,
     o.REPORTS,

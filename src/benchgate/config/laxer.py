@@ -110,8 +110,9 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("gate",): frozenset({"unit"}),
     # Benchmarks that too few runs cannot decide are measured.
     ("baseline",): frozenset({"runs"}),
-    # Discarded samples, failed launches, and the random choices that a seed repeats.
-    ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
+    # Discarded samples, failed launches, the random choices that a seed repeats, and what is
+    # measured at the same time.
+    ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout", "lanes"}),
     ("accept",): frozenset(),
     # It judges nothing.
     ("history",): frozenset({"store"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import random
@@ -241,3 +241,78 @@ class Engine(Protocol):
     def close(self) -> None:
         """End every process that is still alive."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A part of a round that is measured in one go.
+
+    Attributes:
+        ids: what it measures.
+        run: measures it on a CPU (None: on any), and is told what to call with the id of each
+            benchmark before that is measured; yields as `Engine.measure_round` does.
+        halt: ends its processes at once, from any thread; it then yields failures that do not
+            count. None if nothing else may be measured at the same time.
+    """
+
+    ids: tuple[str, ...]
+    run: Callable[[int | None, Callable[[str], None]], Iterator[Observation]]
+    halt: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a round is to be divided.
+
+    Attributes:
+        lanes: how many tasks are going to be measured at the same time.
+        costs_s: how long each benchmark took in its last round, as far as known.
+    """
+
+    lanes: int = 1
+    costs_s: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class DivisibleEngine(Engine, Protocol):
+    """An engine whose rounds consist of parts that do not need each other.
+
+    Attributes:
+        peak_bytes: the most memory that the processes of a part have used so far, all together.
+    """
+
+    peak_bytes: int
+
+    def tasks(
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        division: Division,
+    ) -> Sequence[Task]:
+        """Divide a round.
+
+        Args:
+            ids: in the order to measure; an engine may group them.
+            rng: the source of every random choice; all are drawn before this returns, so they do
+                not depend on what is measured when.
+            round_index: from 0.
+        """
+        ...
+
+
+def tasks_of(
+    engine: Engine,
+    ids: Sequence[str],
+    rng: random.Random,
+    round_index: int,
+    division: Division,
+) -> Sequence[Task]:
+    """Divide a round of any engine; one that cannot be divided is measured alone, as a whole."""
+    if isinstance(engine, DivisibleEngine):
+        return engine.tasks(ids, rng, round_index, division)
+
+    def whole(_cpu: int | None, starting: Callable[[str], None]) -> Iterator[Observation]:
+        return engine.measure_round(ids, rng, round_index, starting)
+
+    return (Task(tuple(ids), whole),)

@@ -17,7 +17,7 @@ from benchgate.errors import ConfigError
 from benchgate.formats.registry import NAMES
 from benchgate.measure.affinity import (
     available_cpus,
-    choose_cpu,
+    by_idleness,
     read_busy_ticks,
     supports_pinning,
 )
@@ -30,6 +30,7 @@ from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
+from benchgate.measure.room import Room
 from benchgate.measure.scenario import ScenarioEngine
 from benchgate.measure.suite import SuiteEngine
 from benchgate.measure.suite_listing import SuiteListing
@@ -58,12 +59,14 @@ class Place:
         cpus: all that this process may use, if none of them is reserved.
         cpu: the CPU that lockstep pairs share; None if pinning is unsupported or turned off.
         unpinned: why there is no pinning, for a note.
+        lane_cpus: the CPUs of the lanes, `cpu` first.
     """
 
     checkout: Path | None
     cpus: frozenset[int]
     cpu: int | None
     unpinned: str
+    lane_cpus: tuple[int | None, ...] = (None,)
 
 
 def choose_place(config: Config, checkout: Path | None) -> Place:
@@ -76,7 +79,10 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
         return Place(checkout, cpus, None, f"not pinned: {pinning.reason}")
     before = read_busy_ticks()
     time.sleep(_LOOK_AT_CPUS_S)
-    return Place(checkout, cpus, choose_cpu(before, read_busy_ticks(), cpus), "")
+    idlest = by_idleness(before, read_busy_ticks(), cpus)
+    room = Room.read(cpus)
+    lanes = room.lanes if config.measure.lanes == "auto" else config.measure.lanes
+    return Place(checkout, cpus, idlest[0], "", room.lane_cpus(idlest, lanes))
 
 
 @dataclass(frozen=True, slots=True)

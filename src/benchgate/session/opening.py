@@ -92,6 +92,9 @@ def open_session(
         cpus=place.cpus,
         tried=tried,
         ground=ground,
+        # Numbers of one arm are compared with those of other runs, which may have other lanes.
+        lane_cpus=place.lane_cpus if len(ready) > 1 else place.lane_cpus[:1],
+        tell=effects.progress.message,
     )
     stack.enter_context(closing(session))
     _discover(session, config, effects, tried, uncounted)

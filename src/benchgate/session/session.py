@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import ignore
+from benchgate.measure.engine import DivisibleEngine, Division, ignore, tasks_of
+from benchgate.measure.lanes import Lanes
+from benchgate.measure.room import free_memory_bytes
+from benchgate.measure.tree_writes import written_between
 from benchgate.model.run import CANARY_IDS
 from benchgate.session.recorder import UNTRIED, Recorder
+from benchgate.session.sharing import LEAST_ROUNDS, Sharing
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Definition, Engine
+    from benchgate.measure.engine import ArmName, Definition, Engine, Task
     from benchgate.measure.ground import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
@@ -36,6 +43,9 @@ class Session:
         tried: what trying the base has shown.
         ground: moves the trees before each round and checks that they stay unchanged; None if the
             user's own folder is measured.
+        lane_cpus: the CPUs on which parts of a round are measured at the same time; only the first
+            one is used in the first round. None: any CPU.
+        tell: tells the user why fewer parts are measured at the same time.
 
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
@@ -52,6 +62,8 @@ class Session:
         cpus: frozenset[int] = frozenset(),
         tried: BaseTrial = UNTRIED,
         ground: Ground | None = None,
+        lane_cpus: Sequence[int | None] = (None,),
+        tell: Callable[[str], None] = ignore,
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
@@ -68,6 +80,8 @@ class Session:
         self._engines_of: dict[str, list[Engine]] = {}
         self._clock = clock
         self._ground = ground
+        self._lanes = Lanes(lane_cpus, clock)
+        self._sharing = Sharing(len(lane_cpus), tell)
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
@@ -174,27 +188,83 @@ class Session:
         if self._ground:
             # Its own random source: a saved seed repeats everything else without trees, too.
             self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
-        ended = _of_users(on_measured)
-        for engine in self._engines:
-            chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
-            started, last, unit = self._clock(), None, None
-            for observation in engine.measure_round(chosen, rng, round_index, _of_users(starting)):
-                self._recorder.add(observation, round_index)
-                if observation.benchmark != last:
-                    last = observation.benchmark
-                    now = self._clock()
-                    if unit != self.unit_of(last):  # the rest of a suite took no time of its own
-                        unit = self.unit_of(last)
-                        self.costs_s[unit] = max(0.0, now - started - observation.once_s)
-                    started = now
-                    together = sum(self.unit_of(id_) == unit for id_ in chosen)
-                    self._recorder.took(last, self.costs_s[unit] / together)
-                    ended(last)
+        starting, ended = _of_users(starting), _of_users(on_measured)
+        if round_index == 0 and self._sharing.lanes > 1:
+            self._learn_to_share(order, rng, starting, ended)
+        else:
+            if round_index >= LEAST_ROUNDS:
+                self._sharing.look(self._recorder.times())
+            self._measure(order, rng, round_index, starting, ended)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
                 for id_ in self.known_ids:
                     self.note(id_, note)
+
+    def _learn_to_share(
+        self,
+        order: Sequence[str],
+        rng: random.Random,
+        starting: Callable[[str], None],
+        ended: Callable[[str], None],
+    ) -> None:
+        """Measure the first round one by one, and find out what may be shared later.
+
+        The canary comes last, because it writes into the trees.
+        """
+        before = self._ground.state() if self._ground else {}
+        self._measure([id_ for id_ in order if id_ not in CANARY_IDS], rng, 0, starting, ended)
+        if self._ground:
+            written = written_between(before, self._ground.state())
+            self._sharing.trees_were_written(self._ground.names(written))
+        peak_bytes = max(
+            (one.peak_bytes for one in self._engines if isinstance(one, DivisibleEngine)), default=0
+        )
+        self._sharing.memory_was_used(peak_bytes, free_memory_bytes())
+        self._measure([id_ for id_ in order if id_ in CANARY_IDS], rng, 0, starting, ended)
+
+    def _measure(
+        self,
+        order: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None],
+        ended: Callable[[str], None],
+    ) -> None:
+        sizes = Counter(map(self.unit_of, order))
+        lanes = self._sharing.lanes if round_index else 1
+        tasks = self._divided(order, rng, round_index, lanes)
+        measured: set[str] = set()
+        units: set[str] = set()
+        with closing(self._lanes.measure(tasks, starting, lanes)) as found:
+            for one in found:
+                id_ = one.observation.benchmark
+                self._recorder.add(one.observation, round_index, one.lane)
+                if id_ in measured:
+                    continue
+                unit = self.unit_of(id_)
+                if unit not in units:  # the rest of a suite takes no time of its own
+                    self.costs_s[unit] = one.took_s
+                units.add(unit)
+                measured.add(id_)
+                self._recorder.took(id_, self.costs_s[unit] / sizes[unit])
+                ended(id_)
+
+    def _divided(
+        self, order: Sequence[str], rng: random.Random, round_index: int, lanes: int
+    ) -> list[Task]:
+        """Divide a round into tasks; those of benchmarks that run alone may not be shared."""
+        tasks: list[Task] = []
+        for engine in self._engines:
+            own = [id_ for id_ in order if engine in self._engines_of[id_]]
+            beside = [id_ for id_ in own if id_ not in self._sharing.alone]
+            alone = [id_ for id_ in own if id_ in self._sharing.alone]
+            if beside:
+                tasks += tasks_of(engine, beside, rng, round_index, Division(lanes, self.costs_s))
+            if alone:
+                rest = tasks_of(engine, alone, rng, round_index, Division())
+                tasks += [replace(task, halt=None) for task in rest]
+        return tasks
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
