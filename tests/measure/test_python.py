@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import random
 import shlex
@@ -37,26 +38,22 @@ BENCHES = {
 
 
 @pytest.mark.parametrize(
-    ("costs", "lanes", "parts"),
+    ("costs", "share", "parts"),
     [
-        ([[1, 1, 1, 1]], 1, ["abcd"]),
-        ([[1, 1, 1, 1]], 2, ["ab", "cd"]),
-        ([[1, 1, 1, 1]], 3, ["a", "b", "c", "d"]),
-        ([[1]], 2, ["a"]),
-        ([[9, 1, 1, 1]], 2, ["a", "bcd"]),
-        ([[1, 1, 1, 9]], 2, ["d", "abc"]),
-        ([[1, 1], [1, 1]], 2, ["ab", "ef"]),
-        ([[1], [1, 1, 1, 1, 1]], 2, ["efg", "hi", "a"]),
-        ([[0, 0]], 2, ["ab"]),
+        ([1, 1, 1, 1], math.inf, ["abcd"]),
+        ([1, 1, 1, 1], 2, ["ab", "cd"]),
+        ([1, 1, 1, 1], 3, ["abc", "d"]),
+        ([1, 1, 1, 1], 1.4, ["a", "b", "c", "d"]),
+        ([9, 1, 1, 1], 6, ["a", "bcd"]),
+        ([1, 1, 1, 9], 6, ["abc", "d"]),
+        ([1], 0.5, ["a"]),
+        ([0, 0], 0, ["ab"]),
     ],
 )
-def test_groups_are_cut_so_that_no_lane_waits(
-    costs: list[list[float]], lanes: int, parts: list[str]
+def test_a_group_is_cut_into_parts_of_about_the_same_cost(
+    costs: list[float], share: float, parts: list[str]
 ) -> None:
-    groups = [first[: len(each)] for first, each in zip(("abcd", "efghi"), costs, strict=False)]
-    found = ["".join(part) for part in divide(groups, costs, lanes)]
-    assert sorted("".join(found)) == sorted("".join(groups))
-    assert found == parts
+    assert ["".join(part) for part in divide("abcd"[: len(costs)], costs, share)] == parts
 
 
 def test_tests_of_one_file_and_of_one_class_follow_each_other() -> None:

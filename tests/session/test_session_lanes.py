@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ class Divisible:
     ratios: dict[str, list[float]] = field(default_factory=dict)
     peak_bytes: int = 0
     act: Callable[[str, int], None] = lambda _id, _round: None
-    asked: list[tuple[list[str], int]] = field(default_factory=list)
+    asked: list[tuple[list[str], float]] = field(default_factory=list)
     drawn: list[float] = field(default_factory=list)
 
     def discover(self) -> Discovery:
@@ -61,7 +62,7 @@ class Divisible:
         round_index: int,
         division: Division,
     ) -> Sequence[Task]:
-        self.asked.append((list(ids), division.lanes))
+        self.asked.append((list(ids), division.share_s))
         self.drawn.append(rng.random())
 
         def of(id_: str) -> Task:
@@ -125,7 +126,7 @@ def test_one_lane_is_as_before() -> None:
     engine = Divisible()
     session = make(engine, lanes=1)
     measure(session, 2)
-    assert {lanes for _, lanes in engine.asked} == {1}
+    assert {share_s for _, share_s in engine.asked} == {math.inf}
     assert lanes_of(session, "a") == [None, None]
 
 
@@ -144,7 +145,7 @@ def test_what_varies_clearly_more_is_measured_alone_from_then_on() -> None:
     wild = [1.0, 1.1, 0.9, 1.1, 0.9, 1.1, 0.9, 1.1]
     session = make(Divisible(ratios={**dict.fromkeys("abc", calm), "d": wild}))
     measure(session, 8)
-    assert [lane is None for lane in lanes_of(session, "d")] == [True, *[False] * 4, *[True] * 3]
+    assert [lane is None for lane in lanes_of(session, "d")] == [True, *[False] * 5, *[True] * 2]
     assert [lane is None for lane in lanes_of(session, "a")] == [True, *[False] * 7]
 
 

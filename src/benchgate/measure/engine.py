@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -265,11 +266,11 @@ class Division:
     """How a round is to be divided.
 
     Attributes:
-        lanes: how many tasks are going to be measured at the same time.
+        share_s: how long a task should take at most, so that no lane waits for another.
         costs_s: how long each benchmark took in its last round, as far as known.
     """
 
-    lanes: int = 1
+    share_s: float = math.inf
     costs_s: Mapping[str, float] = field(default_factory=dict)
 
 

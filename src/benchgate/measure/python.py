@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from random import Random
 from types import MappingProxyType
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_ROUNDING = 1e-9
 
 _BESIDE = (
     "it starts {}, which share one CPU with both sides: to let them run side by side, set "
@@ -136,9 +134,13 @@ class PythonEngine:
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
-        found = list(groups.values())
-        costs = [[division.costs_s.get(id_, 1.0) for id_ in group] for group in found]
-        return divide(found, costs, division.lanes)
+        return [
+            part
+            for group in groups.values()
+            for part in divide(
+                group, [division.costs_s.get(id_, 0.0) for id_ in group], division.share_s
+            )
+        ]
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
@@ -286,36 +288,22 @@ class PythonEngine:
                 self._workers.end(worker)
 
 
-def divide(
-    groups: Sequence[Sequence[T]], costs: Sequence[Sequence[float]], lanes: int
-) -> list[list[T]]:
-    """Cut groups that are so large that lanes would have to wait for them.
+def divide(items: Sequence[T], costs: Sequence[float], share: float) -> list[list[T]]:
+    """Cut a sequence into parts of about the same cost, of which the last may be smaller.
 
     Args:
-        groups: each in the order to measure, which stays.
-        costs: of each of their items, in any unit.
-        lanes: how many there are.
-
-    Returns:
-        The groups and parts of groups, the most expensive first if there are several lanes.
+        costs: of each item, in any unit.
+        share: what a part should cost; one item may cost more.
     """
-    share = sum(map(sum, costs)) / lanes
-    parts: list[tuple[float, list[T]]] = []
-    for group, each in zip(groups, costs, strict=True):
-        count = min(len(group), math.ceil(sum(each) / share - _ROUNDING)) if share else 1
-        least = sum(each) / count
-        part: list[T] = []
-        cost = 0.0
-        for item, of_item in zip(group, each, strict=True):
-            if part and cost + of_item / 2 > least:
-                parts.append((cost, part))
-                part, cost = [], 0.0
-            part.append(item)
-            cost += of_item
-        parts.append((cost, part))
-    if lanes > 1:
-        parts.sort(key=lambda one: -one[0])
-    return [part for _, part in parts]
+    parts: list[list[T]] = []
+    cost = 0.0
+    for item, of_item in zip(items, costs, strict=True):
+        if not parts or cost + of_item / 2 > share:
+            parts.append([])
+            cost = 0.0
+        parts[-1].append(item)
+        cost += of_item
+    return parts
 
 
 def together(names: Sequence[str]) -> list[tuple[int, ...]]:

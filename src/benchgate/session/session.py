@@ -254,17 +254,26 @@ class Session:
         self, order: Sequence[str], rng: random.Random, round_index: int, lanes: int
     ) -> list[Task]:
         """Divide a round into tasks; those of benchmarks that run alone may not be shared."""
+        division = Division()
+        if lanes > 1:
+            shared = (id_ for id_ in order if id_ not in self._sharing.alone)
+            division = Division(sum(map(self._cost_s, shared)) / lanes, self.costs_s)
         tasks: list[Task] = []
         for engine in self._engines:
             own = [id_ for id_ in order if engine in self._engines_of[id_]]
             beside = [id_ for id_ in own if id_ not in self._sharing.alone]
             alone = [id_ for id_ in own if id_ in self._sharing.alone]
             if beside:
-                tasks += tasks_of(engine, beside, rng, round_index, Division(lanes, self.costs_s))
+                tasks += tasks_of(engine, beside, rng, round_index, division)
             if alone:
                 rest = tasks_of(engine, alone, rng, round_index, Division())
                 tasks += [replace(task, halt=None) for task in rest]
+        if lanes > 1:  # what takes longest begins first, so that the lanes end together
+            tasks.sort(key=lambda task: -sum(map(self._cost_s, task.ids)))
         return tasks
+
+    def _cost_s(self, id_: str) -> float:
+        return self.costs_s.get(id_, 0.0)
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""

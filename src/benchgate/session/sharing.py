@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from benchgate.model.run import Launch
 
 # Rounds in lanes that show how much a benchmark varies there.
-LEAST_ROUNDS = 4
+LEAST_ROUNDS = 5
 # How many times as much as the median of all benchmarks it must vary to be measured alone.
-CLEARLY_WORSE_RATIO = 2.0
+CLEARLY_WORSE_RATIO = 3.0
 _FREE_SHARE = 0.5
 
 
