@@ -6,7 +6,7 @@ import html
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchgate.page.prose import sentence, unbroken
@@ -32,6 +32,7 @@ def test_only_code_is_markup(text: str, shown: str) -> None:
     assert sentence(text) == shown
 
 
+@example("1` 1`")
 @given(st.text(alphabet="abc <>&*_`[]()#!\\-+.1|~\"'/:=\u00e9\u4e2d{}", max_size=60))
 def test_no_text_becomes_markup(text: str) -> None:
     line = " ".join(text.split())

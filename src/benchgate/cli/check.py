@@ -143,7 +143,7 @@ def command(
         partial(figures_of, result, aliases=config.aliases),
     )
     for step in _next_steps(verdict, result, config, lends=benchmarks == "head"):
-        effects.progress.message(f"hint: {step}")
+        effects.progress.hint(step)
     return verdict.exit_code
 
 

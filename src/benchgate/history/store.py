@@ -16,14 +16,14 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from benchgate.errors import BenchgateError, FormatError, UsageError
-from benchgate.files import write_atomic
-from benchgate.history.parquet import decode_run, encode_run
+from benchgate.files import broken_link, write_atomic
+from benchgate.history.parquet import MOST_BYTES, decode_run, encode_run
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.report.escape import plain_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from benchgate.json_object import Redact
 
 _NAME: Final = re.compile(r"run-([0-9a-f]{24})\.parquet")
-_MOST_BYTES: Final = 256 << 20
-_AT_ONCE: Final = 256
+_FILES_AT_ONCE: Final = 256
+_BYTES_AT_ONCE: Final = 4 * MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,9 @@ class Store:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
+                why = broken_link(folder) or error.strerror
                 raise UsageError(
-                    f"cannot make the folder {folder}: {error.strerror}",
+                    f"cannot make the folder {folder}: {why}",
                     hint="Name another folder with --store.",
                 ) from None
             write_atomic(folder / file, data)
@@ -107,14 +108,15 @@ class Store:
             UsageError: the store cannot be reached, or may not be read.
         """
         listed = self._listed()
-        sizes = {path: size for path, size in listed.values() if size <= _MOST_BYTES}
-        paths = sorted(path for path, _ in listed.values())
-        for start in range(0, len(paths), _AT_ONCE):
-            some = [path for path in paths[start : start + _AT_ONCE] if path in sizes]
+        for paths in _batches(sorted(listed.values())):
             with self._reached("read"):
-                found = self.files.cat(some, on_error="return") if some else {}
-            for path in paths[start : start + _AT_ONCE]:
+                found = self.files.cat(paths, on_error="return")
+            for path in paths:
                 yield _decoded(path, found.get(path))
+        for path, size in sorted(listed.values()):
+            if size > MOST_BYTES:
+                why = f"it is larger than {MOST_BYTES >> 20} MiB"
+                yield SkippedResult(path.rpartition("/")[2], why)
 
     def _listed(self) -> dict[str, tuple[str, int]]:
         """The path and the size in bytes of each run's file, by the run's id."""
@@ -150,10 +152,24 @@ class Store:
             ) from None
 
 
+def _batches(files: Iterable[tuple[str, int]]) -> Iterator[list[str]]:
+    """The paths that are read together; those of files that are too large are left out."""
+    batch: list[str] = []
+    total = 0
+    for path, size in files:
+        if size > MOST_BYTES:
+            continue
+        if batch and (len(batch) == _FILES_AT_ONCE or total + size > _BYTES_AT_ONCE):
+            yield batch
+            batch, total = [], 0
+        batch.append(path)
+        total += size
+    if batch:
+        yield batch
+
+
 def _decoded(path: str, data: object) -> pa.Table | SkippedResult:
     name = path.rpartition("/")[2]
-    if data is None:
-        return SkippedResult(name, f"it is larger than {_MOST_BYTES >> 20} MiB")
     if not isinstance(data, bytes):
         why = _said(data) if isinstance(data, BaseException) else "it holds no bytes"
         return SkippedResult(name, f"it cannot be read: {why}")

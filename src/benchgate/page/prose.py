@@ -21,8 +21,9 @@ _NUL: Final = re.compile("[\x02\x03]")  # the library's own marks
 def sentence(text: str) -> str:
     """A plain line as HTML in which `...` is code; everything else shows as it is."""
     parts = _NUL.sub("", text).split("`")
-    has_code = len(parts) % 2 and all(part.strip() for part in parts[1:-1])
-    if not has_code or any(part != part.strip() for part in parts[1::2]):
+    is_paired = len(parts) % 2 == 1 and all(part.strip() for part in parts[1:-1])
+    # The library would drop the spaces at the ends of code.
+    if not is_paired or any(part != part.strip() for part in parts[1::2]):
         return _inline(_plain(text))
     return _inline(
         "".join(f"`{part}`" if index % 2 else _plain(part) for index, part in enumerate(parts))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.outcome import Outcome
-from benchgate.report.history_view import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +28,3 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.NEW: "+",
     Outcome.UNCHANGED: "=",
 }
-
-DIRECTIONS: Final[Mapping[Direction, tuple[str, str]]] = {
-    Direction.WORSE: (_WORSE, "worse"),
-    Direction.BETTER: (_BETTER, "better"),
-    Direction.NONE: ("", "unchanged"),
-}
-"""A sign and a word."""
