@@ -50,7 +50,11 @@ def test_without_topology_each_cpu_is_a_core(tmp_path: Path) -> None:
 )
 def test_a_quota_limits_the_lanes(tmp_path: Path, quota: str, lanes: int) -> None:
     write(tmp_path, {"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/cpu.max": f"{quota}\n"})
-    assert Room.read(range(4), tmp_path).lanes == lanes
+    room = Room.read(range(4), tmp_path)
+    assert room.lanes == lanes
+    assert ("quota" in room.limit) == (lanes < 4)
+    if lanes == 1:
+        assert "CPUs" in room.limit
 
 
 def test_the_quota_of_an_older_control_group(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from benchgate.report.advice import busy_machine
 from benchgate.report.columns import print_facts
 from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
-from benchgate.session.engines import choose_place
+from benchgate.session.engines import Place, choose_place
 from benchgate.session.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check
 from benchgate.session.session import Session
 from benchgate.stats.power import detectable_ratio
@@ -80,6 +80,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
+        "lanes": _lanes(place),
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
         "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
@@ -87,6 +88,13 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
     }
     return facts, give_advice(about, timer, noise, pinned=place.cpu is not None)
+
+
+def _lanes(place: Place) -> str:
+    """Say how many benchmarks a check measures at the same time here, and why not more."""
+    cpus = [str(cpu) for cpu in place.lane_cpus if cpu is not None]
+    where = f", on CPUs {' and '.join(cpus)}" if len(cpus) > 1 else ""
+    return f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
 
 
 def read_timer() -> Timer:
@@ -184,7 +192,7 @@ def command(
     config_file: Path | None,
     quiet: bool,
 ) -> int:
-    """Check this machine: timer, pinning, noise.
+    """Check this machine: timer, pinning, lanes, noise.
 
     benchgate measures a fixed workload against itself for a few seconds, and reports how small
     a change it can detect here. With --self-check it does the same with the benchmarks of the

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from benchgate.units import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -38,6 +40,13 @@ class Room:
     def lanes(self) -> int:
         """How many lanes have a core of their own; at least one."""
         return max(1, min(len(self.cores), math.floor(min(self.quota_cpus, len(self.cores)))))
+
+    @property
+    def limit(self) -> str:
+        """What limits the lanes, for a reader."""
+        if self.quota_cpus < len(self.cores):
+            return f"the quota of this process is {self.quota_cpus:.3g} CPUs"
+        return f"this process may use {counted(len(self.cores), 'physical core')}"
 
     def lane_cpus(self, idlest: Sequence[int], lanes: int) -> tuple[int, ...]:
         """Choose a CPU for each lane, of different cores as long as there are any.

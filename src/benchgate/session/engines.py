@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.config import (
     CommandBenchmark,
@@ -36,6 +36,7 @@ from benchgate.measure.suite import SuiteEngine
 from benchgate.measure.suite_listing import SuiteListing
 from benchgate.measure.suite_output import why_no_format
 from benchgate.session.choice import EVERYTHING
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -60,6 +61,7 @@ class Place:
         cpu: the CPU that lockstep pairs share; None if pinning is unsupported or turned off.
         unpinned: why there is no pinning, for a note.
         lane_cpus: the CPUs of the lanes, `cpu` first.
+        limit: what limits the number of lanes, for a reader.
     """
 
     checkout: Path | None
@@ -67,6 +69,15 @@ class Place:
     cpu: int | None
     unpinned: str
     lane_cpus: tuple[int | None, ...] = (None,)
+    limit: str = ""
+
+    def why_fewer_lanes(self, wanted: int | Literal["auto"]) -> str:
+        """Say why there are fewer lanes than the user wants; "" if there are as many."""
+        lanes = len(self.lane_cpus)
+        if wanted == "auto" or wanted <= lanes:
+            return ""
+        may = f"this process may use {counted(len(self.cpus), 'CPU')}"
+        return f"measuring {lanes} at a time instead of {wanted}: {self.unpinned or may}"
 
 
 def choose_place(config: Config, checkout: Path | None) -> Place:
@@ -81,8 +92,10 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
     time.sleep(_LOOK_AT_CPUS_S)
     idlest = by_idleness(before, read_busy_ticks(), cpus)
     room = Room.read(cpus)
-    lanes = room.lanes if config.measure.lanes == "auto" else config.measure.lanes
-    return Place(checkout, cpus, idlest[0], "", room.lane_cpus(idlest, lanes))
+    wanted = config.measure.lanes
+    lane_cpus = room.lane_cpus(idlest, room.lanes if wanted == "auto" else wanted)
+    limit = room.limit if wanted == "auto" else f"lanes = {wanted} in [measure]"
+    return Place(checkout, cpus, idlest[0], "", lane_cpus, limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,9 @@ def open_session(
     drawn = _drawn(ready, seed)
     tried = Builder(config, choice, effects, guardian, checkout, lends).build(drawn, ground, tried)
     place = choose_place(config, checkout)
+    several = len(ready) > 1
+    if several and (why := place.why_fewer_lanes(config.measure.lanes)):
+        effects.progress.message(why)
     stack.enter_context(kept_off(place.cpu))
     uncounted = find_obstacle(USER_INSTRUCTIONS)
     options = EngineOptions(
@@ -93,7 +96,7 @@ def open_session(
         tried=tried,
         ground=ground,
         # Numbers of one arm are compared with those of other runs, which may have other lanes.
-        lane_cpus=place.lane_cpus if len(ready) > 1 else place.lane_cpus[:1],
+        lane_cpus=place.lane_cpus if several else place.lane_cpus[:1],
         tell=effects.progress.message,
     )
     stack.enter_context(closing(session))
