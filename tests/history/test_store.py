@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import resource
+import socket
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -226,6 +227,19 @@ def test_a_server_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch)
     type(Store.at(s3).files).clear_instance_cache()
     with pytest.raises(UsageError, match="cannot read s3://runs-of-hello/hello: "):
         Store.at(s3).ids()
+
+
+def test_a_server_that_takes_the_call_and_says_nothing(
+    s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchgate.history.store._LONGEST_WAIT_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        type(Store.at(s3).files).clear_instance_cache()
+        with pytest.raises(UsageError, match=r"there was no answer within 0\.5 s"):
+            Store.at(s3).ids()
+        with pytest.raises(UsageError, match=r"cannot write to .* no answer within 0\.5 s"):
+            Store.at(s3).add(record_at(1, VALUES_S), str)
 
 
 def test_a_disk_that_is_full(tmp_path: Path) -> None:

@@ -115,6 +115,12 @@ def test_a_word_says_what_a_change_means(
     assert f"  {word} +25.0 %  " in text
 
 
+def test_the_summary_says_slower_only_if_all_changes_are_about_speed() -> None:
+    memory = replace(SLOWER, metric="peak_rss", unit="B", shifts=(replace(SHIFT, worse=False),))
+    text = printed(replace(HISTORY, trends=(SLOWER, memory)))
+    assert text.startswith("2 trends: 1 got worse and 1 got better at their last change\n")
+
+
 def test_verbose_tells_everything_of_each_change() -> None:
     text = printed(verbose=True)
     assert (

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem, sync
 from fsspec.implementations.local import LocalFileSystem
 
 from benchgate.errors import BenchgateError, FormatError, UsageError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"run-([0-9a-f]{24})\.parquet")
 _FILES_AT_ONCE: Final = 256
 _BYTES_AT_ONCE: Final = 4 * MOST_BYTES
+# For a list, for one file to write, or for the files that are read together.
+_LONGEST_WAIT_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ class Store:
             write_atomic(folder / file, data)
             return
         with self._reached("write to"):
-            self.files.pipe_file(f"{self.root.rstrip('/')}/{file}", data)
+            self._ask("pipe_file", f"{self.root.rstrip('/')}/{file}", data)
 
     def read(self) -> Iterator[pa.Table | SkippedResult]:
         """Read all runs; in place of a file that cannot be used comes the reason.
@@ -110,7 +113,7 @@ class Store:
         listed = self._listed()
         for paths in _batches(sorted(listed.values())):
             with self._reached("read"):
-                found = self.files.cat(paths, on_error="return")
+                found = self._ask("cat", paths, on_error="return")
             for path in paths:
                 yield _decoded(path, found.get(path))
         for path, size in sorted(listed.values()):
@@ -123,7 +126,7 @@ class Store:
         with self._reached("read"):
             self.files.invalidate_cache()
             try:
-                entries = self.files.ls(self.root, detail=True)
+                entries = self._ask("ls", self.root, detail=True)
             except FileNotFoundError:
                 return {}
         found = {}
@@ -132,6 +135,17 @@ class Store:
             if match and entry["type"] == "file":
                 found[match[1]] = (entry["name"], entry["size"] or 0)
         return found
+
+    def _ask(self, name: str, *arguments: object, **options: object) -> Any:  # noqa: ANN401 - as fsspec
+        """Call a method of the file system; a server that never answers is given up.
+
+        Raises:
+            TimeoutError: there was no answer in time.
+        """
+        if not isinstance(self.files, AsyncFileSystem):
+            return getattr(self.files, name)(*arguments, **options)
+        method = getattr(self.files, f"_{name}")
+        return sync(self.files.loop, method, *arguments, timeout=_LONGEST_WAIT_S, **options)
 
     @contextmanager
     def _reached(self, what: str) -> Iterator[None]:
@@ -144,6 +158,11 @@ class Store:
             raise UsageError(
                 f"may not {what} {self.name}: {_said(error)}",
                 hint="Check the credentials, or the permissions of the folder.",
+            ) from None
+        except TimeoutError:
+            raise UsageError(
+                f"cannot {what} {self.name}: there was no answer within {_LONGEST_WAIT_S:g} s",
+                hint="Check the address and the network.",
             ) from None
         except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
             raise UsageError(

@@ -190,11 +190,12 @@ def _title(history: History) -> str:
 
 
 def _summary(shown: Sequence[TrendView]) -> str:
-    worse = [one.trend for one in shown if one.direction is Direction.WORSE]
-    better = [one.trend for one in shown if one.direction is Direction.BETTER]
-    parts = [(worse, words.worse_word(worse)), (better, words.better_word(better))]
-    changed = " and ".join(f"{len(trends)} got {how}" for trends, how in parts if trends)
-    its = "its" if len(worse) + len(better) == 1 else "their"
+    worse = sum(one.direction is Direction.WORSE for one in shown)
+    better = sum(one.direction is Direction.BETTER for one in shown)
+    trends = [one.trend for one in shown if one.shifts]
+    parts = [(worse, words.worse_word(trends)), (better, words.better_word(trends))]
+    changed = " and ".join(f"{count} got {how}" for count, how in parts if count)
+    its = "its" if worse + better == 1 else "their"
     said = f"{changed} at {its} last change" if changed else "none has changed"
     return f"{counted(len(shown), 'trend')}: {said}"
 
