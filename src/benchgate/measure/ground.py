@@ -95,7 +95,10 @@ class Ground:
         """Name files and folders of the trees as a reader knows them, each once."""
         roots = [str(witness.arm.root) for witness in self._witnesses]
         found = (
-            os.path.relpath(path, root) for path in paths for root in roots if path.startswith(root)
+            os.path.relpath(path, root) + (os.sep if os.path.isdir(path) else "")  # noqa: PTH112 - strings
+            for path in paths
+            for root in roots
+            if path.startswith(root)
         )
         return list(dict.fromkeys(found))
 
