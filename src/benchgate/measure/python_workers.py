@@ -163,7 +163,7 @@ class Workers:
         """Kill the processes of all workers, and start no more; for another thread than theirs."""
         with self._starting:
             self._is_halted = True
-            for worker in self._alive:
+            for worker in list(self._alive):  # its own thread may end one meanwhile
                 worker.stop()
 
     def _start(

@@ -192,7 +192,7 @@ class Session:
         if round_index == 0 and self._sharing.lanes > 1:
             self._learn_to_share(order, rng, starting, ended)
         else:
-            if round_index >= LEAST_ROUNDS:
+            if round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
                 self._sharing.look(self._recorder.times())
             self._measure(order, rng, round_index, starting, ended)
         if self._ground:
