@@ -31,14 +31,16 @@ timeout = "5s"
 env = { LANG = "C", HOME = "{env}/home" }
 executions = 9
 tags = ["slow", "cli"]
-pin = true
+parallel = true
+in_turn = true
 """)
     assert isinstance(benchmark, CommandBenchmark)
     assert benchmark.name == "cli/startup"
     assert benchmark.command == ("python", "-m", "mypkg", "{root}/a b", "--version")
     assert (benchmark.prepare, benchmark.cleanup) == (("rm", "-rf", ".cache"), ("rm", "-rf", "out"))
     assert (benchmark.cwd, benchmark.ok_exit_codes) == ("sub/folder", (0, 3))
-    assert (benchmark.timeout_s, benchmark.executions, benchmark.pin) == (5, 9, True)
+    assert (benchmark.timeout_s, benchmark.executions) == (5, 9)
+    assert (benchmark.parallel, benchmark.in_turn) == (True, True)
     assert benchmark.env == {"LANG": "C", "HOME": "{env}/home"}
     assert benchmark.tags == ("slow", "cli")
 
@@ -57,7 +59,8 @@ def test_the_defaults_of_a_command() -> None:
         env={},
         executions=None,
         tags=(),
-        pin=False,
+        parallel=False,
+        in_turn=False,
     )
 
 

@@ -10,12 +10,10 @@ from benchgate.config import CommandBenchmark, Measure, PythonBenchmark
 def program(
     name: str,
     words: tuple[str, ...],
-    *,
-    pin: bool = True,
     **fields: Any,  # noqa: ANN401 - of any type
 ) -> CommandBenchmark:
-    """A command, pinned if nothing else is said."""
-    return CommandBenchmark.model_construct(name=name, command=words, pin=pin, **fields)
+    """A command."""
+    return CommandBenchmark.model_construct(name=name, command=words, **fields)
 
 
 def functions(*paths: str, **fields: Any) -> PythonBenchmark:  # noqa: ANN401 - of any type

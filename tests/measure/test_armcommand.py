@@ -113,7 +113,7 @@ def test_a_pinned_command_is_other_work() -> None:
     [
         {"env": {"LEVEL": "1", "API_TOKEN": "another-secret"}},
         {"name": "b"},
-        {"executions": 3, "timeout_s": 1.0, "tags": ("slow",), "pin": False},
+        {"executions": 3, "timeout_s": 1.0, "tags": ("slow",), "parallel": True},
     ],
 )
 def test_the_same_work_has_the_same_hash(fields: dict[str, Any]) -> None:
@@ -146,13 +146,19 @@ def test_trouble(returncode: int, line: str | None, *, timed_out: bool) -> None:
 @pytest.mark.parametrize("lead", list(ArmName))
 def test_both_arms_run_a_command_as_one_of_them_says(lead: ArmName) -> None:
     measure = Measure(command_warmup=2)
-    base = program("a", ("old",), executions=9, pin=False, timeout_s=61.0, allow_foreign=True)
-    head = program("a", ("new",), executions=1, pin=True, timeout_s=0.001)
+    base = program("a", ("old",), executions=9, parallel=True, timeout_s=61.0, allow_foreign=True)
+    head = program("a", ("new",), executions=1, in_turn=True, timeout_s=0.001)
     leading = base if lead is ArmName.BASE else head
     found = run_settings("b", {ArmName.BASE: base, ArmName.HEAD: head}, lead, measure)
     assert leading.executions
     assert found == RunSettings(
-        "b", leading.executions, 2, leading.pin, leading.allow_foreign, timeout_s=61.0
+        "b",
+        leading.executions,
+        2,
+        pin=lead is ArmName.HEAD,
+        allow_foreign=leading.allow_foreign,
+        timeout_s=61.0,
+        in_turn=lead is ArmName.HEAD,
     )
 
 

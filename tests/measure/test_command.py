@@ -148,7 +148,7 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
 def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine) -> None:
     specs = [
         program("one", ("true",), tags=("quick",)),
-        program("two", ("false",), pin=False),
+        program("two", ("false",), parallel=True),
     ]
     found = make_engine(specs).discover().found
     assert set(found) == set(ArmName)
@@ -190,7 +190,7 @@ def test_whether_it_is_pinned_is_one_for_both_arms_and_no_other_work(
     tmp_path: Path, guardian: Guardian
 ) -> None:
     arms = [Arm(name, tmp_path, tmp_path / "env", str(name)) for name in ArmName]
-    specs = {ArmName.BASE: [shell("a", "true", pin=False)], ArmName.HEAD: [shell("a", "true")]}
+    specs = {ArmName.BASE: [shell("a", "true", parallel=True)], ArmName.HEAD: [shell("a", "true")]}
     engine = CommandEngine(specs, arms, guardian, ProgramSettings(Measure()))
     ((base,), (head,)) = (engine.discover().found[name] for name in ArmName)
     assert (base.workload, base.parts) == (head.workload, head.parts)
@@ -389,7 +389,7 @@ def test_pinned_commands_run_on_the_chosen_cpu_and_others_anywhere(
     command = f'{sys.executable} -c "{program}" >> {{root}}/../'
     specs = [
         shell("pinned", f"{command}pinned", prepare=f"{command}free"),
-        shell("parallel", f"{command}free", pin=False),
+        shell("parallel", f"{command}free", parallel=True),
     ]
     before = available_cpus()
     with kept_off(cpu):

@@ -3,7 +3,7 @@
 from pydantic import Field, ValidationInfo, field_validator
 
 from benchgate.config.benchmark_table import BenchmarkTable
-from benchgate.config.laxer import less
+from benchgate.config.laxer import less, on
 from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.tables import fields
 from benchgate.tables.fields import shell_of
@@ -19,7 +19,12 @@ class CommandBenchmark(ProgramBenchmark, _Named):
     """A command; each execution of it is a new process."""
 
     KIND = "command"
-    LAXER = {**ProgramBenchmark.LAXER, "executions": less}  # noqa: RUF012 - a class variable
+    LAXER = {  # noqa: RUF012 - a class variable
+        **ProgramBenchmark.LAXER,
+        "executions": less,
+        "parallel": on,
+        "in_turn": on,
+    }
     NEUTRAL = ProgramBenchmark.NEUTRAL | {"name"}
     MEASURE_KEYS = ("executions",)
 
@@ -28,6 +33,16 @@ class CommandBenchmark(ProgramBenchmark, _Named):
         ge=1,
         le=10_000,
         description="Executions per side and round; by default `executions` of `[measure]`.",
+    )
+    parallel: bool = Field(
+        default=False,
+        description="Its processes or threads run side by side: measure it without pinning.",
+    )
+    in_turn: bool = Field(
+        default=False,
+        description="Run base and head only in turn, because both use something that only one can"
+        " use at a time, such as a port; by default they"
+        " [may run at the same time](how-it-decides.md#programs).",
     )
 
     @property

@@ -8,7 +8,7 @@ from benchgate.config.benchmark_table import (
     TIMEOUT_DEFAULT,
     BenchmarkTable,
 )
-from benchgate.config.laxer import added, dropped, off, on
+from benchgate.config.laxer import added, dropped, on
 from benchgate.tables import fields
 from benchgate.tables.fields import shell_of
 
@@ -20,7 +20,6 @@ class ProgramBenchmark(BenchmarkTable):
         "ok_exit_codes": added,
         "tags": dropped,
         "data": dropped,
-        "pin": off,
         "allow_foreign": on,
     }
     NEUTRAL = frozenset(
@@ -54,7 +53,6 @@ class ProgramBenchmark(BenchmarkTable):
     )
     tags: fields.Names = Field(default=(), description=TAGS_HELP)
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
-    pin: bool = Field(default=False, description="Keep it on one CPU.")
     pythonpath: fields.Templates | None = Field(
         default=None,
         description="Folders for `PYTHONPATH`, relative to the configuration file; by default"

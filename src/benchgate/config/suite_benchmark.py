@@ -5,6 +5,7 @@ from typing import Final
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from benchgate.config.laxer import off
 from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.tables import fields
 from benchgate.tables.fields import PLACEHOLDERS, SHELL, shell_of
@@ -23,6 +24,7 @@ class SuiteBenchmark(ProgramBenchmark):
     """A suite of another tool; each run of it is a launch of all its benchmarks."""
 
     KIND = "suite"
+    LAXER = {**ProgramBenchmark.LAXER, "pin": off}  # noqa: RUF012 - a class variable
     NEUTRAL = (ProgramBenchmark.NEUTRAL - {"command"}) | {"suite", "output", "format", "group"}
 
     shell: bool = Field(
@@ -48,6 +50,7 @@ class SuiteBenchmark(ProgramBenchmark):
         validate_default=True,
         description="Time limit for one run.",
     )
+    pin: bool = Field(default=False, description="Keep it on one CPU.")
     output: fields.RelativePath | None = Field(
         default=None,
         description="File or folder that the suite writes its results to, relative to `cwd`."

@@ -159,6 +159,7 @@ class Launcher:
             if timed_out and request["grace_s"]:
                 ask_to_end(pid, watch, request["grace_s"])
             kill_group(pid)
+            first_ns, waited_ns = scheduled(pid)
             status, usage = watch.reap()
             tail = output.finish()
         cost = {
@@ -171,6 +172,8 @@ class Launcher:
             "timed_out": timed_out,
             "output_tail": tail,
             "overflowed": overflowed(request),
+            "first_thread_ns": first_ns,
+            "waited_for_cpu_ns": waited_ns,
         }
         return {"usage": cost}
 
@@ -266,6 +269,19 @@ def kill_group(pgid: int) -> None:
 def maxrss_bytes(usage: resource.struct_rusage) -> int:
     """Peak memory in bytes: macOS counts it in bytes, Linux in KiB."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def scheduled(pid: int) -> tuple[int, int] | tuple[None, None]:
+    """How long the first thread of a child ran, and how long it waited for a CPU, both in ns.
+
+    None if the OS does not tell. It does as long as the child is not reaped.
+    """
+    try:
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:  # noqa: PTH123 - pathlib is large
+            ran_ns, waited_ns, _ = map(int, file.read().split())
+    except (OSError, ValueError):
+        return None, None
+    return (ran_ns, waited_ns) if ran_ns else (None, None)
 
 
 def own_peak_rss_bytes() -> int:

@@ -150,18 +150,37 @@ class ArmRunner:
         Raises:
             CommandFailedError: one of them failed.
         """
+        self.prepare(settings, command)
+        with kept_off(self.cpu_for(settings)):
+            return self.time(settings, command)
+
+    def cpu_for(self, settings: RunSettings) -> int | None:
+        """The CPU that a command is pinned to; None if it is not pinned."""
+        return self._cpu if settings.pin else None
+
+    def prepare(self, settings: RunSettings, command: ArmCommand) -> None:
+        """Run the prepare of a command, if it has one.
+
+        Raises:
+            CommandFailedError: it failed.
+        """
         self._run(settings, command, "prepare", command.prepare)
-        cpu = self._cpu if settings.pin else None
-        cpus = self.all_cpus if cpu is None else frozenset({cpu})
-        with kept_off(cpu):
-            return self._execute(
-                settings,
-                command,
-                command.command,
-                cpus,
-                ok_exit_codes=command.ok_exit_codes,
-                stdout=command.stdout,
-            )
+
+    def time(self, settings: RunSettings, command: ArmCommand) -> Execution:
+        """Execute a command; whoever calls this keeps benchgate off its CPU.
+
+        Raises:
+            CommandFailedError: it failed.
+        """
+        cpu = self.cpu_for(settings)
+        return self._execute(
+            settings,
+            command,
+            command.command,
+            self.all_cpus if cpu is None else frozenset({cpu}),
+            ok_exit_codes=command.ok_exit_codes,
+            stdout=command.stdout,
+        )
 
     def give_up(self) -> None:
         """End the command that is running in another thread; it fails there."""

@@ -16,6 +16,7 @@ from benchgate.measure.provided import holds_python
 from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Mapping, Sequence
 
     from benchgate.config import CommandBenchmark, Measure
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm, ArmName
 
 PADDING = "BENCHGATE_PADDING"
+HASH_SEED = "PYTHONHASHSEED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class RunSettings:
         executions: most executions per arm and round; slow commands get fewer.
         warmup: executions before those of the first round; they are stored separately.
         pin: run it on one CPU if the OS supports that; wrong for a parallel program.
+        in_turn: never run it in two arms at the same time.
         allow_foreign: measure it even if it runs code that is not the arm's own.
         timeout_s: limit for each execution, each prepare and each cleanup.
         grace_s: how long it may clean up if it must end early.
@@ -46,6 +49,7 @@ class RunSettings:
     allow_foreign: bool
     timeout_s: float
     grace_s: float = 0.0
+    in_turn: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +89,8 @@ def run_settings(
         id=id_,
         executions=leading.executions or measure.executions,
         warmup=measure.command_warmup,
-        pin=leading.pin,
+        pin=not leading.parallel,
+        in_turn=leading.in_turn,
         allow_foreign=leading.allow_foreign,
         timeout_s=max(one.timeout_s or measure.timeout_s for one in benchmarks.values()),
     )
@@ -117,6 +122,14 @@ def arm_commands(
         for arm, environ in zip(having, environs, strict=True)
     ]
     return padded(commands)
+
+
+def with_hash_seed(commands: tuple[ArmCommand, ...], rng: random.Random) -> tuple[ArmCommand, ...]:
+    """Let Python put sets into the same order in all arms, unless the user chose the order."""
+    if any(HASH_SEED in one.env for one in commands):
+        return commands
+    seed = str(rng.randrange(1, 2**32))
+    return tuple(replace(one, env={**one.env, HASH_SEED: seed}) for one in commands)
 
 
 def require_equal_variables(arms: Sequence[Arm]) -> None:

@@ -1,36 +1,55 @@
-"""A burst: the executions of one command in one round; the arms take turns."""
+"""A burst: the executions of one command in one round, of both arms in turn or at the same time."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.engine import Observation, Stopwatch
 from benchgate.measure.execution import measured_in, notes_on
 from benchgate.measure.lockstep import executions_within, later_orders
+from benchgate.measure.simultaneous import (
+    NOTE,
+    may_share_cpu,
+    mostly_waits,
+    run_together,
+    why_in_turn,
+)
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchgate.measure.arm_runner import ArmRunner
     from benchgate.measure.armcommand import ArmCommand, RunSettings
+    from benchgate.measure.engine import ArmName
     from benchgate.measure.execution import Execution
+
+    Executions: TypeAlias = dict[ArmCommand, list[Execution]]
+
+_BESIDE = (
+    "it starts other processes or threads, which share one CPU with it: to let them run side by"
+    " side, set `parallel = true`"
+)
 
 
 class BurstRunner:
     """Runs bursts. The first burst of a benchmark shows how many executions fit into one.
 
+    The arms take turns until their executions have shown that they may run at the same time.
+
     Args:
-        runner: executes the commands.
+        runners: execute the commands, by arm.
         burst_s: target time for one arm's executions in one round, prepare included.
     """
 
-    def __init__(self, runner: ArmRunner, *, burst_s: float) -> None:
-        self._runner = runner
+    def __init__(self, runners: Mapping[ArmName, ArmRunner], *, burst_s: float) -> None:
+        self._runners = runners
         self._burst_s = burst_s
         self._executions: dict[str, int] = {}
+        self._can_share: set[str] = set()
+        self._parted: set[str] = set()
 
     def measure(
         self, settings: RunSettings, commands: tuple[ArmCommand, ...], rng: random.Random
@@ -43,63 +62,133 @@ class BurstRunner:
         try:
             observations = self._burst(settings, commands, rng)
         except CommandFailedError:
-            self._runner.clean_up_after_failure(settings, commands)
+            for command in commands:
+                self._runners[command.arm].clean_up_after_failure(settings, [command])
             raise
-        self._runner.clean_up(settings, commands)
+        for command in commands:
+            self._runners[command.arm].clean_up(settings, [command])
         return observations
 
     def _burst(
         self, settings: RunSettings, commands: tuple[ArmCommand, ...], rng: random.Random
     ) -> list[Observation]:
-        warmups: dict[ArmCommand, list[Execution]] = {command: [] for command in commands}
-        samples: dict[ArmCommand, list[Execution]] = {command: [] for command in commands}
-        count = self._executions.get(settings.id)
+        warmups: Executions = {command: [] for command in commands}
         notes: dict[ArmCommand, tuple[str, ...]] = {}
         once = Stopwatch()
-        if count is None:
+        if settings.id not in self._executions:
             with once:
-                notes = self._check(settings, commands, warmups)
-                for turn in range(settings.warmup):
-                    self._take_turns(
-                        settings, [one for one in commands if len(warmups[one]) <= turn], warmups
-                    )
-        slowest_s = self._take_turns(settings, commands, samples)
-        if count is None:
-            count = executions_within(self._burst_s, slowest_s, settings.executions)
-        for order in later_orders(commands, count - 1, rng):
-            self._take_turns(settings, order, samples)
-        self._executions[settings.id] = count
+                notes = self._warm_up(settings, commands, warmups)
+        samples, shared = self._samples(settings, commands, rng)
         return [
             Observation(
                 arm=command.arm,
                 benchmark=settings.id,
                 order=order,
                 metrics=measured_in(samples[command], warmups[command]),
-                notes=(*notes.get(command, ()), *notes_on(samples[command])),
+                notes=(
+                    *notes.get(command, ()),
+                    *self._notes_on_sharing(settings, samples[command]),
+                    *shared,
+                    *notes_on(samples[command]),
+                ),
                 once_s=once.elapsed_s,
             )
             for order, command in enumerate(commands)
         ]
 
-    def _take_turns(
+    def _warm_up(
+        self, settings: RunSettings, commands: tuple[ArmCommand, ...], warmups: Executions
+    ) -> dict[ArmCommand, tuple[str, ...]]:
+        """Check each command, and execute it without measuring it; return notes about it."""
+        notes = self._check(settings, commands, warmups)
+        for turn in range(settings.warmup):
+            self._take_turns(
+                settings, [one for one in commands if len(warmups[one]) <= turn], warmups
+            )
+        self._learn(settings, warmups)
+        return notes
+
+    def _samples(
+        self, settings: RunSettings, commands: tuple[ArmCommand, ...], rng: random.Random
+    ) -> tuple[Executions, tuple[str, ...]]:
+        """Execute the commands of all arms equally often; return also a note on how."""
+        if not self._may_share(settings, commands):
+            samples = self._repeat(settings, commands, rng, together=False)
+            self._learn(settings, samples)
+            return samples, ()
+        try:
+            samples = self._repeat(settings, commands, rng, together=True)
+        except CommandFailedError as failure:
+            # They may need the same thing, such as a port. A command that fails anyway fails again.
+            self._parted.add(settings.id)
+            return self._repeat(settings, commands, rng, together=False), (why_in_turn(failure),)
+        if any(map(mostly_waits, samples.values())):
+            self._parted.add(settings.id)
+        return samples, (NOTE,)
+
+    def _may_share(self, settings: RunSettings, commands: tuple[ArmCommand, ...]) -> bool:
+        return (
+            len(commands) > 1
+            and not settings.in_turn
+            and self._runners[commands[0].arm].cpu_for(settings) is not None
+            and settings.id in self._can_share - self._parted
+        )
+
+    def _learn(self, settings: RunSettings, executions: Executions) -> None:
+        """Remember whether all arms were seen to need nothing but a CPU."""
+        if all(map(may_share_cpu, executions.values())):
+            self._can_share.add(settings.id)
+
+    def _repeat(
         self,
         settings: RunSettings,
-        commands: Sequence[ArmCommand],
-        into: dict[ArmCommand, list[Execution]],
+        commands: tuple[ArmCommand, ...],
+        rng: random.Random,
+        *,
+        together: bool,
+    ) -> Executions:
+        samples: Executions = {command: [] for command in commands}
+        run = self._run_together if together else self._take_turns
+        one_s = run(settings, commands, samples)
+        count = self._executions.get(settings.id)
+        if count is None:
+            count = executions_within(self._burst_s, one_s, settings.executions)
+        for order in later_orders(commands, count - 1, rng):
+            run(settings, order, samples)
+        self._executions[settings.id] = count
+        return samples
+
+    def _take_turns(
+        self, settings: RunSettings, commands: Sequence[ArmCommand], into: Executions
     ) -> float:
         """Execute each command once; return the seconds of the slowest, prepare included."""
         slowest_s = 0.0
         for command in commands:
             started_s = time.perf_counter()
-            into[command].append(self._runner.prepare_and_time(settings, command))
+            into[command].append(self._runners[command.arm].prepare_and_time(settings, command))
             slowest_s = max(slowest_s, time.perf_counter() - started_s)
         return slowest_s
 
+    def _run_together(
+        self, settings: RunSettings, commands: Sequence[ArmCommand], into: Executions
+    ) -> float:
+        """Execute all commands at the same time; return the seconds for each, prepare included."""
+        started_s = time.perf_counter()
+        executions = run_together(self._runners, settings, commands)
+        for command, execution in zip(commands, executions, strict=True):
+            into[command].append(execution)
+        return (time.perf_counter() - started_s) / len(commands)
+
+    def _notes_on_sharing(
+        self, settings: RunSettings, samples: Sequence[Execution]
+    ) -> tuple[str, ...]:
+        """Say that a pinned command runs several things that could run side by side."""
+        pinned = any(runner.cpu_for(settings) is not None for runner in self._runners.values())
+        several = any(one.is_several_threads for one in samples)
+        return (_BESIDE,) if pinned and several else ()
+
     def _check(
-        self,
-        settings: RunSettings,
-        commands: tuple[ArmCommand, ...],
-        warmups: dict[ArmCommand, list[Execution]],
+        self, settings: RunSettings, commands: tuple[ArmCommand, ...], warmups: Executions
     ) -> dict[ArmCommand, tuple[str, ...]]:
         """Execute each command to check that it runs its own code; return notes about it.
 
@@ -107,7 +196,7 @@ class BurstRunner:
         """
         notes = {}
         for command in commands:
-            execution, notes[command] = self._runner.check(settings, command)
+            execution, notes[command] = self._runners[command.arm].check(settings, command)
             if execution and settings.warmup:
                 warmups[command].append(execution)
         return notes

@@ -8,6 +8,7 @@ from benchgate.measure.arm_runner import ArmRunner, CommandFailedError, ProgramS
 from benchgate.measure.armcommand import (
     arm_commands,
     run_settings,
+    with_hash_seed,
     workload_hash,
 )
 from benchgate.measure.burst import BurstRunner
@@ -73,9 +74,13 @@ class CommandEngine:
             id_: arm_commands(each, arms, settings.outside)
             for id_, each in self._benchmarks.items()
         }
-        self._launcher = CommandLauncher(guardian, event)
-        self._runner = ArmRunner(self._arms, self._launcher, settings)
-        self._bursts = BurstRunner(self._runner, burst_s=burst_s)
+        # The commands of two arms may run at the same time, and a launcher executes one command.
+        self._launchers = {arm: CommandLauncher(guardian, event) for arm in self._arms}
+        self._runners = {
+            arm: ArmRunner(self._arms, launcher, settings)
+            for arm, launcher in self._launchers.items()
+        }
+        self._bursts = BurstRunner(self._runners, burst_s=burst_s)
 
     def discover(self) -> Discovery:
         """Return the benchmarks that the configuration of each arm defines."""
@@ -105,7 +110,8 @@ class CommandEngine:
         for name in ids:
             starting(name)
             settings = self._settings[name]
-            commands = starting_order(self._commands[name], name, round_index)
+            ordered = starting_order(self._commands[name], name, round_index)
+            commands = with_hash_seed(ordered, rng)
             try:
                 yield from self._bursts.measure(settings, commands, rng)
             except CommandFailedError as failure:
@@ -118,8 +124,9 @@ class CommandEngine:
                         yield _failed(too, name, commands)
 
     def close(self) -> None:
-        """End the command that is running, if there is one."""
-        self._launcher.close()
+        """End the commands that are running, if there are any."""
+        for launcher in self._launchers.values():
+            launcher.close()
 
     def _define(self, id_: str, benchmark: CommandBenchmark, arm: ArmName) -> Definition:
         files = self._data.parts(arm, benchmark.data)
@@ -132,7 +139,7 @@ class CommandEngine:
             tier=Tier.INTERLEAVED,
             kind=benchmark.KIND,
             tags=benchmark.tags,
-            notes=self._runner.notes_on_pinning(pin=pin),
+            notes=self._runners[arm].notes_on_pinning(pin=pin),
             parts=parts,
             renamed_from=None if benchmark.name == id_ else benchmark.name,
         )

@@ -24,6 +24,10 @@ MOST_OUTPUT_BYTES: Final = 256 << 20
 """Size limit of a standard output that is kept."""
 
 
+# Clocks of the OS differ by a little, and its accounting rounds.
+_ONE_THREAD = 0.97
+
+
 class ExecutionRequest(TypedDict):
     """A command to run; `program` is the file of `argv[0]`, already looked up.
 
@@ -68,6 +72,9 @@ class Execution:
             command. None if nothing was counted.
         uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
         overflowed: whether it was killed because its kept standard output got too large.
+        first_thread_ns: CPU time of its first thread; None if the OS does not tell.
+        waited_for_cpu_ns: how long that thread could have run but waited for a CPU; None likewise.
+        shared_cpu: whether the other arm's command ran at the same time on the same CPU.
     """
 
     wall_ns: int
@@ -81,6 +88,9 @@ class Execution:
     count: int | None = None
     uncounted: str = ""
     overflowed: bool = False
+    first_thread_ns: int | None = None
+    waited_for_cpu_ns: int | None = None
+    shared_cpu: bool = False
 
     def __post_init__(self) -> None:
         for name in ("wall_ns", "user_ns", "system_ns"):
@@ -89,6 +99,35 @@ class Execution:
                     f"a clock went backwards: {name} is {getattr(self, name)}",
                     hint="The clock is not reliable: measure again, or on another machine.",
                 )
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time, including children that it waited for."""
+        return self.user_ns + self.system_ns
+
+    @property
+    def time_ns(self) -> int:
+        """What it took: without waiting for the CPU that it shared with the other arm."""
+        return self._undisturbed_ns if self.shared_cpu else self.wall_ns
+
+    @property
+    def is_one_thread(self) -> bool:
+        """Whether its first thread is known to have done all of its work."""
+        return self.first_thread_ns is not None and not self.is_several_threads
+
+    @property
+    def is_several_threads(self) -> bool:
+        """Whether other threads or processes are known to have done a part of its work."""
+        return self.first_thread_ns is not None and self.first_thread_ns < _ONE_THREAD * self.cpu_ns
+
+    @property
+    def waiting_ratio(self) -> float:
+        """The part of its time, waiting for a CPU left out, in which it did not compute."""
+        return 1 - self.cpu_ns / self._undisturbed_ns
+
+    @property
+    def _undisturbed_ns(self) -> int:
+        return max(self.wall_ns - (self.waited_for_cpu_ns or 0), self.cpu_ns, 1)
 
 
 def trouble_with(
@@ -124,8 +163,8 @@ def signal_name(number: int) -> str:
 
 
 _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
-    (TIME, lambda execution: execution.wall_ns / 1e9),
-    (CPU_TIME, lambda execution: (execution.user_ns + execution.system_ns) / 1e9),
+    (TIME, lambda execution: execution.time_ns / 1e9),
+    (CPU_TIME, lambda execution: execution.cpu_ns / 1e9),
     (PEAK_RSS, lambda execution: execution.peak_rss_bytes),
 )
 
