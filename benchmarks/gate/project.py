@@ -12,7 +12,9 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,11 +42,11 @@ EDITS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How much more the head does than the base, in percent of loop units, up to 99.
+    """How much more the head does than the base.
 
     Attributes:
-        percents: by workload.
-        command: of the program.
+        percents: by workload, in percent of loop units, up to 99.
+        command: of the program, in percent of its whole CPU time.
         edit: one of EDITS, which changes nothing that is measured.
     """
 
@@ -88,8 +90,38 @@ def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
         _replace(folder / "workloads.py", _percents([0] * len(NAMES)), _percents(percents))
         if change.edit:
             _replace(folder / "workloads.py", *EDITS[change.edit])
-        _replace(folder / "command.py", _percents([0]), _percents([change.command]))
+        if change.command:
+            extra = round(change.command / 100 * _loops_of_a_program())
+            _replace(folder / "command.py", _extra(0), _extra(extra))
         yield folder
+
+
+@cache
+def _loops_of_a_program() -> float:
+    """How many loops of the program take as much CPU time as the whole program, start-up included.
+
+    It is measured on pairs of executions, the second one with more loops.
+    """
+    more = 150_000
+    with tempfile.TemporaryDirectory() as temporary:
+        files = [Path(temporary) / f"{loops}.py" for loops in (0, more)]
+        for file, loops in zip(files, (0, more), strict=True):
+            shutil.copy(FOLDER / "command.py", file)
+            _replace(file, _extra(0), _extra(loops))
+        pairs = [[_cpu_s([str(_PYTHON), str(file)]) for file in files] for _ in range(25)]
+    return median(more * whole / (longer - whole) for whole, longer in pairs)
+
+
+def _cpu_s(command: Sequence[str]) -> float:
+    """The CPU time of a program, in seconds."""
+    with subprocess.Popen(command) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _extra(loops: int) -> str:
+    return f'EXTRA = "{loops:07}"'
 
 
 def _percents(values: Sequence[int]) -> str:

@@ -48,7 +48,7 @@ class Scenario:
     Attributes:
         name: of its folder.
         percent: extra loop units in one workload, another one in each build; or, if `everywhere`,
-            in all of them.
+            in all of them; of a program, extra CPU time.
         is_edited: the head has one of the edits that change nothing measured, in turn.
         is_command: a program of about 30 ms is measured instead of the ten functions.
         burner: see `project.burner`.
@@ -122,8 +122,9 @@ BUILDS = (
     Scenario("2-margin-1", 2, margin="1%", builds=60),
     Scenario("5", 5),
     Scenario("10", 10),
-    Scenario("command-clean", is_command=True),
-    Scenario("command-10", 10, is_command=True),
+    Scenario("command-clean", is_command=True, builds=300, weight=3),
+    Scenario("command-5", 5, is_command=True, builds=100),
+    Scenario("command-10", 10, is_command=True, builds=100),
     _in_lanes("clean-lanes", builds=300, weight=6),
     _in_lanes("edited-lanes", is_edited=True, builds=60),
     _in_lanes("3-lanes", 3, builds=60),
@@ -134,6 +135,8 @@ BUILDS = (
     Scenario("2-margin-1-alone", 2, margin="1%", is_alone=True, builds=20),
     Scenario("clean-burner-other", burner="other", is_alone=True, builds=20),
     Scenario("clean-burner-same", burner="same", is_alone=True, builds=20),
+    Scenario("command-clean-burner-same", is_command=True, burner="same", is_alone=True, builds=50),
+    Scenario("command-5-burner-same", 5, is_command=True, burner="same", is_alone=True, builds=50),
     Scenario("3-burner-other", 3, burner="other", is_alone=True, builds=20),
     Scenario("3-burner-same", 3, burner="same", is_alone=True, builds=20),
 )

@@ -1,7 +1,7 @@
-"""A program of about 30 ms: start-up of Python, and work in units of 1 %."""
+"""A program of about 30 ms: start-up of Python, and a loop."""
 
-PERCENTS = "00"
+EXTRA = "0000000"
 
 total = 0
-for i in range(1_500 * (100 + int(PERCENTS))):
+for i in range(150_000 + int(EXTRA)):
     total += i * i % 7
