@@ -16,7 +16,7 @@ from benchgate.cli.outputs import Outputs
 from benchgate.cli.say import say
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
-from benchgate.measure import counters, layout
+from benchgate.measure import counters, layout, valgrind
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
@@ -38,6 +38,8 @@ from benchgate.stats.timer import Timer, timer
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.model.environment import Environment
@@ -71,6 +73,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     noise = _measure_noise(config, effects)
     drawn = layout.find_obstacle()
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
+    valgrind_said = _about_valgrind(effects.environ)
     facts = {
         "OS": f"{about.os}, {about.kernel}",
         "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
@@ -82,11 +85,20 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
+        "valgrind": valgrind_said,
         "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
         f"{noise.launch_spread:.2%} between launches ({NOISE_ROUNDS} rounds of equal work)",
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
     }
     return facts, give_advice(about, timer, noise, pinned=place.cpu is not None)
+
+
+def _about_valgrind(environ: Mapping[str, str]) -> str:
+    try:
+        version = valgrind.version_of(valgrind.find_valgrind(environ))
+    except counters.CounterError as error:
+        return f"cannot count: {error}"
+    return f"{version} can count instructions, 5 to 50 times slower than the work itself"
 
 
 def read_timer() -> Timer:

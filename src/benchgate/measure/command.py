@@ -22,6 +22,7 @@ from benchgate.measure.engine import (
 )
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import CommandLauncher
+from benchgate.measure.program_counting import ProgramCounter
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.valgrind import Valgrind
 
 BURST_S = 6.0
 
@@ -46,6 +48,7 @@ class CommandEngine:
         guardian: ends processes that outlive benchgate.
         settings: how they run.
         event: the event to count as instructions; None to count nothing.
+        valgrind: counts instructions in executions of their own; None if it does not.
         burst_s: target time for one arm's executions in one round, prepare included.
 
     Raises:
@@ -60,6 +63,7 @@ class CommandEngine:
         settings: ProgramSettings,
         *,
         event: Event | None = None,
+        valgrind: Valgrind | None = None,
         burst_s: float = BURST_S,
     ) -> None:
         self._benchmarks = _by_id(benchmarks, settings.aliases)
@@ -76,6 +80,11 @@ class CommandEngine:
         self._launcher = CommandLauncher(guardian, event)
         self._runner = ArmRunner(self._arms, self._launcher, settings)
         self._bursts = BurstRunner(self._runner, burst_s=burst_s)
+        self._counting_launcher = CommandLauncher(guardian, same_addresses=True)
+        self._counter = None
+        if valgrind:
+            runner = ArmRunner(self._arms, self._counting_launcher, settings)
+            self._counter = ProgramCounter(valgrind, runner)
 
     def discover(self) -> Discovery:
         """Return the benchmarks that the configuration of each arm defines."""
@@ -102,12 +111,14 @@ class CommandEngine:
         If an arm fails, only failures are yielded for the benchmark. If the base failed, the head
         is then tried alone, because which arm went first was random.
         """
+        timed = []
         for name in ids:
             starting(name)
             settings = self._settings[name]
             commands = starting_order(self._commands[name], name, round_index)
             try:
                 yield from self._bursts.measure(settings, commands, rng)
+                timed.append(name)
             except CommandFailedError as failure:
                 yield _failed(failure, name, commands)
                 heads = tuple(one for one in commands if one.arm is ArmName.HEAD)
@@ -116,10 +127,15 @@ class CommandEngine:
                         self._bursts.measure(settings, heads, rng)
                     except CommandFailedError as too:
                         yield _failed(too, name, commands)
+        if self._counter:
+            for name in self._counter.ledger.due(timed):
+                commands = starting_order(self._commands[name], name, round_index)
+                yield from self._counter.count(self._settings[name], commands, round_index)
 
     def close(self) -> None:
         """End the command that is running, if there is one."""
         self._launcher.close()
+        self._counting_launcher.close()
 
     def _define(self, id_: str, benchmark: CommandBenchmark, arm: ArmName) -> Definition:
         files = self._data.parts(arm, benchmark.data)

@@ -150,12 +150,13 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricSamples:
-    """One metric in one launch; arrays as in model.result.Launch."""
+    """One metric in one launch; arrays and counter as in `model.run.Launch` and `Series`."""
 
     metric: Metric
     loops: int
     samples: FloatArray
     warmup: FloatArray
+    counter: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +235,8 @@ class Engine(Protocol):
         Yields:
             One observation per benchmark and arm; those of one benchmark follow each other. A
             benchmark that fails in any arm yields its failure and does not affect the others. If
-            the base failed, the head was tried too.
+            the base failed, the head was tried too. What is counted in launches of its own follows
+            at the end, with the same ids again.
         """
         ...
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Observation, ignore
+from benchgate.measure.function_counting import FunctionCounter
 from benchgate.measure.layout import draw_layout
 from benchgate.measure.lockstep import SamplePlan, starting_order
 from benchgate.measure.pair import LaunchOutcome, measure_launch
@@ -77,6 +78,10 @@ class PythonEngine:
             unpinned=settings.unpinned,
         )
         self._plans: dict[str, SamplePlan | Kind] = {}
+        self._counter = None
+        if settings.valgrind:
+            entries = self._discovery.entries
+            self._counter = FunctionCounter(settings.valgrind, self._workers, entries, self._plans)
 
     def discover(self) -> Discovery:
         """Find the functions; see `PythonDiscovery.discover`."""
@@ -106,8 +111,16 @@ class PythonEngine:
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
+        failed = set()
         for group in groups.values():
-            yield from self._measure_group(group, rng, round_index, starting)
+            for observation in self._measure_group(group, rng, round_index, starting):
+                if observation.error is not None:
+                    failed.add(observation.benchmark)
+                yield observation
+        if self._counter:
+            for group in groups.values():
+                timed = [id_ for id_ in group if id_ not in failed]
+                yield from self._counter.count(timed, round_index)
 
     def close(self) -> None:
         """Kill every worker that is still alive."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.benchfiles import helpers_of, own_folders
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.valgrind import Valgrind
     from benchgate.stats.timer import Timer
 
 
@@ -40,6 +42,7 @@ class PythonSettings:
         forbidden: the user's checkout, from which no arm may import.
         environ: variables that every worker inherits.
         event: the event to count as instructions; None to count nothing.
+        valgrind: counts instructions in launches of their own; None if it does not.
     """
 
     measure: Measure
@@ -50,6 +53,7 @@ class PythonSettings:
     forbidden: tuple[Path, ...]
     environ: Mapping[str, str]
     event: Event | None = None
+    valgrind: Valgrind | None = None
 
     @property
     def sampling(self) -> Sampling:
@@ -93,12 +97,18 @@ class Workers:
         return hello, worker.timer
 
     def start(
-        self, files: Mapping[ArmName, BenchFile], layout: Layout, *, parallel: bool
+        self,
+        files: Mapping[ArmName, BenchFile],
+        layout: Layout,
+        *,
+        parallel: bool,
+        under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
     ) -> list[Worker]:
         """Start a worker for each arm's file and import the file.
 
         Args:
             parallel: whether the workers may use all CPUs.
+            under: for each arm, the program that executes its interpreter, if there is one.
 
         Raises:
             WorkerFailedError: a worker failed to start or import; the others are ended.
@@ -108,7 +118,9 @@ class Workers:
             # One by one: if a later worker fails to start, those that have started are ended.
             cpus = self._cpus(parallel=parallel)
             for name, file in files.items():
-                worker = self._start(self._arms[name], file, cpus, layout)
+                worker = self._start(
+                    self._arms[name], file, cpus, layout, under=under.get(name, ())
+                )
                 workers.append(worker)
             for worker in workers:
                 worker.ready(self.timeout_s(files[worker.arm.name]))
@@ -136,6 +148,7 @@ class Workers:
         layout: Layout,
         *,
         describe: bool = False,
+        under: Sequence[str] = (),
     ) -> Worker:
         others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
         variables = self._variables(arm, file.benchmark)
@@ -163,6 +176,7 @@ class Workers:
                 provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
                 host=file.benchmark.KIND,
                 arguments=file.benchmark.tool_arguments,
+                under=under,
             ),
             self._guardian,
             describe=describe,

@@ -100,6 +100,12 @@ class Options(JsonObject):
     seed: Annotated[
         int | None, Override("measure", "N", "Repeat the random choices of the run with this seed.")
     ] = None
+    counter: Annotated[
+        Text | None,
+        Override(
+            "measure", "NAME", "What counts instructions: auto, perf, valgrind (slow) or none."
+        ),
+    ] = None
     against: Annotated[
         Text | None,
         Override("baseline", "REF", "Commit to compare with; default: merge base.", _BASELINE),

@@ -64,6 +64,7 @@ class _BenchmarkRecord:
     definition: Definition
     launches: dict[Metric, list[Launch]] = field(default_factory=dict)
     loops: dict[Metric, int] = field(default_factory=dict)
+    counters: dict[Metric, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
     round_s: float | None = None
@@ -77,7 +78,7 @@ class _BenchmarkRecord:
             workload=about.workload,
             tier=about.tier,
             series=tuple(
-                Series(metric, self.loops[metric], tuple(launches))
+                Series(metric, self.loops[metric], tuple(launches), self.counters[metric])
                 for metric, launches in self.launches.items()
             ),
             status=Status.OK if self.error is None else Status.FAILED,
@@ -148,6 +149,7 @@ class Recorder:
             record.server = observation.server or record.server
         for measured in observation.metrics:
             record.loops[measured.metric] = measured.loops
+            record.counters[measured.metric] = measured.counter
             record.launches.setdefault(measured.metric, []).append(
                 Launch(round_index, observation.order, measured.samples, measured.warmup)
             )

@@ -40,6 +40,7 @@ class Session:
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
+        counting_s: time that was spent on counting in launches of its own.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Session:
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.suites: dict[str, str] = {}
+        self.counting_s = 0.0
         self.hidden: frozenset[str] = frozenset()
         self.shard: Shard | None = None
         self._engines = engines
@@ -178,6 +180,7 @@ class Session:
         for engine in self._engines:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last, unit = self._clock(), None, None
+            timed: set[str] = set()
             for observation in engine.measure_round(chosen, rng, round_index, _of_users(starting)):
                 self._recorder.add(observation, round_index)
                 if observation.benchmark != last:
@@ -185,11 +188,17 @@ class Session:
                     now = self._clock()
                     if unit != self.unit_of(last):  # the rest of a suite took no time of its own
                         unit = self.unit_of(last)
-                        self.costs_s[unit] = max(0.0, now - started - observation.once_s)
+                        took_s = max(0.0, now - started - observation.once_s)
+                        if last in timed:
+                            self.counting_s += took_s
+                            took_s += self.costs_s[unit]
+                        self.costs_s[unit] = took_s
                     started = now
                     together = sum(self.unit_of(id_) == unit for id_ in chosen)
                     self._recorder.took(last, self.costs_s[unit] / together)
-                    ended(last)
+                    if last not in timed:
+                        ended(last)
+                    timed.add(last)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
