@@ -73,7 +73,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     noise = _measure_noise(config, effects)
     drawn = layout.find_obstacle()
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
-    valgrind_said = _about_valgrind(effects.environ)
+
     facts = {
         "OS": f"{about.os}, {about.kernel}",
         "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
@@ -85,7 +85,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
-        "valgrind": valgrind_said,
+        "valgrind": _about_valgrind(effects.environ),
         "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
         f"{noise.launch_spread:.2%} between launches ({NOISE_ROUNDS} rounds of equal work)",
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",

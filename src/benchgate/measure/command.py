@@ -128,7 +128,8 @@ class CommandEngine:
                     except CommandFailedError as too:
                         yield _failed(too, name, commands)
         if self._counter:
-            for name in self._counter.ledger.due(timed):
+            compared = (one for one in timed if len(self._commands[one]) == len(self._arms))
+            for name in self._counter.ledger.due(compared):
                 commands = starting_order(self._commands[name], name, round_index)
                 yield from self._counter.count(self._settings[name], commands, round_index)
 

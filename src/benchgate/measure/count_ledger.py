@@ -46,15 +46,19 @@ class CountLedger:
         """
         self._rounds[id_] += 1
         return [
-            Observation(arm, id_, order, (_metric(count, loops),))
+            Observation(arm, id_, order, (_metric(count, loops),), only_counts=True)
             for order, (arm, count) in enumerate(counts.items())
         ]
 
     def given_up(self, id_: str, arms: Iterable[ArmName], why: str) -> list[Observation]:
         """Note that a benchmark cannot be counted: what was timed stays valid."""
         self._given_up.add(id_)
-        note = f"{INSTRUCTIONS.name}: {VALGRIND}: {why.partition('\n')[0]}"
-        return [Observation(arm, id_, order, notes=(note,)) for order, arm in enumerate(arms)]
+        line, _, _ = why.partition("\n")
+        notes = (f"{INSTRUCTIONS.name}: {VALGRIND}: {line}",)
+        return [
+            Observation(arm, id_, order, notes=notes, only_counts=True)
+            for order, arm in enumerate(arms)
+        ]
 
     def _is_due(self, id_: str) -> bool:
         is_open = id_ not in self._given_up and self._rounds[id_] < LEAST_COUNTED_ROUNDS

@@ -177,6 +177,7 @@ class Observation:
         load: what it did under load, if it is a step of a scenario that did not fail; its `round`
             is that of the observation.
         server: version and settings of what was under load, if it was asked for them.
+        only_counts: it is of a launch that was only counted, after the one that was timed.
     """
 
     arm: ArmName
@@ -190,6 +191,7 @@ class Observation:
     skipped: bool = False
     load: LoadLaunch | None = None
     server: Mapping[str, str] = field(default_factory=dict)
+    only_counts: bool = False
 
 
 class Stopwatch:
@@ -235,8 +237,7 @@ class Engine(Protocol):
         Yields:
             One observation per benchmark and arm; those of one benchmark follow each other. A
             benchmark that fails in any arm yields its failure and does not affect the others. If
-            the base failed, the head was tried too. What is counted in launches of its own follows
-            at the end, with the same ids again.
+            the base failed, the head was tried too. What launches only count follows at the end.
         """
         ...
 

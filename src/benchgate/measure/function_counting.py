@@ -98,8 +98,10 @@ class FunctionCounter:
     def _count_one(
         self, id_: str, workers: Sequence[Worker], folder: Path
     ) -> tuple[int, dict[ArmName, float], bool]:
-        """Count a benchmark; return its calls in a sample, the counts of a call, by arm, and
-        whether it left all processes as they were.
+        """Count a benchmark.
+
+        Returns:
+            Calls in a sample; the count of a call, by arm; whether no process was left changed.
         """
         entry, plan = self._entries[id_], self._plans[id_]
         loops = plan.loops if isinstance(plan, SamplePlan) else 1

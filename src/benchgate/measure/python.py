@@ -119,7 +119,11 @@ class PythonEngine:
                 yield observation
         if self._counter:
             for group in groups.values():
-                timed = [id_ for id_ in group if id_ not in failed]
+                timed = [
+                    id_
+                    for id_ in group
+                    if id_ not in failed and len(entries[id_].sides) == len(self._arms)
+                ]
                 yield from self._counter.count(timed, round_index)
 
     def close(self) -> None:

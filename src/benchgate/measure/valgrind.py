@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.counters import CounterError
@@ -20,6 +19,7 @@ from benchgate.measure.layout import draw_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from benchgate.measure.layout import Layout
 

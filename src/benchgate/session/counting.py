@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import UsageError
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError, find_obstacle
@@ -42,12 +42,15 @@ class Machine:
         find_valgrind: finds valgrind in the PATH of an environment, or raises `CounterError`.
     """
 
-    perf_obstacle: Callable[[], str | None] = partial(find_obstacle, USER_INSTRUCTIONS)
-    find_valgrind: Callable[[Mapping[str, str]], str] = find_valgrind
+    perf_obstacle: Callable[[], str | None]
+    find_valgrind: Callable[[Mapping[str, str]], str]
+
+
+THIS_MACHINE: Final = Machine(partial(find_obstacle, USER_INSTRUCTIONS), find_valgrind)
 
 
 def choose_counting(
-    config: Config, environ: Mapping[str, str], machine: Machine = Machine()
+    config: Config, environ: Mapping[str, str], machine: Machine = THIS_MACHINE
 ) -> Counting:
     """Choose the counter that the configuration asks for.
 

@@ -106,7 +106,7 @@ def open_session(
 
 
 def _tell_what_it_took(session: Session, effects: Effects) -> None:
-    took = format_duration(session.counting_s)
+    took = format_duration(session.counted_s)
     effects.progress.message(f"counting with valgrind took {took}")
 
 

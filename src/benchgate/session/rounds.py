@@ -182,7 +182,7 @@ def measure_rounds(
             min(pace.rounds_s(rounds - round_index - 1, plan), deadline_s - clock()),
         )
         if round_index == 0:
-            foreteller.round_ended(session.costs_s, clock() - started_s)
+            foreteller.round_ended(session.costs_s, session.counting_s, clock() - started_s)
         round_index += 1
 
 

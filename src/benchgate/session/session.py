@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ignore
+from benchgate.model.metrics import LEAST_COUNTED_ROUNDS
 from benchgate.model.run import CANARY_IDS
 from benchgate.session.recorder import UNTRIED, Recorder
 from benchgate.units import counted
@@ -14,7 +15,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Definition, Engine
+    from benchgate.measure.engine import ArmName, Definition, Engine, Observation
     from benchgate.measure.ground import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
@@ -40,7 +41,9 @@ class Session:
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
-        counting_s: time that was spent on counting in launches of its own.
+        counting_s: how long counting in launches of its own took in the last round that counted;
+            it is part of `costs_s` until the rounds that count are over.
+        counted_s: the same in all rounds together.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Session:
         self.costs_s: dict[str, float] = {}
         self.suites: dict[str, str] = {}
         self.counting_s = 0.0
+        self.counted_s = 0.0
         self.hidden: frozenset[str] = frozenset()
         self.shard: Shard | None = None
         self._engines = engines
@@ -176,34 +180,63 @@ class Session:
         if self._ground:
             # Its own random source: a saved seed repeats everything else without trees, too.
             self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
-        ended = _of_users(on_measured)
+        counting_s: dict[str, float] = {}
         for engine in self._engines:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
-            started, last, unit = self._clock(), None, None
-            timed: set[str] = set()
-            for observation in engine.measure_round(chosen, rng, round_index, _of_users(starting)):
-                self._recorder.add(observation, round_index)
-                if observation.benchmark != last:
-                    last = observation.benchmark
-                    now = self._clock()
-                    if unit != self.unit_of(last):  # the rest of a suite took no time of its own
-                        unit = self.unit_of(last)
-                        took_s = max(0.0, now - started - observation.once_s)
-                        if last in timed:
-                            self.counting_s += took_s
-                            took_s += self.costs_s[unit]
-                        self.costs_s[unit] = took_s
-                    started = now
-                    together = sum(self.unit_of(id_) == unit for id_ in chosen)
-                    self._recorder.took(last, self.costs_s[unit] / together)
-                    if last not in timed:
-                        ended(last)
-                    timed.add(last)
+            observations = engine.measure_round(chosen, rng, round_index, _of_users(starting))
+            self._record(observations, chosen, round_index, _of_users(on_measured), counting_s)
+        self._note_counting(counting_s, is_last=round_index + 1 >= LEAST_COUNTED_ROUNDS)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
                 for id_ in self.known_ids:
                     self.note(id_, note)
+
+    def _record(
+        self,
+        observations: Iterable[Observation],
+        chosen: Sequence[str],
+        round_index: int,
+        ended: Callable[[str], None],
+        counting_s: dict[str, float],
+    ) -> None:
+        """Record what an engine measures, and how long it takes.
+
+        Args:
+            counting_s: by benchmark, gets the time of launches that only count.
+        """
+        started_s, last, unit = self._clock(), None, ""
+        for observation in observations:
+            self._recorder.add(observation, round_index)
+            id_, only_counts = observation.benchmark, observation.only_counts
+            if (id_, only_counts) == last:
+                continue
+            last, now_s = (id_, only_counts), self._clock()
+            took_s = max(0.0, now_s - started_s - observation.once_s)
+            if only_counts:
+                counting_s[id_] = took_s
+                self.costs_s[id_] += took_s
+            elif unit != self.unit_of(id_):  # the rest of a suite took no time of its own
+                unit = self.unit_of(id_)
+                self.costs_s[unit] = took_s
+            started_s = now_s
+            together = sum(self.unit_of(one) == self.unit_of(id_) for one in chosen)
+            self._recorder.took(id_, self.costs_s[self.unit_of(id_)] / together)
+            if not only_counts:
+                ended(id_)
+
+    def _note_counting(self, took_s: Mapping[str, float], *, is_last: bool) -> None:
+        """Note what counting took; later rounds do not need that time.
+
+        Args:
+            took_s: in this round, by benchmark.
+        """
+        if not took_s:
+            return
+        self.counting_s = sum(took_s.values())
+        self.counted_s += self.counting_s
+        for id_ in took_s if is_last else ():
+            self.costs_s[id_] -= took_s[id_]
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
