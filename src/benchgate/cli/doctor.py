@@ -98,7 +98,7 @@ def _about_valgrind(environ: Mapping[str, str]) -> str:
         version = valgrind.version_of(valgrind.find_valgrind(environ))
     except counters.CounterError as error:
         return f"cannot count: {error}"
-    return f"{version} can count instructions, 5 to 50 times slower than the work itself"
+    return f"{version} can count instructions, 10 to 70 times slower than the work itself"
 
 
 def read_timer() -> Timer:

@@ -91,7 +91,7 @@ def about_cost(counting: Counting, ids: tuple[str, ...]) -> str:
         return ""
     return (
         f"valgrind counts the instructions of {count} of {len(ids)} benchmarks, in launches of "
-        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run 5 to 50 times slower there"
+        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run 10 to 70 times slower there"
     )
 
 
