@@ -20,7 +20,7 @@ from statistics import median, quantiles
 
 from benchgate.measure.affinity import (
     available_cpus,
-    choose_cpu,
+    by_idleness,
     kept_off,
     read_busy_ticks,
     supports_pinning,
@@ -104,7 +104,7 @@ def main() -> None:
         sys.exit(not report("not pinned", measure(None)))
     before = read_busy_ticks()
     time.sleep(0.1)
-    cpu = choose_cpu(before, read_busy_ticks(), available_cpus())
+    cpu = by_idleness(before, read_busy_ticks(), available_cpus())[0]
     passed = True
     if len(available_cpus()) > 1:
         with kept_off(cpu):

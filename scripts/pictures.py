@@ -1,9 +1,10 @@
-"""Draw comments of benchgate as GitHub shows them, light and dark, wide and on a phone.
+"""Draw comments of benchgate as GitHub shows them, and its report, in light and dark.
 
     make pictures
 
-This writes build/pictures/NAME-THEME.png for each verdict of scripts/verdicts.py, and the picture
-in README, docs/comment-THEME.png. It needs Chromium, and the packages of requirements/pictures.
+This writes build/pictures/NAME-THEME.png for each verdict of scripts/verdicts.py, wide and on a
+phone, and the pictures in the docs: docs/comment-THEME.png and docs/report-THEME.png. It needs
+Chromium, and the packages of requirements/pictures.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from typing import TYPE_CHECKING
 
 import cmarkgfm  # type: ignore[import-untyped]
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
+from playwright.sync_api import sync_playwright
 from scripts.browser import browser_flags, find_browser
 from scripts.verdicts import verdicts
 
+from benchgate.page.report import render_report
 from benchgate.report.comment import render_comment
 from benchgate.report.links import Links
 from benchgate.report.view import view_verdict
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ROOT / "requirements" / "pictures" / "node_modules"
 WIDE_PX, PHONE_PX = 880, 375
+REPORT_PX = (1280, 800)
 MARGIN_PX = 12
 IN_README = "fail"
 _REPOSITORY = "https://github.com/octo-org/textkit"
@@ -155,8 +159,26 @@ def comments() -> Mapping[str, str]:
     return {name: render_comment(view_verdict(one, LINKS)) for name, one in verdicts().items()}
 
 
+def photograph_report(theme: str, path: Path) -> None:
+    """Write a picture of the first view of a report."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        source = Path(folder, "report.html")
+        source.write_text(render_report(verdicts()[IN_README], None, str), encoding="utf-8")
+        chromium = playwright.chromium.launch(executable_path=browser(), args=browser_flags())
+        page = chromium.new_page(
+            viewport={"width": REPORT_PX[0], "height": REPORT_PX[1]},
+            color_scheme="dark" if theme == "dark" else "light",
+            device_scale_factor=1.5,
+        )
+        page.goto(source.as_uri())
+        page.screenshot(path=path)
+        chromium.close()
+
+
 def main() -> None:
     """Write all pictures."""
+    for theme in THEMES:
+        photograph_report(theme.name, ROOT / "docs" / f"report-{theme.name}.png")
     both_px = WIDE_PX + PHONE_PX + 4 * MARGIN_PX
     for name, markdown in comments().items():
         for theme in THEMES:

@@ -81,7 +81,7 @@ def _pair(
 ) -> tuple[Row, Row]:
     """Make the rows of the typical value and of the tail, which is noisier."""
     is_open = outcome in {Outcome.INCONCLUSIVE, Outcome.UNCHANGED} and half > 0.008
-    tail = Outcome.INCONCLUSIVE if is_open else outcome
+    tail = Outcome.NOT_SETTLED if is_open else outcome
     return (
         row(benchmark, outcome, change, half, base_s, *notes),
         row(benchmark, tail, change * 1.1, half * 2.5, base_s * 1.3, *notes, tail=True),

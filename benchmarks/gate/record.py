@@ -55,6 +55,7 @@ class Scenario:
         rounds: how many rounds of everything are measured; 0 if benchgate chooses.
         margin: of the gate.
         is_alone: whether it has the machine to itself.
+        lanes: how many benchmarks it measures at the same time, if it is alone.
         builds: how many are wanted.
         weight: how many are measured before it is the next scenario's turn.
     """
@@ -68,6 +69,7 @@ class Scenario:
     rounds: int = 0
     margin: str = "2%"
     is_alone: bool = False
+    lanes: int = 1
     builds: int = 40
     weight: int = 1
 
@@ -80,7 +82,8 @@ class Scenario:
         margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
         busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
         alone = "one build at a time" if self.is_alone and not self.burner else ""
-        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), alone)
+        lanes = f"{self.lanes} lanes" if self.lanes > 1 else ""
+        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), alone, lanes)
         return ", ".join(part for part in parts if part)
 
     def change(self, index: int) -> Change:
@@ -96,7 +99,8 @@ class Scenario:
     def options(self, index: int) -> list[str]:
         """The options of `benchgate check`."""
         fixed = ["--rounds", str(self.rounds)] if self.rounds else []
-        return [*fixed, "--margin", self.margin, "--seed", str(index + 1)]
+        lanes = ["--lanes", str(self.lanes)]
+        return [*fixed, *lanes, "--margin", self.margin, "--seed", str(index + 1)]
 
 
 _session = partial(Scenario, rounds=100, is_alone=True)
@@ -109,6 +113,7 @@ SESSIONS = (
     _session("rounds-3-burner-other", 3, everywhere=True, burner="other", builds=2),
     _session("rounds-3-burner-same", 3, everywhere=True, burner="same", builds=2),
 )
+_in_lanes = partial(Scenario, is_alone=True, lanes=2)
 BUILDS = (
     Scenario("clean", builds=300, weight=6),
     Scenario("edited", is_edited=True, builds=100, weight=2),
@@ -119,6 +124,11 @@ BUILDS = (
     Scenario("10", 10),
     Scenario("command-clean", is_command=True),
     Scenario("command-10", 10, is_command=True),
+    _in_lanes("clean-lanes", builds=300, weight=6),
+    _in_lanes("edited-lanes", is_edited=True, builds=60),
+    _in_lanes("3-lanes", 3, builds=60),
+    _in_lanes("clean-burner-same-lanes", burner="same", builds=20),
+    _in_lanes("3-burner-same-lanes", 3, burner="same", builds=20),
     Scenario("clean-alone", is_alone=True),
     Scenario("3-alone", 3, is_alone=True, builds=20),
     Scenario("2-margin-1-alone", 2, margin="1%", is_alone=True, builds=20),

@@ -37,7 +37,7 @@ def simulate(
 def report_clean(builds: Sequence[ReplayedBuild]) -> str:
     """Report false alarms, and the outcomes of unchanged rows."""
     shares = []
-    for outcome in (Outcome.UNCHANGED, Outcome.INCONCLUSIVE):
+    for outcome in (Outcome.UNCHANGED, Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED):
         found = [share(builds, statistic, outcome) for statistic in ("p25", "p95")]
         texts = ["-" if one is None else f"{one:.0%}" for one in found]
         shares.append(f"{outcome.value} {' / '.join(texts)}")

@@ -71,6 +71,15 @@ def read_below(folder: Path, wanted: Callable[[Path], bool] = lambda _: True) ->
     return files
 
 
+def broken_link(path: Path) -> str:
+    """Say which symbolic link on the way to a path leads nowhere; "" if none does."""
+    with suppress(PermissionError):
+        for one in (path, *path.parents):
+            if one.is_symlink() and not one.exists():
+                return f"the symbolic link {one} to {one.readlink()} leads nowhere"
+    return ""
+
+
 def expand(data: bytes, name: str, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     """Expand data that came from elsewhere if their first bytes say gzip.
 

@@ -139,7 +139,10 @@ def test_the_text_of_two_tools_is_not_guessed_at(tmp_path: Path) -> None:
     path.write_text("test a ... bench: 1 ns/iter (+/- 0)\nBenchmarkX-8 1 1 ns/op\n")
     with pytest.raises(FormatError, match="looks like what go and libtest print") as caught:
         read_any([path])
-    assert caught.value.hint == "Add --format go or --format libtest, or split the file."
+    assert caught.value.hint.startswith(
+        "Add --format go or --format libtest, or split the file. Where there is no --format: "
+        "benchgate import "
+    )
     assert read_any([path], "libtest").head.benchmarks[0].id == "a"
 
 

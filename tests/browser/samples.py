@@ -19,11 +19,16 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Tier
 from benchgate.model.verdict import Decision
+from benchgate.page.plots import plots
 from benchgate.page.report import render_report
 from benchgate.page.run import render_run
+from benchgate.report.ordering import arrange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from benchgate.model.verdict import Verdict
+    from benchgate.page.charts import Chart
 
 # Nothing of these is removed from a name: a reader sees them as they are.
 HOSTILE: Final = (
@@ -45,11 +50,23 @@ LONG: Final = "x" * 10_000
 REMOVED: Final = "\u202egnp.exe\u2066a\u200bb\u00ad\ufeff\x1b[31m"
 
 
+def verdict_of(result: Result) -> Verdict:
+    """The verdict on a result of both sides."""
+    config = loads("", "benchgate.toml")
+    return make_verdict(judge_result(result, config), config)
+
+
 def judged(result: Result) -> str:
     """The page of a result of both sides."""
-    config = loads("", "benchgate.toml")
-    made = make_verdict(judge_result(result, config), config)
-    return render_report(made, figures_of(result), str)
+    return render_report(verdict_of(result), figures_of(result), str)
+
+
+def first_charts(result: Result) -> dict[str, Chart]:
+    """The charts of the benchmark that the page has first, by their keys in the page."""
+    arranged = arrange(verdict_of(result))
+    first, *_ = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
+    (own,) = (one for one in figures_of(result) if one.benchmark == first[0].benchmark)
+    return {f"b1-{index}": one.chart for index, one in enumerate(plots(own, str, first))}
 
 
 def python_run(names: Mapping[str, float], seed: int) -> Run:
@@ -81,7 +98,8 @@ def python_run(names: Mapping[str, float], seed: int) -> Run:
     )
 
 
-def _measured() -> Result:
+def measured() -> Result:
+    """Four benchmarks: one is slower, one is faster."""
     names = {"parse/large": 1e-3, "parse/small": 2e-5, "sort[n=1000]": 3e-4, "template": 5e-3}
     return Result(
         head=python_run(names | {"parse/large": 1.2e-3, "template": 4e-3}, 2),
@@ -97,7 +115,9 @@ def _hostile() -> Result:
     )
 
 
-def _scenario() -> Result:
+def scenario() -> Result:
+    """Two steps under load, of which one is slower."""
+
     def run(slower: float) -> Run:
         rng = np.random.default_rng(7)
         steps = (
@@ -127,19 +147,19 @@ def _hostile_verdict() -> str:
 
 
 def _alone() -> str:
-    result = Result(head=_measured().head)
+    result = Result(head=measured().head)
     return render_run(describe(result), figures_of(result), str)
 
 
 def _scenario_alone() -> str:
-    result = Result(head=_scenario().head)
+    result = Result(head=scenario().head)
     return render_run(describe(result), figures_of(result), str)
 
 
 # Beside the states of verdicts, which hold no samples.
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
-    "measured": lambda: judged(_measured()),
-    "scenario": lambda: judged(_scenario()),
+    "measured": lambda: judged(measured()),
+    "scenario": lambda: judged(scenario()),
     "alone": _alone,
     "scenario-alone": _scenario_alone,
     "hostile-names": lambda: judged(_hostile()),

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from pypdf import PdfReader
 from tests.browser.accessibility import violations
+from tests.browser.samples import first_charts, measured, scenario, verdict_of
 from tests.browser.visit import PHONE, WIDE
+
+from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.browser.visit import Visit
+
+    from benchgate.model.result import Result
+    from benchgate.page.charts import Plotted
 
 # The benchmark that the focus is in, and the control that has it.
 _FOCUSED = """() => {
@@ -94,36 +103,54 @@ def test_a_key_opens_a_benchmark_and_its_figures_are_read_by_keys(
     assert readout.text_content() == ""
 
 
-def test_each_figure_says_what_it_shows_and_has_its_data(
-    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+def told(series: Plotted) -> list[list[float]]:
+    """What the table of a figure says of each x: its last value, and the ends around that."""
+    low = series.low or (None,) * len(series.y)
+    high = series.high or (None,) * len(series.y)
+    last = {x: values for x, *values in zip(series.x, series.y, low, high, strict=True)}
+    return [
+        [y, *(end for end in ends if end is not None and None not in ends)]
+        for y, *ends in last.values()
+        if y is not None
+    ]
+
+
+def numbers(cell: str) -> list[float]:
+    return [float(one) for one in re.findall(r"-?[\d.]+(?:e[+-]\d+)?", cell)]
+
+
+@pytest.mark.parametrize(("name", "result"), [("scenario", scenario), ("measured", measured)])
+def test_each_figure_says_what_it_shows_and_has_its_values(
+    visit: Callable[..., Visit],
+    page_file: Callable[[str], Path],
+    name: str,
+    result: Callable[[], Result],
 ) -> None:
-    opened = visit(page_file("scenario"))
+    expected = first_charts(result())
+    opened = visit(page_file(name))
     bench = opened.open_benchmark()
-    packed = opened.page.evaluate("JSON.parse(document.getElementById('figures').textContent)")
     figures = bench.locator(".figures > figure:visible").all()
 
     assert len(figures) >= 3
     for figure in figures:
-        chart = packed["charts"][figure.get_attribute("data-chart")]
+        chart = expected[figure.get_attribute("data-chart") or ""]
         label = figure.locator("svg.chart").get_attribute("aria-label") or ""
         caption = figure.locator("figcaption").text_content() or ""
         assert len(caption) > 20
-        assert caption in label
+        assert caption == chart.caption
+        assert label.startswith(f"{chart.title}. {caption}")
         figure.locator(".as-table > summary").click()
         table = figure.locator("table.data")
         table.wait_for()
         titles = table.locator("th").all_text_contents()
-        first, *_ = chart["series"]
-        places = {x for series in chart["series"] for x in series.get("x", first["x"])}
+        places = sorted({x for series in chart.series for x in series.x})
         assert table.locator("tbody tr").count() == len(places)
-        assert len(titles) == 1 + len(chart["series"])
-        for column, series in enumerate(chart["series"], start=2):
-            filled = [
-                text
-                for text in table.locator(f"tbody td:nth-child({column})").all_text_contents()
-                if text
+        assert len(titles) == 1 + len(chart.series)
+        for column, series in enumerate(chart.series, start=2):
+            cells = table.locator(f"tbody td:nth-child({column})").all_text_contents()
+            assert [numbers(text) for text in cells if text] == [
+                pytest.approx(known, rel=2e-3, abs=1e-9) for known in told(series)
             ]
-            assert len(filled) == sum(y is not None for y in series["y"])
 
 
 def test_the_dark_theme_changes_figures_too(
@@ -164,7 +191,7 @@ def test_forced_colors_keep_outcomes_and_figures_apart(
     opened.open_benchmark()
 
     # Outcomes are words, and arms differ by their shapes.
-    assert opened.page.locator(".badge").first.text_content() == "▲ regressed"
+    assert opened.page.locator(".badge").first.text_content() == "! regressed"
     assert opened.page.locator("circle.dot.base").count() > 0
     assert opened.page.locator("path.dot.head").count() > 0
 
@@ -186,4 +213,22 @@ def test_paper_has_every_row_and_the_figures_that_are_open(
     assert page.locator("#theme").is_hidden()
     assert page.evaluate("getComputedStyle(document.body).color") != "rgb(228, 232, 236)"
     assert page.locator("svg.chart:visible").count() >= 4
-    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_paper_says_the_verdict_and_every_change(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    page = visit(page_file("measured")).page
+    whole = PdfReader(io.BytesIO(page.pdf(format="A4")))
+    text = " ".join(" ".join(sheet.extract_text() for sheet in whole.pages).split())
+    view = view_verdict(verdict_of(measured()))
+
+    assert view.headline in text
+    assert {row.direction for row in view.rows} == {"slower", "faster", ""}
+    for one in view.shown:
+        for row in (row for row in one.rows if row.direction):
+            line = (
+                f"{row.statistic} {row.change} {row.direction} {row.interval} {row.base} {row.head}"
+            )
+            assert line in text
+        assert f"{one.first.outcome} {one.first.benchmark} {one.first.statistic} " in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.browser.visit import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,24 @@ def names(page: Page) -> list[str]:
 
 def sections(page: Page) -> list[str]:
     return page.locator(".bench:visible > summary .name").all_text_contents()
+
+
+def test_a_phone_shows_the_change_and_its_drawing_without_scrolling(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    page = visit(page_file("measured"), width=PHONE).page
+    for row in page.locator("#table tbody tr").all():
+        for part in (row.locator(".name"), row.locator(".change"), row.locator("svg")):
+            box = part.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["width"] > 0
+            assert box["x"] + box["width"] <= PHONE
+    outside = page.evaluate(
+        "[...document.querySelectorAll('#table, #table *')]"
+        ".some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)"
+    )
+    assert not outside
 
 
 def test_find_leaves_what_has_every_word_and_says_how_many(page: Page) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,14 +9,17 @@ from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
 from tests.contract.scene import HELLO, TOKEN, zip_of
+from tests.results import arm, as_file
 
 from benchgate.ci.history_artifacts import read_runs
 from benchgate.errors import GitHubError, UsageError
 from benchgate.gate.stored import OFF_BRANCH
 from benchgate.history.record import RunRecord
-from benchgate.model.result import SkippedResult
+from benchgate.model.result import Result, SkippedResult
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.contract.server import GitHubServer
 
 __all__ = ["github"]
@@ -49,6 +53,22 @@ def test_what_cannot_be_trusted_or_read_is_skipped(github: GitHubServer) -> None
     assert [one.sha for one in records] == [FIRST]
     assert [one.reason.partition(": ")[0] for one in skipped][1:] == [OFF_BRANCH]
     assert len(skipped) == 2
+
+
+def test_a_hostile_archive_writes_nothing_and_is_skipped(
+    github: GitHubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here := tmp_path / "here").mkdir()
+    monkeypatch.chdir(here)
+    good = as_file(Result(arm({"a": 1e-3})))
+    leave(github, FIRST, 1, data=zip_of({"../result.json.gz": good}))
+    leave(github, FIRST, 2, data=zip_of({"/result.json.gz": good}))
+    leave(github, SECOND, 3, data=zip_of({"result.json": bytes(64 << 20)}))
+    leave(github, SECOND, 4, data=zip_of({"result.json.gz": gzip.compress(bytes(300 << 20))}))
+    records, skipped = found(github)
+    assert records == []
+    assert len(skipped) == 4
+    assert list(tmp_path.rglob("*")) == [here]
 
 
 def test_a_repository_without_results_says_so(github: GitHubServer) -> None:

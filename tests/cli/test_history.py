@@ -56,7 +56,7 @@ def test_results_are_added_and_shown(call: Call, project: Git) -> None:
     assert shown.err == ""
     shas = project.run("rev-list", "--reverse", "HEAD").split()
     lines = shown.out.splitlines()
-    assert lines[0] == "1 trend: 1 got worse at its last change"
+    assert lines[0] == "1 trend: 1 got slower at its last change"
     assert lines[3] == "AMD EPYC 7763, 4 cores, Debian 12 (24 runs)"
     assert f"{shas[11][:7]}..{shas[12][:7]}" in lines[5]
     assert "11 runs ago" in lines[5]
@@ -141,6 +141,7 @@ def test_what_cannot_be_used_is_said(call: Call, project: Git, tmp_path: Path) -
         (("--add",), ("--add needs a result",)),
         (("--add", "empty"), ("nothing was added",)),
         (("--add", "s3://b/x"), ("cannot read results from s3://b/x",)),
+        (("--add", "s3://me:hunter2-x@b/x"), ("cannot read results from s3://me:[removed]@b/x",)),
         (("--add", "empty", "--json", "h.json"), ("--json has no effect with --add",)),
         (("--commit", "HEAD"), ("--commit needs --add",)),
         (("--store", "x", "empty"), ("--store and a source are given",)),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.results import arm
 
+from benchgate.errors import UsageError
+from benchgate.files import write_atomic
 from benchgate.git.repository import Git
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
@@ -165,6 +167,55 @@ def test_a_folder_with_other_files_is_refused_unless_told(project: Path, call: C
     assert "Performance of" in (folder / "index.html").read_text()
 
 
+@pytest.mark.parametrize("name", ["index.html", "badge.svg", "benchgate-site.json"])
+def test_a_site_is_never_written_through_a_link(project: Path, call: Call, name: str) -> None:
+    outside = project / "outside"
+    outside.write_text("mine")
+    folder = project / "public"
+    folder.mkdir()
+    (folder / name).symlink_to(outside)
+    if name == "benchgate-site.json":
+        outside.write_text('{"files": []}')
+    before = outside.read_text()
+    done = call(project, "site", "--output", folder, "--force")
+    done.check(2, f"cannot write {folder}/{name}: it is a symbolic link to {outside}")
+    assert outside.read_text() == before
+    assert names(folder) == {name}
+
+
+def test_a_folder_in_place_of_a_file_is_named(project: Path, slower: Path, call: Call) -> None:
+    call(project, "site", slower, slower)
+    (project / "site" / "report-2.html").unlink()
+    (project / "site" / "report-2.html").mkdir()
+    call(project, "site", slower).check(2, "cannot write site/report-2.html: it is not a file")
+
+
+def test_a_site_that_was_not_completed_can_be_written_again(
+    project: Path, slower: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        if path.name == "history.html":
+            raise UsageError(f"cannot write {path}: No space left on device", hint="Free some.")
+        write_atomic(path, data)
+
+    call(project, "site", slower, slower)
+    monkeypatch.setattr("benchgate.cli.site.write_atomic", full)
+    for folder in ("site", "new"):
+        done = call(project, "site", slower, "--output", folder)
+        done.check(2, f"cannot write {folder}/history.html: No space left on device")
+        assert f"the site in {folder} is incomplete" in done.err
+    monkeypatch.undo()
+    for folder in ("site", "new"):
+        call(project, "site", slower, "--output", folder).check(0)
+        assert names(project / folder) == {*EVERY_SITE, "report.html", "history.html"}
+
+
+def test_a_link_to_no_folder_is_named(project: Path, call: Call) -> None:
+    (project / "site").symlink_to("gone")
+    call(project, "site").check(2, "the symbolic link site to gone leads nowhere")
+    call(project, "history", "site").check(2, "the symbolic link site to gone leads nowhere")
+
+
 def test_a_branch_that_holds_the_store_is_no_other_folder(project: Path, call: Call) -> None:
     pages = project / "pages"
     (pages / ".git").mkdir(parents=True)
@@ -200,7 +251,9 @@ def test_a_verdict_as_json_is_taken_too(tmp_path: Path, slower: Path, call: Call
 def test_a_result_of_one_side_gets_a_page_and_no_verdict(tmp_path: Path, call: Call) -> None:
     one = written(tmp_path / "one.json", run_of(1, 0.010))
     assert call(tmp_path, "site", one).code == 0
-    assert "unknown" in (tmp_path / "site" / "badge.svg").read_text()
+    badge = (tmp_path / "site" / "badge.svg").read_text()
+    assert "performance: not checked" in badge
+    assert "not checked" not in (tmp_path / "site" / "index.html").read_text()
     assert "Statistics of" in (tmp_path / "site" / "index.html").read_text()
 
 

@@ -77,6 +77,11 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
         ("", '[gate]\ntolerance = "1%"', ("gate.tolerance", "", "0 %", "1 %")),
         ("", '[gate]\nstatistics = ["p95"]', ("gate.statistics", "", "p25, p95", "p95")),
         (
+            '[gate]\nsettle = ["p25", "p95"]',
+            "",
+            ("gate.settle", "", "p25, p95", "p25"),
+        ),
+        (
             '[gate]\nmetrics = ["time", "peak_rss"]',
             "",
             ("gate.metrics", "", "time, peak_rss", "time"),

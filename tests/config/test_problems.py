@@ -86,6 +86,24 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
             "[gate]\nrule = 'classical'\n[measure]\nuntil_decided = true",
             ':4: measure.until_decided: needs rule = "launch"',
         ),
+        (
+            "[gate]\nsettle = ['p59']",
+            '"p25", "median", "p95", "mean" or "min"; did you mean \'p95\'?',
+        ),
+        ("[gate]\nsettle = 'p95'", ':2: gate.settle = "p95": must be a list, in [ ]'),
+        ("[gate]\nsettle = []", ":2: gate.settle = []: must name at least one"),
+        (
+            "[gate]\nsettle = ['p25', 'mean']",
+            ':2: gate.settle = ["p25", "mean"]: names "mean", which `statistics` does not compare',
+        ),
+        (
+            "[[rule]]\nbenchmark = 'a'\nsettle = ['mean']",
+            ':3: rule[0].settle = ["mean"]: names "mean", which `statistics` does not compare',
+        ),
+        (
+            "[gate]\nrule = 'classical'\nsettle = ['p95']",
+            ':3: gate.settle = ["p95"]: needs rule = "launch"',
+        ),
         ("[build]\ncommand = 'pip {x}'", ':2: build.command = "pip {x}": {x} is not one of {root}'),
         ("[build]\ncommand = ['a', '-b']", "-b is an option, not a program"),
         ("[build]\nenv = {A = 1}", ":2: build.env.A = 1: must be text in quotes"),

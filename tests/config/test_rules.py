@@ -129,3 +129,25 @@ def test_what_is_exact_is_tolerated_as_far_as_its_metric_varies(
     toml: str, metric: str | None, tolerance: float
 ) -> None:
     assert loads(toml, "benchgate.toml").effective("any", metric).tolerance == tolerance
+
+
+@pytest.mark.parametrize(
+    ("toml", "settled"),
+    [
+        ("", ("p25",)),
+        ('gate.statistics = ["p25", "median", "p95"]', ("p25", "median")),
+        ('gate.statistics = ["p95"]', ("p95",)),
+        ('gate.settle = ["p95", "p25"]', ("p25", "p95")),
+        ('gate.settle = ["p95"]', ("p95",)),
+        ('rule = [{benchmark = "a*", settle = ["p25", "p95"]}]', ("p25", "p95")),
+        ('rule = [{benchmark = "b*", settle = ["p25", "p95"]}]', ("p25",)),
+        # What is settled elsewhere is not compared here.
+        (
+            'gate.settle = ["p95"]\nrule = [{benchmark = "a", statistics = ["min", "mean"]}]',
+            ("min", "mean"),
+        ),
+    ],
+)
+def test_what_is_settled(toml: str, settled: tuple[str, ...]) -> None:
+    policy = loads(toml, "x").effective("a")
+    assert policy.settled(policy.statistics) == settled

@@ -58,9 +58,11 @@ def judged(toy: Project, monkeypatch: pytest.MonkeyPatch) -> Check:
     return check_it
 
 
-def start(toy: Project, text: str, files: Mapping[str, str] | None = None) -> None:
+def start(
+    toy: Project, text: str, files: Mapping[str, str] | None = None, *, gate: str = WIDE
+) -> None:
     """Commit the base."""
-    toy.write({"benchgate.toml": f"{WIDE}{ROUNDS}\n{text}", **(files or {})})
+    toy.write({"benchgate.toml": f"{gate}{ROUNDS}\n{text}", **(files or {})})
     toy.commit()
 
 
@@ -205,11 +207,13 @@ def test_what_fails_on_both_sides_fails_the_head_whichever_is_run_first(
 
 
 def test_a_pass_says_what_failed_on_the_base(toy: Project, judged: Check) -> None:
-    start(toy, PYTHON, {"benchmarks/bench_broken.py": BROKEN_BASE})
+    # On a busy machine, one disturbed round may leave the other benchmark undecided at 50 %.
+    gate = WIDE.replace("50%", "900%")
+    start(toy, PYTHON, {"benchmarks/bench_broken.py": BROKEN_BASE}, gate=gate)
     toy.write({"benchmarks/bench_broken.py": BENCHMARK})
     verdict = judged()
     assert outcomes(verdict)["broken/work"] is Outcome.BASE_FAILED
-    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0), verdict.summary
     assert verdict.summary.startswith("pass: nothing was found to be slower")
     assert verdict.summary.endswith(
         "1 of 2 benchmarks failed on the base and could not be compared: broken/work"

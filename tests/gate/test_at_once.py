@@ -76,3 +76,19 @@ def test_arms_of_stored_runs_may_differ_in_their_launches(
     base, head = bench("b", [1] * 20), bench("b", heads(8, 0.05).tolist())
     (row,) = judged([base], [head], P25, paired=False, waves=None).rows
     assert (row.outcome, row.launches) == (Outcome.REGRESSED, (20, 8))
+
+
+def test_a_tail_is_only_open_if_it_should_be_settled(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    tails = [1.5, 2.5] * 6
+    sides = [
+        [bench("b", [[1 + round_ / 1000] * 40 + [tail] * 5 for round_, tail in enumerate(values)])]
+        for values in (tails, tails[::-1])
+    ]
+    for toml, outcome in (
+        ("", Outcome.NOT_SETTLED),
+        ('gate.settle = ["p25", "p95"]', Outcome.INCONCLUSIVE),
+    ):
+        typical, tail = judged(*sides, toml, waves=None).rows
+        assert (typical.outcome, tail.outcome) == (Outcome.UNCHANGED, outcome)

@@ -186,6 +186,10 @@ def test_an_interrupted_measurement_never_passes(
     [
         # (typical, tail) of one benchmark
         (("unchanged", "inconclusive"), (PASS, 0)),
+        (("unchanged", "not settled"), (PASS, 0)),
+        (("not settled", "unchanged"), (PASS, 0)),
+        (("inconclusive", "not settled"), (NONE, 0)),
+        (("not tested", "not settled"), (NONE, 0)),
         (("inconclusive", "unchanged"), (NONE, 0)),
         (("not tested", "unchanged"), (NONE, 0)),
         (("inconclusive", "not tested"), (NONE, 0)),
@@ -200,6 +204,39 @@ def test_a_tail_does_not_speak_for_the_typical_value(
     pair = zip(("p25", "p95"), statistics, strict=True)
     some = [Row("a", OUTCOMES[x], "time", statistic) for statistic, x in pair if x]
     assert decided(some, Terms(DEFAULT, 1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("statistics", "expected"),
+    [
+        (("unchanged", "not settled"), (PASS, 0)),
+        (("unchanged", "inconclusive"), (NONE, 4)),
+        (("inconclusive", "not settled"), (NONE, 4)),
+        (("not tested", "not settled"), (NONE, 4)),
+    ],
+)
+def test_nothing_that_must_be_settled_may_stay_open(
+    statistics: tuple[str, str], expected: tuple[Decision, int]
+) -> None:
+    pair = zip(("p25", "p95"), statistics, strict=True)
+    some = [Row("a", Outcome(x), "time", statistic) for statistic, x in pair]
+    assert decided(some, Terms(ALL, 1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        (Row("b", Outcome.NOT_TESTED, "time", "p25", launches=(5, 5)), 4),
+        (Row("b", Outcome.NOT_TESTED, "time", "p95", launches=(5, 5)), 0),
+        (Row("b", Outcome.NOT_TESTED, "cpu_time", "p25", launches=(5, 5), decides=False), 0),
+        (Row("b", Outcome.NOT_TESTED, "time", "p25", launches=(1, 1), advisory=True), 0),
+        # A metric that this machine cannot measure.
+        (Row("b", Outcome.NOT_TESTED, "instructions"), 0),
+    ],
+)
+def test_too_few_rounds_for_a_test_leave_a_row_open(row: Row, code: int) -> None:
+    assert decided([*rows("unchanged"), row], Terms(("inconclusive",), 1))[1] == code
+    assert decided([*rows("unchanged"), row], Terms(DEFAULT, 1)) == (PASS, 0)
 
 
 def test_one_metric_that_is_known_is_enough() -> None:

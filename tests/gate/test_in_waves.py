@@ -155,11 +155,11 @@ class TestTails:
         wide = heads(7, 0.0, 0.2)
         assert both(heads(5), wide[:5]) == {
             "p25": (Outcome.NOT_TESTED, SETTLE),
-            "p95": (Outcome.INCONCLUSIVE, DONE),
+            "p95": (Outcome.NOT_SETTLED, DONE),
         }
         assert both(heads(7), wide) == {
             "p25": (Outcome.UNCHANGED, DONE),
-            "p95": (Outcome.INCONCLUSIVE, DONE),
+            "p95": (Outcome.NOT_SETTLED, DONE),
         }
         assert both(heads(7), heads(7))["p95"] == (Outcome.UNCHANGED, DONE)
 
@@ -177,6 +177,36 @@ class TestTails:
     ) -> None:
         toml = '[gate]\nstatistics = ["p95"]'
         assert both(heads(7), heads(7, 0.0, 0.2), toml)["p95"] == (Outcome.INCONCLUSIVE, SETTLE)
+
+    def test_a_tail_is_settled_if_that_is_asked_for(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        toml = '[gate]\nsettle = ["p25", "p95"]'
+        found = both(heads(7), heads(7, 0.0, 0.2), toml)
+        assert found == {"p25": (Outcome.UNCHANGED, DONE), "p95": (Outcome.INCONCLUSIVE, SETTLE)}
+        hopeless = both(heads(12), heads(12, 0.0, 0.9), toml)
+        assert hopeless["p95"] == (Outcome.INCONCLUSIVE, DONE)
+
+    def test_what_is_not_named_is_not_settled(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        toml = '[gate]\nsettle = ["p95"]'
+        assert both(heads(7, 0.0, 0.1), heads(7), toml) == {
+            "p25": (Outcome.NOT_SETTLED, DONE),
+            "p95": (Outcome.UNCHANGED, DONE),
+        }
+
+    def test_a_suspected_tail_that_is_cleared_is_not_settled(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        tail = np.concatenate([heads(5, 0.2), heads(12, 0.0, 0.2)])
+        assert both(heads(17), tail)["p95"] == (Outcome.NOT_SETTLED, DONE)
 
     def test_a_suspected_tail_is_confirmed(
         self,

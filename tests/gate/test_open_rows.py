@@ -48,8 +48,10 @@ def test_a_noisy_time_names_the_cpu_time_that_is_steadier(
 
 def test_a_busy_machine_matters_only_if_something_stayed_open() -> None:
     still_open, done = Row("a", Outcome.INCONCLUSIVE), Row("a", Outcome.UNCHANGED)
-    tail = Row("a", Outcome.INCONCLUSIVE, statistic="p95")
-    assert about_machine([done, tail], BUSY) == ()
+    tail = Row("a", Outcome.NOT_SETTLED, statistic="p95")
+    few = replace(tail, outcome=Outcome.NOT_TESTED)
+    assert about_machine([done, tail, few], BUSY) == ()
+    assert about_machine([done, replace(tail, outcome=Outcome.INCONCLUSIVE)], BUSY)
     (warning,) = about_machine([done, still_open], BUSY)
     assert warning == (
         "other programs kept 1.5 of 2 CPUs busy while benchgate measured, and the load before was "

@@ -137,6 +137,26 @@ def test_what_a_benchmark_shows(found: Callable[..., list[Sensitivity]]) -> None
     assert (one.steadier, one.counted, one.unpinned, one.is_command) == (None, False, "", False)
 
 
+def test_a_tail_that_should_be_settled_must_be_steady_enough(
+    found: Callable[..., list[Sensitivity]],
+) -> None:
+    for toml, settles in (("", False), ('gate.settle = ["p25", "p95"]', True)):
+        quiet, wide = sorted(
+            found(
+                f'{toml}\ngate.margin = "20%"\ngate.tail_margin = "1%"',
+                a=noise(0.001),
+                b=noise(0.05),
+            ),
+            key=lambda row: row.benchmark,
+        )
+        assert quiet.open_tail is None
+        assert wide.is_decidable
+        assert (wide.open_tail is not None) is settles
+        assert wide.tail is not None
+        assert wide.tail.rounds is not None
+        assert wide.tail.rounds > wide.limit
+
+
 def test_the_noisiest_come_first_and_those_that_are_too_noisy_before_all(
     found: Callable[..., list[Sensitivity]],
 ) -> None:

@@ -137,8 +137,14 @@ def test_errors_that_may_be_chance_do_not_stand_for_the_step(
     )
     rows = judged([base], [head]).rows
     (rate,) = (row for row in rows if row.metric == "error_ratio")
-    assert rate.outcome is Outcome.INCONCLUSIVE
+    assert rate.outcome is Outcome.NOT_SETTLED
     assert by_benchmark(rows)["orders/lookup"].outcome is Outcome.UNCHANGED
+    (alone,) = (
+        row
+        for row in judged([base], [head], 'gate.metrics = ["error_ratio"]').rows
+        if row.metric == "error_ratio"
+    )
+    assert alone.outcome is Outcome.INCONCLUSIVE
 
 
 def test_what_another_tool_measured_is_no_step() -> None:

@@ -3,7 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.history.conftest import HERE, record_at, run_at
 from tests.results import bench
@@ -143,19 +145,28 @@ def test_a_single_run_has_a_history() -> None:
     assert note.startswith("changes can be found from 11 runs on one machine on")
 
 
-def test_values_that_are_no_numbers_are_left_out_and_counted() -> None:
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308, -1e308])
+def test_values_that_no_statistic_takes_are_left_out_and_counted(value: float) -> None:
     good, bad = course([1e-3, 1e-3])
-    bad = replace(bad, measured=(replace(bad.measured[0], value=float("nan")),))
+    bad = replace(bad, measured=(replace(bad.measured[0], value=value),))
     history = found([good, bad])
     assert [len(one.points) for one in history.trends] == [1]
-    assert history.notes[0] == "1 value left out: not a finite number"
+    assert history.notes[0] == "1 value left out: not a number, or too large"
 
 
-def test_a_run_without_a_valid_time_is_left_out_and_counted() -> None:
-    good, bad = course([1e-3, 1e-3])
-    history = found([good, replace(bad, started="yesterday")])
-    assert len(history.runs) == 1
-    assert history.notes[0] == "1 run left out: no valid time"
+@pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "'"])
+def test_conditions_that_are_no_object_are_none(text: str) -> None:
+    table = to_table(course(step(20, 40, 1.1)), str)
+    place = table.schema.get_field_index("conditions")
+    with Rows(table.set_column(place, "conditions", pa.array([text] * len(table)))) as rows:
+        history = find_history(rows, HistoryRequest(), lambda _: {})
+    assert [one.also for one in history.trends[0].shifts] == [()]
+
+
+def test_what_duckdb_cannot_do_is_an_error_of_one_line() -> None:
+    table = to_table(course([1e-3]), str)
+    with pytest.raises(UsageError, match=r"runs cannot be analyzed: Out of memory\.$"), Rows(table):
+        raise duckdb.OutOfMemoryException("Out of memory.\nPossible solutions: ...")
 
 
 def test_zero_and_negative_values_have_a_history() -> None:

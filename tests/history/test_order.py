@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    import pytest
+
 
 def run_of(id_: str, sha: str, day: int, committed: int | None = None) -> StoredRun:
     return StoredRun(
@@ -92,3 +94,13 @@ def test_git_says_which_commit_comes_after_which(
     clone = tmp_path / "clone"
     repo.run("clone", "--quiet", "--depth=1", repo.root.as_uri(), str(clone))
     assert commits_of(Git(clone), [merge, *shas]).keys() == {merge}
+
+
+def test_a_commit_of_a_year_beyond_9999_is_as_good_as_unknown(
+    repo: Git, commit: Callable[[Git, Mapping[str, str]], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = commit(repo, {"a": "1"})
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "@999999999999 +0000")
+    far = commit(repo, {"a": "2"})
+    assert repo.run("log", "-1", "--format=%ct").strip() == "999999999999"
+    assert list(commits_of(repo, [today, far])) == [today]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import resource
+import socket
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from tests.history.conftest import record_at
 
 from benchgate.errors import UsageError
 from benchgate.history.adding import add_runs
-from benchgate.history.parquet import SCHEMA, VERSION, encode_run
+from benchgate.history.parquet import MOST_BYTES, SCHEMA, VERSION, encode_run
 from benchgate.history.sources import read_sources
 from benchgate.history.store import Store
 from benchgate.model.result import SkippedResult
@@ -105,6 +106,13 @@ def test_what_is_broken_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
         ("sha", None, "not a readable Parquet file: Casting field 'sha' with null values"),
         ("value", None, "not a readable Parquet file"),
         ("run", ["a", "b"], "holds 2 runs, and not one"),
+        ("machine_key", ["a", "b"], "does not say the same of its run in each row: machine_key"),
+        ("suite", ["a", "b"], "does not say the same of its run in each row: suite"),
+        ("benchmark", ["a", "a"], "holds a value twice"),
+        ("started", "yesterday", "has no valid time"),
+        ("started", "2026-1-1T0:0:0Z", "has no valid time"),
+        ("started", "2026-01-01T00:00:00.xyzZ", "has no valid time"),
+        ("committed", "2026-02-31T00:00:00Z", "has no valid time"),
         ("value", ["fast", "slow"], "not a readable Parquet file"),
     ],
 )
@@ -120,6 +128,59 @@ def test_rows_that_benchgate_would_not_write(
     (found,) = Store.at(str(tmp_path)).read()
     assert isinstance(found, SkippedResult)
     assert found.reason.startswith(why)
+
+
+def test_a_file_that_expands_too_far_is_left_out(tmp_path: Path) -> None:
+    table = pq.read_table(pa.BufferReader(encode_run(record_at(1, VALUES_S), str)))
+    place = table.schema.get_field_index("subject")
+    long = pa.array(["x" * (MOST_BYTES + 1)] * len(table))
+    path = tmp_path / f"run-{'1' * 24}.parquet"
+    pq.write_table(table.set_column(place, "subject", long), path, compression="zstd")
+    assert path.stat().st_size < MOST_BYTES // 100
+    (found,) = Store.at(str(tmp_path)).read()
+    assert found == SkippedResult(path.name, "expands to more than 64 MiB, which is the limit")
+
+
+def test_a_version_of_thousands_of_digits_is_shortened(tmp_path: Path) -> None:
+    table = pq.read_table(pa.BufferReader(encode_run(record_at(1, VALUES_S), str)))
+    version = {b"benchgate_history": b"9" * 5000}
+    pq.write_table(table.replace_schema_metadata(version), tmp_path / f"run-{'1' * 24}.parquet")
+    (found,) = Store.at(str(tmp_path)).read()
+    assert isinstance(found, SkippedResult)
+    assert found.reason.startswith(f"version {'9' * 20} was written by a newer benchgate")
+
+
+def test_files_are_read_in_batches_of_limited_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store.at(str(tmp_path))
+    for hour in range(5):
+        store.add(record_at(hour, VALUES_S), str)
+    size = max(path.stat().st_size for path in tmp_path.iterdir())
+    monkeypatch.setattr("benchgate.history.store._BYTES_AT_ONCE", 2 * size)
+    batches = []
+    cat = store.files.cat
+
+    def counting(paths: list[str], **more: str) -> object:
+        batches.append(len(paths))
+        return cat(paths, **more)
+
+    monkeypatch.setattr(store.files, "cat", counting)
+    assert len(list(store.read())) == 5
+    assert batches == [2, 2, 1]
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    link = tmp_path / "store"
+    link.symlink_to("gone")
+    with pytest.raises(UsageError, match=r"symbolic link .*/store to gone leads nowhere"):
+        read_sources([str(link)], str)
+    with pytest.raises(UsageError, match=r"cannot make the folder .*/store to gone leads nowhere"):
+        Store.at(str(link)).add(record_at(1, VALUES_S), str)
+    link.unlink()
+    link.symlink_to("store")
+    with pytest.raises(UsageError, match="Too many levels of symbolic links"):
+        read_sources([str(link)], str)
 
 
 def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -166,6 +227,19 @@ def test_a_server_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch)
     type(Store.at(s3).files).clear_instance_cache()
     with pytest.raises(UsageError, match="cannot read s3://runs-of-hello/hello: "):
         Store.at(s3).ids()
+
+
+def test_a_server_that_takes_the_call_and_says_nothing(
+    s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchgate.history.store._LONGEST_WAIT_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        type(Store.at(s3).files).clear_instance_cache()
+        with pytest.raises(UsageError, match=r"there was no answer within 0\.5 s"):
+            Store.at(s3).ids()
+        with pytest.raises(UsageError, match=r"cannot write to .* no answer within 0\.5 s"):
+            Store.at(s3).add(record_at(1, VALUES_S), str)
 
 
 def test_a_disk_that_is_full(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchgate.measure.affinity import (
     available_cpus,
-    choose_cpu,
+    by_idleness,
     kept_off,
     moved_to,
     parse_busy_ticks,
@@ -77,7 +77,7 @@ def test_the_real_file_has_every_available_cpu() -> None:
 def test_choice(
     before: dict[int, int], after: dict[int, int], allowed: set[int], chosen: int
 ) -> None:
-    assert choose_cpu(before, after, frozenset(allowed)) == chosen
+    assert by_idleness(before, after, frozenset(allowed))[0] == chosen
 
 
 def test_support_is_true_or_gives_a_reason() -> None:

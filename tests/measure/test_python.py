@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import random
 import shlex
@@ -18,7 +19,7 @@ from benchgate.measure.affinity import supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
 from benchgate.measure.layout import fixed_addresses
-from benchgate.measure.python import PythonEngine, together
+from benchgate.measure.python import PythonEngine, divide, together
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.worker_process import PROGRAM
 from benchgate.stats.timer import Timer
@@ -34,6 +35,25 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
 BENCHES = {
     "benchmarks/bench_it.py": "def bench_a(): sum(range(100))\ndef bench_b(): sorted('ab')\n"
 }
+
+
+@pytest.mark.parametrize(
+    ("costs", "share", "parts"),
+    [
+        ([1, 1, 1, 1], math.inf, ["abcd"]),
+        ([1, 1, 1, 1], 2, ["ab", "cd"]),
+        ([1, 1, 1, 1], 3, ["abc", "d"]),
+        ([1, 1, 1, 1], 1.4, ["a", "b", "c", "d"]),
+        ([9, 1, 1, 1], 6, ["a", "bcd"]),
+        ([1, 1, 1, 9], 6, ["abc", "d"]),
+        ([1], 0.5, ["a"]),
+        ([0, 0], 0, ["ab"]),
+    ],
+)
+def test_a_group_is_cut_into_parts_of_about_the_same_cost(
+    costs: list[float], share: float, parts: list[str]
+) -> None:
+    assert ["".join(part) for part in divide("abcd"[: len(costs)], costs, share)] == parts
 
 
 def test_tests_of_one_file_and_of_one_class_follow_each_other() -> None:

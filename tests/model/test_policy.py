@@ -23,6 +23,7 @@ GIVEN: dict[str, Any] = {
     "rounds": 0,
     "until_decided": True,
     "seed": 0,
+    "lanes": "2",
     "against": "",
     "baseline": "auto",
 }

@@ -227,8 +227,8 @@ def test_the_layout_is_the_documented_one() -> None:
         "metric": {"name": "time", "unit": "s", "better": "lower", "kind": "sampled"},
         "loops": 16,
         "launches": [
-            {"round": 0, "order": 0, "samples": [0.25, 0.5], "warmup": []},
-            {"round": 1, "order": 0, "samples": [0.125], "warmup": []},
+            {"round": 0, "order": 0, "samples": [0.25, 0.5], "warmup": [], "lane": None},
+            {"round": 1, "order": 0, "samples": [0.125], "warmup": [], "lane": None},
         ],
     }
 

@@ -41,7 +41,7 @@ def test_a_change_is_marked_where_the_new_level_begins() -> None:
     chart = charted(trend_of([(8, 0.010), (8, 0.012)]))
     (mark,) = chart.vertical
     assert (mark.at, mark.strong) == (8, True)
-    assert mark.label == "+20.0 %, 7000cba..8000cba"
+    assert mark.label == "slower +20.0 %"
     level = chart.series[1]
     assert level.draw is Draw.STEP
     assert (level.x, level.y) == ((0, 8, 15), (10.0, 12.0, 12.0))

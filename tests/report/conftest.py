@@ -95,6 +95,7 @@ def verdict(decision: Decision, *rows: Row, exit_code: int = 0, **more: Any) -> 
         settings=GateSettings(),
         rows=rows,
         environment=MACHINE,
+        started="2026-01-02T03:04:05Z",
         duration_s=42.0,
         rounds=12,
     )
@@ -208,7 +209,7 @@ def _samples() -> dict[str, Verdict]:
             slow,
             changed("parse/small", Outcome.IMPROVED, 0.8),
             inconclusive("template/loop"),
-            *(tail(row, Outcome.INCONCLUSIVE, rounds_needed=9) for row in CLEAN),
+            *(tail(row, Outcome.NOT_SETTLED, rounds_needed=9) for row in CLEAN),
             exit_code=3,
         ),
         "several": verdict(

@@ -13,7 +13,7 @@ from tests.report.conftest import changed, unchanged, verdict
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.badge import (
-    UNKNOWN,
+    NOT_CHECKED,
     Badge,
     State,
     badge_of,
@@ -73,9 +73,9 @@ def test_the_worst_of_several_verdicts_counts() -> None:
     assert badge_of([passed, failed, open_, failed]) == Badge("2 slower", State.FAIL)
 
 
-def test_without_a_verdict_it_is_unknown() -> None:
-    assert badge_of([]) == UNKNOWN
-    assert UNKNOWN.state is State.UNKNOWN
+def test_without_a_verdict_it_says_that_nothing_was_checked() -> None:
+    assert badge_of([]) == NOT_CHECKED
+    assert NOT_CHECKED.state is State.NOT_CHECKED
 
 
 @pytest.mark.parametrize("state", State)

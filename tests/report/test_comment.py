@@ -38,8 +38,8 @@ SUMMARY = "https://github.com/octo-org/hello/actions/runs/42/attempts/1"
 PARTS = (
     "the output of 2 failed benchmarks",
     "the details of 1 row",
-    "7 unchanged within 2 %",
     "1 inconclusive",
+    "7 unchanged within 2 %",
     "how each row was decided",
     "the chart",
 )

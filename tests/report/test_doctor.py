@@ -137,3 +137,20 @@ def test_names_from_outside_are_harmless() -> None:
     text = printed(partial(render_self_check, replace(CHECK, rows=(row,))), None)
     assert "\x1b" not in text
     assert not any(line == "y" for line in text.splitlines())
+
+
+def test_a_tail_that_cannot_be_settled_says_what_would_help() -> None:
+    tail = replace(TAIL, settles=True, rounds=44, least_margin=0.062)
+    hopeless = replace(TAIL, settles=True)
+    easy = replace(TAIL, settles=True, rounds=9, least_margin=0.03)
+
+    def text(*tails: Tail) -> str:
+        rows = tuple(replace(QUIET, benchmark=f"b{i}", tail=one) for i, one in enumerate(tails))
+        return printed(partial(render_self_check, replace(CHECK, rows=rows)), None)
+
+    note = "its tail is too noisy to settle: that needs about 44 rounds, and a check has 30"
+    assert note in text(tail)
+    assert "b0: to settle the tail, raise tail_margin to 8 %, or leave p95 out" in text(tail, easy)
+    assert "b0 and b1: to settle the tail, leave p95 out of `settle`" in text(tail, hopeless)
+    assert "more than 1000 rounds" in text(hopeless)
+    assert "settle" not in text(replace(tail, settles=False), easy)

@@ -21,7 +21,8 @@ SLOW = replace(
 )
 FAST = replace(SAME, benchmark="fast", outcome=Outcome.IMPROVED, ratio=0.8, interval=(0.75, 0.85))
 OPEN = replace(SAME, benchmark="open", outcome=Outcome.INCONCLUSIVE)
-TAIL = replace(SAME, statistic="p95", outcome=Outcome.INCONCLUSIVE)
+TAIL = replace(SAME, statistic="p95", outcome=Outcome.NOT_SETTLED)
+OPEN_TAIL = replace(TAIL, outcome=Outcome.INCONCLUSIVE)
 GONE = Row("gone", Outcome.MISSING)
 BROKEN = Row("broken", Outcome.FAILED, error="boom")
 STRANGE = Row("strange", Outcome.INCOMPARABLE)
@@ -166,8 +167,16 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
         ),
         (
             Reason.LEFT_OPEN,
-            (SAME, TAIL),
-            ("a benchmark that must be decided is still open; 1 benchmark unchanged within 2 %"),
+            (OTHER, SAME, OPEN_TAIL),
+            "1 of 2 benchmarks is inconclusive: same (tail); 1 benchmark unchanged within 5 %",
+        ),
+        (
+            Reason.LEFT_OPEN,
+            (WAIVED, replace(OPEN, benchmark="known"), SAME),
+            (
+                "a benchmark that must be decided is still open; 1 of 2 benchmarks is slower and "
+                "waived: known by 14.6 % (12.1 to 17.0 %); 1 benchmark unchanged within 2 %"
+            ),
         ),
         (
             Reason.ADVISORY,

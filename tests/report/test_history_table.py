@@ -73,14 +73,14 @@ def printed(history: History = HISTORY, *, width: int | None = None, verbose: bo
 def test_a_pipe_gets_whole_lines() -> None:
     lines = printed().splitlines()
     assert lines[:5] == [
-        "2 trends: 1 got worse at its last change",
+        "2 trends: 1 got slower at its last change",
         "20 runs, 2026-05-01 to 2026-05-20",
         "note: a note",
         "",
         "AMD EPYC 7763, 4 cores, Debian 12 (20 runs)",
     ]
     assert lines[6].split() == [
-        *("▁▁▁▁▁▁██████████", "1.250", "ms", "0.8", "%", "+25.0", "%"),
+        *("▁▁▁▁▁▁██████████", "1.250", "ms", "0.8", "%", "slower", "+25.0", "%"),
         *("0000007..0000008", "2026-05-09,", "11", "runs", "ago", "parse/large[n=1000]"),
     ]
     assert lines[-1] == "not shown: 1 tail that did not change (-v shows it)"
@@ -95,10 +95,36 @@ def test_it_fits_any_terminal_and_loses_nothing(width: int) -> None:
     assert "2026-05-09" in text
 
 
+@pytest.mark.parametrize(
+    ("unit", "better", "worse", "word"),
+    [
+        ("s", Better.LOWER, True, "slower"),
+        ("s", Better.LOWER, False, "faster"),
+        ("1/s", Better.HIGHER, True, "slower"),
+        ("B", Better.LOWER, True, "worse"),
+        ("B", Better.HIGHER, False, "better"),
+    ],
+)
+def test_a_word_says_what_a_change_means(
+    unit: str, better: Better, *, worse: bool, word: str
+) -> None:
+    shift = replace(SHIFT, worse=worse)
+    trend = replace(SLOWER, unit=unit, better=better, shifts=(shift,))
+    text = printed(replace(HISTORY, trends=(trend,)))
+    assert f"1 trend: 1 got {word} at its last change" in text
+    assert f"  {word} +25.0 %  " in text
+
+
+def test_the_summary_says_slower_only_if_all_changes_are_about_speed() -> None:
+    memory = replace(SLOWER, metric="peak_rss", unit="B", shifts=(replace(SHIFT, worse=False),))
+    text = printed(replace(HISTORY, trends=(SLOWER, memory)))
+    assert text.startswith("2 trends: 1 got worse and 1 got better at their last change\n")
+
+
 def test_verbose_tells_everything_of_each_change() -> None:
     text = printed(verbose=True)
     assert (
-        "+25.0 % at 0000007..0000008 (2026-05-09), 11 runs ago, 1.000 ms to 1.250 ms: "
+        "slower +25.0 % at 0000007..0000008 (2026-05-09), 11 runs ago, 1.000 ms to 1.250 ms: "
         "\"Change 8\"; there also changed python: '3.12' and '3.13'"
     ) in text
     assert "text/slug (p95)" in text

@@ -1,6 +1,7 @@
-"""The verdict as JUnit XML, against the schema of Jenkins.
+"""The verdict as JUnit XML, against the schema of Jenkins and the stricter one for Apache Ant.
 
 junit-10.xsd is that of Jenkins' xUnit plugin, with its license, as the sources of pytest hold it.
+junit-ant.xsd says what https://github.com/windyroad/JUnit-Schema asks for.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from benchgate.report.view import view_verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-SCHEMA = xmlschema.XMLSchema(Path(__file__).with_name("junit-10.xsd"))
+SCHEMAS = tuple(
+    xmlschema.XMLSchema(Path(__file__).with_name(name))
+    for name in ("junit-10.xsd", "junit-ant.xsd")
+)
 FAIL_ON = ("regressed", "failed")
 
 
@@ -43,28 +47,30 @@ def suite_of(verdict: Verdict) -> ET.Element:
     """The only suite, of a file that is valid and counts what it has."""
     written = render_junit(view_verdict(verdict))
     assert written.startswith(b"<?xml version='1.0' encoding='utf-8'?>\n")
-    SCHEMA.validate(written.decode())
+    for schema in SCHEMAS:
+        schema.validate(written.decode())
     root = ET.fromstring(written)  # noqa: S314 - just written
     (suite,) = root
     found = [case.state for case in cases_in(suite)]
-    for each in (root, suite):
-        assert int(each.attrib["tests"]) == len(found)
-        assert int(each.attrib["failures"]) == found.count("failure")
-        assert int(each.attrib["errors"]) == found.count("error")
-    assert int(suite.attrib["skipped"]) == found.count("skipped")
+    assert int(suite.attrib["tests"]) == len(found)
+    for name, state in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert int(suite.attrib[name]) == found.count(state)
     return suite
 
 
 def cases_in(suite: ET.Element) -> list[Case]:
     cases = []
+    about = (suite.findtext("system-out") or "").splitlines()
     for one in suite.iter("testcase"):
+        name = one.attrib["name"]
+        if len(one) == 0:
+            (line,) = (line for line in about if line.startswith(f"{name}: "))
+            cases.append(Case(one.attrib["classname"], name, "passed", "", line[len(name) + 2 :]))
+            continue
         (said,) = one
         text = said.text or ""
-        state = "passed" if said.tag == "system-out" else said.tag
-        assert state == "passed" or said.attrib["message"] == text.splitlines()[0]
-        cases.append(
-            Case(one.attrib["classname"], one.attrib["name"], state, said.get("type") or "", text)
-        )
+        assert said.attrib["message"] == text.splitlines()[0]
+        cases.append(Case(one.attrib["classname"], name, said.tag, said.get("type", ""), text))
     return cases
 
 
@@ -81,6 +87,7 @@ def verdict_of(*rows: Row, settings: GateSettings | None = None) -> Verdict:
         Source(),
         settings or GateSettings(),
         rows,
+        started="2026-01-02T03:04:05.678Z",
         duration_s=1234.5,
     )
 
@@ -185,7 +192,8 @@ def test_a_suite_that_does_not_pass_never_looks_green(samples: Mapping[str, Verd
     assert compared_nothing[0].text == "no verdict: there was nothing to compare"
 
     first, *rest = cases_of(samples["first-run"])
-    assert first[:4] == ("benchgate", "verdict", "skipped", "no verdict")
+    assert first[:3] == ("benchgate", "verdict", "skipped")
+    assert first.text.startswith("no verdict: ")
     assert {case.state for case in rest} == {"skipped"}
 
     few = replace(
@@ -219,13 +227,34 @@ def test_the_suite_says_what_was_compared(samples: Mapping[str, Verdict]) -> Non
     about = suite.findtext("system-out") or ""
     assert about.startswith("fail: ")
     assert "gate.margin" in about
-    assert about.splitlines()[-1].startswith("Compared base a1b2c3d (merge base with main)")
+    assert "\nCompared base a1b2c3d (merge base with main)" in about
 
 
 def test_times_are_those_of_the_run_in_seconds() -> None:
     suite = suite_of(verdict_of(Row("x", Outcome.UNCHANGED)))
     assert suite.attrib["time"] == "1234.500"
-    assert all("time" not in case.attrib for case in suite.iter("testcase"))
+    assert suite.attrib["timestamp"] == "2026-01-02T03:04:05"
+    assert {case.attrib["time"] for case in suite.iter("testcase")} == {"0"}
+
+
+def test_the_schemas_tell_files_apart(samples: Mapping[str, Verdict]) -> None:
+    written = render_junit(view_verdict(samples["fail"])).decode()
+    unlike = {
+        ' hostname="localhost"': "",
+        ' timestamp="2026-01-02T03:04:05"': ' timestamp="2026-01-02T03:04:05Z"',
+        "<testsuites>": '<testsuites name="x">',
+        "<system-err />": "",
+        ' time="0"': "",
+    }
+    for part, instead in unlike.items():
+        assert part in written
+        changed = written.replace(part, instead)
+        assert [schema.is_valid(changed) for schema in SCHEMAS] == [True, False]
+
+
+def test_an_unknown_start_is_not_made_up(samples: Mapping[str, Verdict]) -> None:
+    written = render_junit(view_verdict(replace(samples["fail"], started=None)))
+    assert b"timestamp" not in written
 
 
 anything = st.text(st.characters(), max_size=30)

@@ -48,6 +48,13 @@ def row(name: str, rounds: int | None, statistic: str = "p25") -> Row:
             "1 undecided benchmark needs more rounds: benchgate check --budget 2m",
         ),
         (
+            [Row("a[n=1]", Outcome.UNCHANGED), row("a[n=1]", 7, "p95")],
+            (
+                "1 undecided benchmark needs more rounds: benchgate check --until-decided "
+                "--filter 'a[n=1]', about 14 s more than this check"
+            ),
+        ),
+        (
             [row(name, 7) for name in "abcd"],
             "4 undecided benchmarks need more rounds: benchgate check --until-decided",
         ),
@@ -81,7 +88,8 @@ def test_a_first_run_says_that_the_benchmarks_must_be_committed() -> None:
 
 
 def test_rows_that_no_round_decides_leave_nothing_to_do() -> None:
-    rows = [row("a", None), row("b", 7, "p95"), Row("c", Outcome.UNCHANGED)]
+    tail = replace(row("b", 7, "p95"), outcome=Outcome.NOT_SETTLED)
+    rows = [row("a", None), tail, Row("c", Outcome.UNCHANGED)]
     assert next_steps(verdict_of(rows), {}, 10) == ()
 
 

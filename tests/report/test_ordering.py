@@ -6,17 +6,17 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Better, Source
 from benchgate.model.verdict import Decision, GateSettings, Verdict
-from benchgate.report.ordering import arrange, by_benchmark, worst_first
+from benchgate.report.ordering import ORDER, arrange, by_benchmark, worst_first
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)
-TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.INCONCLUSIVE)
+TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.NOT_SETTLED)
 
 
 def test_outcomes_come_in_the_order_of_their_urgency() -> None:
     order = (
         *(Outcome.FAILED, Outcome.REGRESSED, Outcome.MISSING, Outcome.INCOMPARABLE),
         *(Outcome.BASE_FAILED, Outcome.WAIVED, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED),
-        *(Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED),
+        *(Outcome.NOT_SETTLED, Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED),
     )
     rows = [Row("x", outcome) for outcome in Outcome]
 
@@ -68,6 +68,13 @@ def test_what_must_not_be_open_is_among_what_fails() -> None:
     ]
 
 
+def test_what_got_too_few_rounds_is_open_as_well() -> None:
+    short = replace(LOCATION, outcome=Outcome.NOT_TESTED, launches=(5, 5))
+
+    assert shown(short) == []
+    assert shown(short, fail_on=("inconclusive",)) == [[short]]
+
+
 def test_open_rows_are_shown_only_where_they_are_why_there_is_no_verdict() -> None:
     open_ = replace(LOCATION, outcome=Outcome.INCONCLUSIVE)
 
@@ -76,7 +83,7 @@ def test_open_rows_are_shown_only_where_they_are_why_there_is_no_verdict() -> No
 
 
 def test_a_suspect_is_always_shown() -> None:
-    suspect = replace(TAIL, unconfirmed=ConfirmationCost(3))
+    suspect = replace(TAIL, outcome=Outcome.INCONCLUSIVE, unconfirmed=ConfirmationCost(3))
 
     assert shown(LOCATION, suspect) == [[suspect, LOCATION]]
 
@@ -95,18 +102,18 @@ def test_an_improvement_stands_for_a_benchmark_of_which_something_else_is_open()
     assert shown(fast, memory) == [[fast, memory]]
 
 
-def test_what_needs_nobody_is_folded_by_outcome() -> None:
-    outcomes = (Outcome.NOT_TESTED, Outcome.NEW, Outcome.INCONCLUSIVE, Outcome.UNCHANGED)
+def test_what_needs_nobody_is_folded_in_the_same_order() -> None:
+    outcomes = (
+        *(Outcome.UNCHANGED, Outcome.NOT_SETTLED, Outcome.NOT_TESTED),
+        *(Outcome.NEW, Outcome.INCONCLUSIVE),
+    )
     rows = tuple(Row(outcome.value, outcome) for outcome in outcomes)
 
     arranged = arrange(Verdict(Decision.PASS, 0, "", Source(), Source(), GateSettings(), rows))
 
-    assert [group[0][0].outcome for group in arranged.folded] == [
-        Outcome.UNCHANGED,
-        Outcome.INCONCLUSIVE,
-        Outcome.NEW,
-        Outcome.NOT_TESTED,
-    ]
+    folded = [group[0][0].outcome for group in arranged.folded]
+    assert folded == [outcome for outcome in ORDER if outcome in outcomes]
+    assert (folded[0], folded[-1]) == (Outcome.INCONCLUSIVE, Outcome.UNCHANGED)
 
 
 def test_typical_and_tail_of_a_benchmark_are_together() -> None:
@@ -120,6 +127,24 @@ def test_a_tail_that_regressed_stands_for_its_benchmark() -> None:
     slow_tail = replace(TAIL, outcome=Outcome.REGRESSED)
 
     assert shown(LOCATION, slow_tail) == [[slow_tail, LOCATION]]
+
+
+def test_a_tail_that_should_be_settled_stands_for_its_benchmark_while_it_is_open() -> None:
+    tail = replace(TAIL, outcome=Outcome.INCONCLUSIVE)
+
+    assert by_benchmark([LOCATION, tail]) == {"a": tail}
+
+
+def test_what_is_settled_stands_for_a_benchmark() -> None:
+    location = replace(LOCATION, outcome=Outcome.NOT_SETTLED)
+    shown_only = replace(LOCATION, metric="peak_rss", outcome=Outcome.NOT_TESTED, decides=False)
+    settled, untested = (
+        replace(TAIL, outcome=outcome) for outcome in (Outcome.UNCHANGED, Outcome.NOT_TESTED)
+    )
+
+    assert by_benchmark([location, settled, shown_only]) == {"a": settled}
+    assert by_benchmark([location, untested, shown_only]) == {"a": untested}
+    assert by_benchmark([location, shown_only]) == {"a": location}
 
 
 def test_an_open_tail_that_is_alone_stands_for_its_benchmark() -> None:

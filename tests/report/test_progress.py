@@ -51,6 +51,18 @@ def two_rounds(progress: Progress, clock: Clock) -> None:
     progress.close()
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_command_in_a_hint_is_never_broken(*, plain: bool) -> None:
+    stream = Stream()
+    console = Console(file=stream, width=40, force_terminal=True, no_color=True)
+    progress = create_progress(console, plain=plain, clock=Clock())
+    step = "2 more rounds: benchgate check --until-decided --filter 'parse/large[n=1000]'"
+    progress.hint(step)
+    progress.close()
+    assert f"hint: {step}\n" in stream.getvalue()
+    assert progress.told == [f"hint: {step}"]
+
+
 def test_a_pipe_gets_one_line_per_round() -> None:
     stream, clock = Stream(), Clock()
     progress = create_progress(Console(file=stream), clock=clock)
@@ -205,7 +217,7 @@ def test_a_narrow_terminal_of_any_encoding_is_never_overrun(encoding: str, width
     drawn = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", raw.getvalue().decode(encoding))
     lines = re.split(r"[\r\n]", drawn)
     assert max(map(cell_len, lines)) <= width
-    assert any(line.endswith("..") for line in lines), "what is cut is marked"
+    assert any(line.endswith(("…", "~")) for line in lines), "what is cut is marked"
 
 
 def test_a_narrow_terminal_loses_the_bar_and_not_the_numbers() -> None:

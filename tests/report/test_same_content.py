@@ -99,9 +99,13 @@ def in_junit(verdict: Verdict) -> tuple[str, set[Said]]:
         one.attrib["value"] for one in root.iter("property") if one.attrib["name"] == "decision"
     )
     rows = set()
+    (about,) = (str(one.text).splitlines() for one in root.iter("system-out"))
     for case in root.iter("testcase"):
-        name, _, shown = case.attrib["name"].partition(": ")
-        outcome, _, why = str(case[0].text).splitlines()[0].partition(": ")
+        whole = case.attrib["name"]
+        name, _, shown = whole.partition(": ")
+        said = [str(one.text).splitlines()[0] for one in case]
+        said += (line.removeprefix(f"{whole}: ") for line in about if line.startswith(f"{whole}: "))
+        outcome, _, why = said[0].partition(": ")
         changed = re.match(r"[+-][\d.]+ %|x [\d.]+|from 0", why)
         if name != "verdict":
             rows.add(Said(name, shown, outcome, changed[0] if changed else ""))

@@ -41,8 +41,8 @@ def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -
         (Outcome.NOT_TESTED, "tail (p95)")
     ]
     assert [group.title for group in view.folded] == [
-        "7 unchanged within 2 % (7 tails inconclusive)",
         "1 inconclusive",
+        "7 unchanged within 2 % (7 tails not settled)",
     ]
 
 
@@ -58,6 +58,7 @@ def test_a_row_is_strings_and_a_drawing(samples: Mapping[str, Verdict]) -> None:
         base="12.30 ms",
         head="14.10 ms",
         change="+14.6 %",
+        direction="slower",
         interval="+12.3 to +16.9 %",
         drawing=".....|.:.|..=O.",
         course="",

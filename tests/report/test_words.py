@@ -10,8 +10,28 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.row import Classical, Row
 from benchgate.model.run import Better, Source
 from benchgate.report import words
+from benchgate.units import RATE_UNIT
 
 ROW = Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.146)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "unit", "better", "expected"),
+    [
+        (Outcome.REGRESSED, "s", Better.LOWER, "slower"),
+        (Outcome.REGRESSED, RATE_UNIT, Better.HIGHER, "slower"),
+        (Outcome.WAIVED, "B", Better.LOWER, "worse"),
+        (Outcome.IMPROVED, RATE_UNIT, Better.HIGHER, "faster"),
+        (Outcome.IMPROVED, "", Better.HIGHER, "better"),
+        (Outcome.INCONCLUSIVE, "s", Better.LOWER, ""),
+        (Outcome.UNCHANGED, "s", Better.LOWER, ""),
+    ],
+)
+def test_a_change_that_was_shown_has_a_word(
+    outcome: Outcome, unit: str, better: Better, expected: str
+) -> None:
+    row = replace(ROW, outcome=outcome, unit=unit, better=better, ratio=0.9)
+    assert words.direction(row) == expected
 
 
 @pytest.mark.parametrize(

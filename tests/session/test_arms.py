@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.session.arms import budget_ended
@@ -16,6 +18,17 @@ def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:
         "the budget of 4.0 s ended before 1 benchmark could be decided: parse",
     )
     assert budget_ended(4.0, ["sort"], rows, {}, least_rounds=0) == ()
+
+
+def test_a_tail_that_should_be_settled_is_open_too() -> None:
+    rows = [
+        Row("sort", Outcome.UNCHANGED, statistic="p25"),
+        Row("sort", Outcome.INCONCLUSIVE, statistic="p95", rounds_needed=7),
+    ]
+    (warning,) = budget_ended(60.0, ["sort"], rows, {"sort": 10.0}, least_rounds=10)
+    assert warning.endswith(": sort; a budget of 3m would be long enough")
+    rows[1] = replace(rows[1], outcome=Outcome.NOT_SETTLED)
+    assert budget_ended(60.0, ["sort"], rows, {"sort": 10.0}, least_rounds=10) == ()
 
 
 def test_five_of_the_open_ones_are_named() -> None:

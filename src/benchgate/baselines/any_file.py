@@ -14,7 +14,7 @@ from benchgate.formats import asv, custom_bigger, custom_smaller
 from benchgate.formats.custom_json import is_custom
 from benchgate.formats.joined import join_readings
 from benchgate.formats.parsed import Source
-from benchgate.formats.registry import NAMES, find_format
+from benchgate.formats.registry import NAMES, by_import, find_format
 from benchgate.model.codec import RESULT, decode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
@@ -105,8 +105,7 @@ def _unknown(source: Source) -> FormatError:
             "",
             "is the JSON that github-action-benchmark takes, which does not say what is better",
             hint=f"Add --format {custom_smaller.NAME} if less is better in all of it, or "
-            f"--format {custom_bigger.NAME} if more is. Where there is no --format: benchgate "
-            f"import {source.name} --format {custom_smaller.NAME} --output result.json.gz",
+            f"--format {custom_bigger.NAME} if more is. {by_import(source, custom_smaller.NAME)}",
         )
     if source.files:
         first = shlex.quote(f"{source.name}/{min(source.files)}")
@@ -118,7 +117,8 @@ def _unknown(source: Source) -> FormatError:
     return source.error(
         "",
         "is neither a result of benchgate nor a file of a known tool",
-        hint=f"--format names the format of other tools' files: {', '.join(NAMES)}.",
+        hint=f"If you know its format, add --format NAME: {', '.join(NAMES)}. "
+        f"{by_import(source, 'NAME')}",
     )
 
 

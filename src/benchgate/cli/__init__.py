@@ -23,7 +23,7 @@ COMMANDS = {
     "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
     "cache": "Show or remove the builds that are kept for the next check.",
-    "doctor": "Check this machine: timer, pinning, noise.",
+    "doctor": "Check this machine: timer, pinning, lanes, noise.",
     "init": "Write a benchgate.toml for this project, and GitHub workflows if you ask for them.",
     "ci": "Check what changed, in a GitHub Actions job; write a comment and a summary.",
     "publish": "Comment on a pull request.",

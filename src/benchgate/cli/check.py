@@ -46,6 +46,7 @@ _ALSO_OF_RUN = frozenset(
     o.SHARD,
     o.MEASURING,
     o.UNTIL_DECIDED,
+    o.LANES,
     o.DECIDING,
     o.OUTPUT,
     o.REPORTS,
@@ -142,7 +143,7 @@ def command(
         partial(figures_of, result, aliases=config.aliases),
     )
     for step in _next_steps(verdict, result, config, lends=benchmarks == "head"):
-        effects.progress.message(f"hint: {step}")
+        effects.progress.hint(step)
     return verdict.exit_code
 
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     ),
     o.MEASURING,
     o.UNTIL_DECIDED,
+    o.LANES,
     o.DECIDING,
     o.CONFIG,
     click.option(

@@ -28,7 +28,7 @@ from benchgate.report.advice import busy_machine
 from benchgate.report.columns import print_facts
 from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
-from benchgate.session.engines import choose_place
+from benchgate.session.engines import Place, choose_place
 from benchgate.session.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check
 from benchgate.session.session import Session
 from benchgate.stats.power import detectable_ratio
@@ -73,7 +73,6 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     noise = _measure_noise(config, effects)
     drawn = layout.find_obstacle()
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
-
     facts = {
         "OS": f"{about.os}, {about.kernel}",
         "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
@@ -83,6 +82,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
+        "lanes": _lanes(place),
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
         "valgrind": _about_valgrind(effects.environ),
@@ -93,12 +93,19 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     return facts, give_advice(about, timer, noise, pinned=place.cpu is not None)
 
 
+def _lanes(place: Place) -> str:
+    """Say how many benchmarks a check measures at the same time here, and why not more."""
+    cpus = [str(cpu) for cpu in place.lane_cpus if cpu is not None]
+    where = f", on CPUs {' and '.join(cpus)}" if len(cpus) > 1 else ""
+    return f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
+
+
 def _about_valgrind(environ: Mapping[str, str]) -> str:
     try:
         version = valgrind.version_of(valgrind.find_valgrind(environ))
     except counters.CounterError as error:
         return f"cannot count: {error}"
-    return f"{version} can count instructions, 10 to 70 times slower than the work itself"
+    return f"{version} can count instructions; code runs {valgrind.SLOWDOWN} under it"
 
 
 def read_timer() -> Timer:
@@ -196,7 +203,7 @@ def command(
     config_file: Path | None,
     quiet: bool,
 ) -> int:
-    """Check this machine: timer, pinning, noise.
+    """Check this machine: timer, pinning, lanes, noise.
 
     benchgate measures a fixed workload against itself for a few seconds, and reports how small
     a change it can detect here. With --self-check it does the same with the benchmarks of the

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.cli.world import configuration
 from benchgate.errors import UsageError
 from benchgate.git.branches import github_repository
+from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.report.escape import plain_line
 
@@ -47,7 +48,7 @@ def read_new(
             yield from read_artifacts(git)
         elif "://" in source:
             raise UsageError(
-                f"cannot read results from {plain_line(source)}",
+                f"cannot read results from {plain_line(Redactor(os.environ)(source))}",
                 hint="Download the result files first; --store names the store.",
             )
         else:

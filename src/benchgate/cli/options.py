@@ -153,6 +153,7 @@ SHARD = click.option(
     help="Only part I of N of the suite; `benchgate merge` joins the parts.",
 )
 MEASURING = tuple(map(_override, ("budget", "rounds", "seed", "counter")))
+LANES = _override("lanes")
 UNTIL_DECIDED = _override("until_decided")
 DECIDING = tuple(map(_override, ("margin", "alpha", "rule", "fail_on")))
 

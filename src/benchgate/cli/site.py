@@ -16,16 +16,16 @@ from benchgate.cli.outputs import require_pages
 from benchgate.cli.report import report_of
 from benchgate.cli.world import repository_or_none
 from benchgate.errors import UsageError
-from benchgate.files import read_bytes, write_atomic
+from benchgate.files import broken_link, read_bytes, write_atomic
 from benchgate.history.need import require_packages
 from benchgate.model.redact import Redactor
-from benchgate.page.site import INDEX, MARKER, Site, site_files, written_before
+from benchgate.page.site import INDEX, MARKER, Site, marker_of, site_files, written_before
 from benchgate.report.escape import plain_line
 from benchgate.report.history_view import without_secrets
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from benchgate.git.repository import Git
     from benchgate.model.history import History
@@ -146,19 +146,60 @@ def _earlier(folder: Path, store: str, *, force: bool) -> frozenset[str]:
 
 
 def _write(folder: Path, files: Mapping[str, bytes], stale: frozenset[str]) -> None:
-    """Write each file whole, the marker last, and remove pages that the site no longer has.
+    """Write each file whole, and remove pages that the site no longer has.
+
+    The marker is written first, too: if a file cannot be written, a later call takes the folder for
+    the site that it is, and completes it.
 
     Raises:
         UsageError: the folder or a file cannot be written.
     """
+    marker = folder / MARKER
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _require_files(folder, {*files, *stale, MARKER})
+        write_atomic(marker, marker_of(stale | files.keys()))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {folder}: {broken_link(folder) or error.strerror}",
+            hint="Make the folder writable, or name another one with --output.",
+        ) from None
+    try:
         for name, data in files.items():
             write_atomic(folder / name, data)
         for name in stale - files.keys():
-            (folder / name).unlink(missing_ok=True)
+            _remove(folder / name)
+        write_atomic(marker, marker_of(files))
+    except UsageError as error:
+        raise UsageError(
+            f"{error.message}; the site in {folder} is incomplete",
+            hint=f"{error.hint} Then call `benchgate site` again.",
+        ) from None
+
+
+def _require_files(folder: Path, names: Iterable[str]) -> None:
+    """Check that the site replaces nothing but files: a link may lead out of the folder.
+
+    Raises:
+        UsageError: a name is taken by something else.
+    """
+    for path in (folder / name for name in sorted(names)):
+        if path.is_symlink():
+            what = f"a symbolic link to {plain_line(str(path.readlink()))}"
+        elif path.exists() and not path.is_file():
+            what = "not a file"
+        else:
+            continue
+        raise UsageError(
+            f"cannot write {path}: it is {what}",
+            hint="Remove it, or name another folder with --output. Nothing was written.",
+        )
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(
-            f"cannot write {folder}: {error.strerror}",
-            hint="Make the folder writable, or name another one with --output.",
+            f"cannot remove {path}: {error.strerror}", hint="Make the folder writable."
         ) from None

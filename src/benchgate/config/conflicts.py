@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from benchgate.config.benchmarks import Benchmark
     from benchgate.config.measurement import Measure
-    from benchgate.config.tables import Baseline, Rule, Settings, Waive
+    from benchgate.config.tables import Baseline, Gate, Rule, Settings, Waive
+    from benchgate.tables.document import KeyPath
 
-RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")
+RULE_SETTINGS = ("margin", "tail_margin", "statistics", "settle", "metrics", "tolerance")
 
 
 def conflicts(settings: Settings) -> tuple[Problem, ...]:
@@ -24,6 +25,7 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
     return (
         *_rounds(settings.measure),
         *_until_decided(settings),
+        *_settle(settings),
         *_baseline(settings.baseline),
         *_benchmarks(settings.benchmarks),
         *_scenarios(settings.benchmarks),
@@ -55,6 +57,23 @@ def _until_decided(settings: Settings) -> Iterator[Problem]:
     if settings.gate.rule == "classical":
         why = 'needs rule = "launch": the classical rule is for a fixed number of rounds'
         yield Problem(place, why, "leave one of the two out")
+
+
+def _settle(settings: Settings) -> Iterator[Problem]:
+    """What is settled must be compared, at least for some benchmarks."""
+    places: list[tuple[KeyPath, Gate | Rule]] = [(("gate", "settle"), settings.gate)]
+    places += [(("rule", index, "settle"), rule) for index, rule in enumerate(settings.rules)]
+    compared = {one for _, table in places for one in table.statistics or ()}
+    for path, table in places:
+        if table.settle is None:
+            continue
+        if settings.gate.rule == "classical":
+            why = 'needs rule = "launch": the classical rule leaves no row open'
+            yield Problem(path, why, "leave one of the two out", table.settle)
+        for name in table.settle:
+            if name not in compared:
+                why = f'names "{name}", which `statistics` does not compare'
+                yield Problem(path, why, "add it there, or leave it out here", table.settle)
 
 
 def _baseline(baseline: Baseline) -> Iterator[Problem]:

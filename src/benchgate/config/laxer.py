@@ -110,7 +110,7 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
 }
 """The tables that are compared key by key; those of [[benchmark]] say it themselves."""
 
-BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics"})
+BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "settle", "metrics"})
 """Keys of [gate] and [[rule]] whose effect is compared on each benchmark."""
 
 NEUTRAL: Mapping[Place, frozenset[str]] = {
@@ -118,8 +118,9 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("gate",): frozenset({"unit"}),
     # Benchmarks that too few runs cannot decide are measured.
     ("baseline",): frozenset({"runs"}),
-    # Discarded samples, failed launches, and the random choices that a seed repeats.
-    ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
+    # Discarded samples, failed launches, the random choices that a seed repeats, and what is
+    # measured at the same time.
+    ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout", "lanes"}),
     ("accept",): frozenset(),
     # It judges nothing.
     ("history",): frozenset({"store"}),

@@ -194,7 +194,7 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
     for name in _names_of_rows(base, head, renamed, ids):
         for metric, was, now in _policies(base, head, renamed.get(name, name), name):
             for key in ("metrics",) if metric is None else _KEYS:
-                before, after = getattr(was, key), getattr(now, key)
+                before, after = _compared(was, now, key)
                 if _is_laxer(before, after):
                     kind = (key, _words(before), _words(after))
                     found.setdefault(kind, []).append((name, metric))
@@ -243,6 +243,18 @@ def _concerns(rule: Rule, name: str, metric: str | None) -> bool:
 
 def _is_glob(name: str) -> bool:
     return "*" in name or "?" in name
+
+
+def _compared(was: RowPolicy, now: RowPolicy, key: str) -> tuple[Any, Any]:
+    """The values of a key on both sides; of what the base settles, only what the head compares.
+
+    Without `settle`, a tail that is compared alone is settled too, but nobody asked for that.
+    """
+    if key != "settle":
+        return getattr(was, key), getattr(now, key)
+    asked = was.settle or was.typical
+    before = (one for one in was.settled(was.statistics) if one in asked and one in now.statistics)
+    return tuple(before), now.settled(now.statistics)
 
 
 def _is_laxer(before: Any, after: Any) -> bool:  # noqa: ANN401 - numbers or names

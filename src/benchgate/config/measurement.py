@@ -68,6 +68,11 @@ class Measure(Table):
         description="Time limit for one launch of one benchmark; exceeding it is a failure.",
     )
     pin: bool = Field(default=True, description="Keep both sides of a Python benchmark on one CPU.")
+    lanes: fields.LanesOrAuto = Field(
+        default="auto",
+        description="How many Python benchmarks are measured at the same time, each on a CPU of its"
+        ' own; `"auto"`: as many as there are physical cores to use.',
+    )
     canary: bool = Field(
         default=True,
         description="Measure fixed workloads beside the benchmarks, to notice a disturbance.",

@@ -35,6 +35,7 @@ class RowPolicy:
         statistics: the statistics of each launch that are compared.
         metrics: names of the metrics that decide.
         tolerance: by how much an exact metric may grow, as a fraction.
+        settle: the statistics to settle, if the user names them; see `settled`.
     """
 
     margin: float
@@ -42,10 +43,28 @@ class RowPolicy:
     statistics: tuple[str, ...]
     metrics: tuple[str, ...]
     tolerance: float
+    settle: tuple[str, ...] | None = None
+
+    def settled(self, statistics: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those of a benchmark's statistics that are settled; at least one.
+
+        By default, a tail is only settled if nothing else is compared.
+        """
+        named = tuple(one for one in statistics if one in (self.settle or ()))
+        return named or _typical(statistics) or statistics
+
+    @property
+    def typical(self) -> tuple[str, ...]:
+        """The statistics that are no tails."""
+        return _typical(self.statistics)
 
     def margin_of(self, statistic: str) -> float:
         """The margin for a statistic; tails have their own margin."""
         return self.tail_margin if statistic in TAIL_STATISTICS else self.margin
+
+
+def _typical(statistics: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in statistics if one not in TAIL_STATISTICS)
 
 
 def matches(glob: str, name: str) -> bool:
@@ -71,7 +90,9 @@ def effective_policy(
         metric: the metric to get the settings of; None ignores rules for some metrics only.
     """
     tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
-    policy = RowPolicy(gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance)
+    policy = RowPolicy(
+        gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance, gate.settle
+    )
     for rule in rules:
         if concerns(rule, benchmark_id, metric):
             changes = {key: getattr(rule, key) for key in RULE_SETTINGS}

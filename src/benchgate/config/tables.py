@@ -53,6 +53,11 @@ class Gate(Table):
     statistics: fields.Statistics = Field(
         default=("p25", "p95"), description="The statistics of a launch that are compared."
     )
+    settle: fields.Statistics | None = Field(
+        default=None,
+        description="The statistics that are measured until they are decided; by default all of"
+        ' `statistics` except the tail. `["p25", "p95"]` includes it.',
+    )
     metrics: fields.Metrics = Field(
         default=("time",),
         description="Names of the metrics that decide; the others are only shown. For a scenario,"
@@ -72,7 +77,8 @@ class Gate(Table):
     fail_on: fields.FailOns = Field(
         default=("regressed", "failed"),
         description="The outcomes that fail the build; with an empty list benchgate only reports."
-        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4.',
+        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4. The former'
+        " includes what got too few rounds for a test, but no row that is *not settled*.",
     )
     min_compared: fields.CountOrAll | None = Field(
         default="all",
@@ -141,6 +147,7 @@ class Rule(_Selection):
     margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
     tail_margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
     statistics: fields.Statistics | None = Field(default=None, description="As in `[gate]`.")
+    settle: fields.Statistics | None = Field(default=None, description="As in `[gate]`.")
     metrics: fields.Metrics | None = Field(default=None, description="As in `[gate]`.")
     tolerance: fields.Tolerance | None = Field(default=None, description="As in `[gate]`.")
 

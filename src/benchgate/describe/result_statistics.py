@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.describe.lanes import compare_lanes
 from benchgate.describe.launches import (
     LEAST_SAMPLES,
     between_launches,
@@ -114,13 +115,18 @@ def describe(result: Result, outliers: OutlierMode | None = None) -> ResultStati
     Raises:
         FormatError: details are wanted, and the histogram of a scenario is damaged.
     """
-    runs = [_describe_run("head", result.head, outliers)]
+    runs = [_describe_run("head", result.head, result.base, outliers)]
     if result.base is not None:
-        runs.append(_describe_run("base", result.base, outliers))
+        runs.append(_describe_run("base", result.base, result.head, outliers))
     return ResultStatistics(tuple(runs), result.duration_s, result.warnings)
 
 
-def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatistics:
+def _describe_run(
+    arm: str, run: Run, other: Run | None, outliers: OutlierMode | None
+) -> RunStatistics:
+    beside = {
+        (b.id, s.metric.name): s for b in (other.benchmarks if other else ()) for s in b.series
+    }
     shown = [b for b in run.benchmarks if b.id not in CANARY_IDS]
     return RunStatistics(
         arm=arm,
@@ -128,7 +134,12 @@ def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatis
         started=run.started,
         complete=run.complete,
         environment=run.environment,
-        series=tuple(_describe(b, s, run, outliers) for b in shown for s in b.series if s.launches),
+        series=tuple(
+            _describe(b, s, beside.get((b.id, s.metric.name)), run, outliers)
+            for b in shown
+            for s in b.series
+            if s.launches
+        ),
         failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
         grids=grids(shown) if outliers else (),
         loads=tuple(
@@ -140,14 +151,18 @@ def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatis
 
 
 def _describe(
-    benchmark: BenchmarkResult, series: Series, run: Run, outliers: OutlierMode | None
+    benchmark: BenchmarkResult,
+    series: Series,
+    other: Series | None,
+    run: Run,
+    outliers: OutlierMode | None,
 ) -> SeriesStatistics:
     found = summarize(benchmark, series)
     if outliers is None:
         return found
     cost_ns = run.environment.timer_cost_ns
     more = describe_series(series, outliers, seed=run.seed, timer_cost_ns=cost_ns)
-    return replace(found, detail=more)
+    return replace(found, detail=replace(more, lanes=compare_lanes(series, other)))
 
 
 _CONFIDENCE = 0.95

@@ -38,7 +38,7 @@ def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
         p25=float(np.median(typical)),
         median=float(np.median(launch_values(launches, 0.5))),
         p95=_tail(launches) if min(counts) >= LEAST_TAIL_SAMPLES else None,
-        spread_ratio=None if series.metric.kind is Kind.EXACT else _spread_ratio(typical),
+        spread_ratio=None if series.metric.kind is Kind.EXACT else spread_ratio(typical),
         better=series.metric.better,
         kind=series.metric.kind,
         display_unit=benchmark.display_unit,
@@ -59,12 +59,13 @@ def finite_ratio(value: float | None, scale: float) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-def _tail(launches: Sequence[FloatArray]) -> float:
-    return float(np.median(launch_values(launches, 0.95)))
-
-
-def _spread_ratio(values: FloatArray) -> float | None:
+def spread_ratio(values: FloatArray) -> float | None:
+    """The robust spread of values as a fraction of their median; None for a single value."""
     middle = float(np.median(values))
     if len(values) < _LEAST_LAUNCHES:
         return None
     return finite_ratio(float(robust_spread(values[np.newaxis])[0]), abs(middle))
+
+
+def _tail(launches: Sequence[FloatArray]) -> float:
+    return float(np.median(launch_values(launches, 0.95)))

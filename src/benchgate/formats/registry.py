@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.errors import UsageError
@@ -87,6 +88,15 @@ _NO_TEXT: Final = (b"{", b"[", b"<")
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
 
+def by_import(source: Source, name: str) -> str:
+    """Say how a command reads a file that has no option for its format."""
+    file = shlex.quote(source.name)
+    return (
+        f"Where there is no --format: benchgate import {file} --format {name} --output "
+        "result.json.gz"
+    )
+
+
 def find_format(source: Source, name: str | None = None) -> ForeignFormat | None:
     """Return the format of a name, or else the one that recognizes the content.
 
@@ -100,7 +110,10 @@ def find_format(source: Source, name: str | None = None) -> ForeignFormat | None
         found = [each for each in FORMATS if each.sniff(source)]
         if len(found) > 1 and not source.head.startswith(_NO_TEXT):
             names = [each.NAME for each in found]
-            hint = f"Add --format {' or --format '.join(names)}, or split the file."
+            hint = (
+                f"Add --format {' or --format '.join(names)}, or split the file. "
+                f"{by_import(source, names[0])}"
+            )
             raise source.error("", f"looks like what {' and '.join(names)} print", hint)
         return found[0] if found else None
     for each in FORMATS:

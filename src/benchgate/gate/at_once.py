@@ -11,6 +11,7 @@ from benchgate.gate.batches import by_length, by_lengths
 from benchgate.gate.calibration import calibration_of, foretell
 from benchgate.gate.estimates import paired_estimates, stored_estimates
 from benchgate.gate.findings import Finding, Stage
+from benchgate.gate.to_settle import open_outcome
 from benchgate.model.outcome import Outcome
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.moments import finite_exp
@@ -101,7 +102,7 @@ def _finding(
     estimate = forecast.estimate if forecast else of_launches
     changed = forecast or estimate
     needed = least_launches(level / 2, "wilcoxon" if evidence.paired else "mann-whitney")
-    outcome = Outcome.INCONCLUSIVE
+    outcome = open_outcome(settles=evidence.settles)
     notes: tuple[str, ...] = ()
     if changed and p_adjusted <= alpha and changed.reaches(evidence.margin, 1):
         outcome = Outcome.REGRESSED

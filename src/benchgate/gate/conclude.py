@@ -72,7 +72,7 @@ def conclude(rows: Iterable[Row], terms: Terms) -> Conclusion:
     unless the user asks for that.
     """
     all_rows = list(rows)
-    outcomes = {row.outcome for row in all_rows if terms.advisory_fails or not row.advisory}
+    outcomes = {row.policy_outcome for row in all_rows if terms.advisory_fails or not row.advisory}
     for outcome, code in _FAILURES:
         if outcome in terms.fail_on and outcome in outcomes:
             return Conclusion(Decision.FAIL, code)
@@ -89,7 +89,7 @@ def _reasons_against_a_pass(
     """Yield the reasons why a suite cannot pass, with their exit codes; the first one counts.
 
     Args:
-        outcomes: outcomes of the rows that may fail the build.
+        outcomes: outcomes of the rows that may fail the build, as `fail_on` names them.
     """
     if not terms.complete:
         yield Reason.INTERRUPTED, NO_VERDICT
@@ -111,7 +111,8 @@ def _reasons_against_a_pass(
     if any(row.unconfirmed for row in rows):
         yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build
     if not decided_benchmarks(rows):
-        yield Reason.UNDECIDED, PASS
+        must_decide = Outcome.INCONCLUSIVE in terms.fail_on and Outcome.NOT_SETTLED in outcomes
+        yield Reason.UNDECIDED, NO_VERDICT if must_decide else PASS
 
 
 def benchmarks_needed(rows: Iterable[Row], wanted: int | None, in_base: int) -> int:

@@ -113,7 +113,7 @@ class Evidence:
         paired: the launches of both arms were measured in turn, in the same rounds.
         margin: as a fraction.
         settles: whether rounds are spent until it is settled; if not, it is only confirmed if
-            suspected.
+            suspected, and is "not settled" otherwise.
         base_launches, head_launches: the launches that the values come from, in the same order.
         obstacle: why it cannot be tested; None if it can.
         notes: notes that a reader of the row must see.

@@ -226,12 +226,14 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
     least = least_launches(waves.alpha, "wilcoxon")
     is_screened = len(row.ratios) >= waves.screen_rounds
     settles = row.evidence.settles or waves.until_decided
-    if used < least and not (is_screened and not settles):
+    if is_screened and not settles:
+        return replace(finding, outcome=Outcome.NOT_SETTLED)
+    if used < least:
         note = f"{counted(used, 'round')}: a test needs {least}"
         finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
     if not is_screened:
         return replace(finding, stage=Stage.SCREEN)
-    if settles and _can_settle(row, terms):
+    if _can_settle(row, terms):
         return replace(finding, stage=Stage.SETTLE)
     return _given_up(finding, row, terms) if waves.until_decided else finding
 

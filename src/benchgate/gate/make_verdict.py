@@ -74,6 +74,7 @@ def make_verdict(
             *config.expired(day),
         ),
         environment=judged.head.environment,
+        started=judged.head.started,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
         base_source=judged.base_source,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from benchgate.model.environment import Environment
     from benchgate.model.row import Row
 
-_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
-
 
 def with_steadier_metrics(
     rows: Iterable[Row], evidences: Sequence[Evidence], config: Config
@@ -33,7 +31,7 @@ def with_steadier_metrics(
     noted = []
     for row in rows:
         evidence = known.get((row.benchmark, row.metric, row.statistic))
-        is_noisy = row.outcome is Outcome.INCONCLUSIVE and not row.is_minor
+        is_noisy = row.outcome is Outcome.INCONCLUSIVE
         found = steadier_metric(evidence, procedure) if evidence and is_noisy else None
         if found and found.rounds is not None and found.rounds <= procedure.limit:
             noted.append(replace(row, notes=(*row.notes, compare_instead(found))))
@@ -45,5 +43,9 @@ def with_steadier_metrics(
 def about_machine(rows: Iterable[Row], environment: Environment) -> tuple[str, ...]:
     """Warn about other programs if they may be why a row is open."""
     busy = busy_machine(environment)
-    is_open = any(row.outcome in _OPEN and row.decides and not row.is_minor for row in rows)
+    is_open = any(
+        row.outcome is Outcome.INCONCLUSIVE
+        or (row.outcome is Outcome.NOT_TESTED and row.is_typical)
+        for row in rows
+    )
     return (busy,) if busy and is_open else ()

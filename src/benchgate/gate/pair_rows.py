@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.evidence import SUMMARY, gather, series_of
 from benchgate.gate.exact_row import exact_row
 from benchgate.gate.rows import different_work, incomparable_row
+from benchgate.gate.to_settle import open_outcome, settles_metric
 from benchgate.gate.tool_files import does_same_work, like_a_suite
 from benchgate.gate.under_load import is_step
 from benchgate.gate.which_metrics import deciding, other_rows, unmeasured_row
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.row import TAIL_STATISTICS, VALUE, Row, is_tail
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import VALUE, Row, is_tail
 from benchgate.model.run import Kind, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from benchgate.config import Config, RowPolicy
     from benchgate.gate.evidence import Evidence, Pair
     from benchgate.model.run import BenchmarkResult, Series
@@ -54,6 +53,7 @@ def rows_of_pair(
     names = deciding(config.effective(known_as).metrics, base, head)
     for name in names:
         policy = config.effective(known_as, name)
+        settles = not is_step(head) or settles_metric(name, names, policy.settle)
         before, after = series_of(base, name), series_of(head, name)
         if before and base.tier is not head.tier:
             before = like_a_suite(before, head)
@@ -63,9 +63,9 @@ def rows_of_pair(
             rows.append(incomparable_row(one, why_not, metric=name))
         elif after.metric.kind is Kind.EXACT:
             tolerance, level = policy.tolerance, terms.level
-            rows.append(exact_row(one, before, after, tolerance, paired=paired, level=level))
+            row = exact_row(one, before, after, tolerance, paired=paired, level=level)
+            rows.append(_as_planned(row, settles=settles))
         else:
-            settles = not _is_aside(name, names)
             evidences += _evidences(one, before, after, policy, paired=paired, settles=settles)
     rows += other_rows(one, base, head, names, paired=paired)
     return rows, evidences
@@ -91,10 +91,9 @@ def _who(series: Series) -> str:
     return series.counter or "another tool"
 
 
-def _is_aside(name: str, names: Sequence[str]) -> bool:
-    """Whether a metric under load is a tail beside others that are not."""
-    tails = [is_tail(one, VALUE) for one in names if one != ERROR_RATIO.name]
-    return is_tail(name, VALUE) and not all(tails)
+def _as_planned(row: Row, *, settles: bool) -> Row:
+    is_open = row.outcome is Outcome.INCONCLUSIVE
+    return replace(row, outcome=open_outcome(settles=settles)) if is_open else row
 
 
 def _evidences(
@@ -106,7 +105,7 @@ def _evidences(
     paired: bool,
     settles: bool,
 ) -> list[Evidence]:
-    """Gather one row per statistic. Tails are only settled if nothing else is.
+    """Gather one row per statistic.
 
     A run of a suite, and a launch under load, give one value: all statistics of it are the same.
 
@@ -120,7 +119,7 @@ def _evidences(
         return [gather(one, base, head, VALUE, margin=margin, paired=paired, settles=settles)]
     is_suite = one.head is not None and one.head.tier is Tier.SUITE
     statistics = ("median",) if is_suite else policy.statistics
-    settled = [s for s in statistics if s not in TAIL_STATISTICS] or statistics
+    settled = policy.settled(statistics)
     return [
         gather(
             one,

@@ -71,6 +71,7 @@ def _unless_equal(value: float, median: float) -> float:
 
 
 _PARTS_NAMED = 4
+_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED, Outcome.NOT_TESTED})
 
 
 def tested_row(
@@ -86,7 +87,7 @@ def tested_row(
             interval = (finite_exp(low), finite_exp(high))
     used = slice(finding.start, finding.start + finding.count) if evidence.paired else slice(None)
     base, head = evidence.base[used], evidence.head[used]
-    is_open = finding.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_TESTED}
+    is_open = finding.outcome in _OPEN
     needed = estimate.needed if estimate and is_open else None
     row = untested_row(evidence, classical)
     calibration = finding.calibration

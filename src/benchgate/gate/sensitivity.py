@@ -158,12 +158,16 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
     series = series_of(row.pair.head, row.metric.name) if row.pair.head else None
     loops = series.loops if series else 1
     typical = float(np.median([np.median(launch.samples) for launch in launches]))
+    spread = None if row.obstacle else _pair_spread(row)
     return Tail(
         obstacle=row.obstacle or "",
-        detectable=None if row.obstacle else procedure.detectable(_pair_spread(row), row.margin),
+        detectable=None if spread is None else procedure.detectable(spread, row.margin),
         samples=min(len(launch.samples) for launch in launches),
         sample_s=typical * loops,
         loops=loops,
+        settles=row.settles,
+        rounds=None if spread is None else procedure.rounds_for(spread, row.margin),
+        least_margin=None if spread is None else procedure.least_margin(spread),
     )
 
 

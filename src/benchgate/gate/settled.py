@@ -16,6 +16,7 @@ import numpy as np
 from benchgate.gate.batches import by_lengths
 from benchgate.gate.calibration import is_steady
 from benchgate.gate.suite import judge
+from benchgate.gate.to_settle import open_outcome
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Tier
@@ -46,7 +47,7 @@ def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
     known = judge(earlier[0], earlier[0], config, paired=False, waves=None, earlier=earlier)
     confidence = config.gate.confidence
     tested = {e.key: is_steady(e, confidence=confidence) for e in known.evidence if e.settles}
-    asides = {e.key for e in known.evidence if not e.settles}
+    asides = _asides(known)
     hopeless = {
         row.benchmark for row in known.rows if not tested.get(_key(row), _is_settled(row, asides))
     }
@@ -58,7 +59,7 @@ def to_measure(stored: Judgment) -> frozenset[str]:
 
     Benchmarks that only the base has are left out.
     """
-    asides = {e.key for e in stored.evidence if not e.settles}
+    asides = _asides(stored)
     unsettled = {row.benchmark for row in stored.rows if not _is_settled(row, asides)}
     return frozenset(unsettled | _suspects([e for e in stored.evidence if e.obstacle is None]))
 
@@ -73,8 +74,9 @@ def joined(stored: Judgment, measured: Judgment) -> Judgment:
     changed = {row.benchmark for row in stored.rows if row.outcome in _CHANGED}
     changed |= _suspects([e for e in stored.evidence if e.obstacle is None])
     unsettled = to_measure(stored)
+    asides = _asides(stored)
     kept = [
-        _unsettled(row, looks_changed=row.benchmark in changed)
+        _unsettled(row, looks_changed=row.benchmark in changed, settles=_key(row) not in asides)
         if row.benchmark in unsettled and row.tier is Tier.STORED
         else row
         for row in stored.rows
@@ -93,7 +95,7 @@ def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
     """Whether measuring it here would add nothing that must be known.
 
     Args:
-        asides: rows that get no rounds unless they look changed, such as tails.
+        asides: see `_asides`.
     """
     if row.outcome is Outcome.MISSING:
         return True
@@ -102,6 +104,11 @@ def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
     if row.outcome is Outcome.NOT_TESTED and not row.statistic:
         return True  # a metric that cannot be measured here
     return row.outcome is Outcome.UNCHANGED and not row.advisory
+
+
+def _asides(judgment: Judgment) -> frozenset[tuple[str, str, str]]:
+    """The rows that get no rounds unless they look changed, such as tails."""
+    return frozenset(e.key for e in judgment.evidence if not e.settles)
 
 
 def _key(row: Row) -> tuple[str, str, str]:
@@ -126,7 +133,7 @@ def _suspects(evidences: Sequence[Evidence]) -> set[str]:
     return suspects
 
 
-def _unsettled(row: Row, *, looks_changed: bool) -> Row:
+def _unsettled(row: Row, *, looks_changed: bool, settles: bool) -> Row:
     """Make a row that claims nothing, because it should have been measured here."""
     if looks_changed:
         note = "not measured in this run, although its benchmark looks changed"
@@ -134,5 +141,5 @@ def _unsettled(row: Row, *, looks_changed: bool) -> Row:
         note = "no change found against stored launches, but they can hide one"
     outcome = row.outcome
     if outcome is Outcome.UNCHANGED and row.advisory:
-        outcome = Outcome.INCONCLUSIVE
+        outcome = open_outcome(settles=settles)
     return replace(row, outcome=outcome, notes=(note, *row.notes))

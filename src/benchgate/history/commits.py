@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.git.repository import FULL_SHA
 from benchgate.history.order import Commit
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.git.repository import Git
+
+# The year 10000, which no date of ours can name; a commit may claim any.
+_END_OF_TIME_S: Final = 253_402_300_800
 
 
 def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, Commit]:
@@ -29,7 +32,7 @@ def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, Commit]:
     found = {}
     for position, line in enumerate(walked):
         sha, _, seconds = line.partition(" ")
-        if sha in subjects:
+        if sha in subjects and int(seconds) < _END_OF_TIME_S:
             found[sha] = Commit(position, _date(int(seconds)), subjects[sha])
     return found
 

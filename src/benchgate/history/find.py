@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import UsageError, did_you_mean
@@ -64,7 +63,7 @@ def find_history(
         UsageError: nothing is left, or the suite, benchmark or metric does not exist.
     """
     suite = _suite(rows, request.suite)
-    stored, bad = _usable(rows.runs(suite))
+    stored = rows.runs(suite)
     commits = commits_of({run.sha for run in stored if run.sha})
     ordered = _chosen(commit_order(stored, commits), commits, request)
     if not ordered:
@@ -88,7 +87,7 @@ def find_history(
         )
         for one in found
     ]
-    told = (*notes, *bad, *_notes(rows, ordered, commits, trends))
+    told = (*notes, *_notes(rows, ordered, commits, trends))
     return History(suite=suite, runs=runs, trends=tuple(sorted(trends, key=_rank)), notes=told)
 
 
@@ -105,26 +104,6 @@ def _suite(rows: Rows, name: str | None) -> str:
         f"there are no runs of the suite {name!r}{did_you_mean(name, known)}",
         hint=f"Available: {listed}.",
     )
-
-
-def _usable(runs: Iterable[StoredRun]) -> tuple[list[StoredRun], tuple[str, ...]]:
-    """The runs whose times can be read, and a note on the others."""
-    kept, left = [], 0
-    for run in runs:
-        times = [run.started, *([run.committed] if run.committed else [])]
-        if all(map(_is_time, times)):
-            kept.append(run)
-        else:
-            left += 1
-    return kept, ((f"{counted(left, 'run')} left out: no valid time",) if left else ())
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.strptime(text.partition(".")[0].rstrip("Z"), "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007
-    except ValueError:
-        return False
-    return text.endswith("Z")
 
 
 def _chosen(
@@ -164,7 +143,7 @@ def _history_run(
 def _parsed(conditions: str) -> dict[str, str]:
     try:
         found = json.loads(conditions)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
@@ -223,7 +202,7 @@ def _notes(
 ) -> list[str]:
     notes = []
     if unusable := rows.unusable():
-        notes.append(f"{counted(unusable, 'value')} left out: not a finite number")
+        notes.append(f"{counted(unusable, 'value')} left out: not a number, or too large")
     unknown = sum(run.sha not in commits for run in runs if run.sha)
     if commits and unknown:
         notes.append(

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
 
 from benchgate.errors import FormatError
+from benchgate.json_object import Timestamp
 from benchgate.model.run import Better
 from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.history.record import RunRecord
     from benchgate.json_object import Redact
 
 VERSION: Final = 1
 _VERSION_KEY: Final = b"benchgate_history"
-MOST_ROWS: Final = 2_000_000
-"""Most rows of one file: many times those of 100,000 benchmarks."""
+_VERSION_SHOWN: Final = 20
+MOST_ROWS: Final = 1_000_000
+MOST_BYTES: Final = 64 << 20
+"""Most rows and bytes of one file, the bytes after expansion: enough for 100,000 benchmarks."""
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _OF_RUN: Final = (
@@ -31,7 +35,10 @@ _OF_RUN: Final = (
 _OF_VALUE: Final = (
     *("benchmark", "workload", "metric", "unit", "better", "statistic", "display_unit"),
 )
-_CHECKED: Final = ("run", "better", "display_unit", "benchmark", "metric")
+_CHECKED: Final = (*_OF_RUN, "better", "display_unit", "benchmark", "metric")
+# A run has one value for each of these.
+_KEY: Final = ("benchmark", "workload", "metric", "unit", "better", "statistic")
+_TIME: Final = TypeAdapter(Timestamp)
 SCHEMA: Final = pa.schema(
     [
         *(pa.field(name, _TEXT, nullable=False) for name in _OF_RUN),
@@ -96,34 +103,53 @@ def decode_run(data: bytes, name: str) -> pa.Table:
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         first = str(error).strip().split("\n", 1)[0]
         raise FormatError(f"{name}: not a readable Parquet file: {first}") from None
-    if why := _fault(table):
+    if why := next(_faults(table), None):
         raise FormatError(f"{name}: {why}")
     return table
 
 
-def _fault(table: pa.Table) -> str | None:
-    """What benchgate would not have written in the rows of a file."""
+def _faults(table: pa.Table) -> Iterator[str]:
+    """What benchgate would not have written in the rows of a file; the worst comes first."""
     texts = {name: set(table.column(name).unique().to_pylist()) for name in _CHECKED}
     if len(texts["run"]) != 1:
-        return f"holds {len(texts['run'])} runs, and not one"
+        yield f"holds {len(texts['run'])} runs, and not one"
+    if different := [name for name in _OF_RUN if len(texts[name]) != 1]:
+        yield f"does not say the same of its run in each row: {', '.join(different)}"
+    if not all(map(_is_time, texts["started"] | (texts["committed"] - {""}))):
+        yield "has no valid time"
     if not texts["better"] <= set(Better):
-        return "a metric has no direction"
+        yield "a metric has no direction"
     if not texts["display_unit"] <= {"", *TIME_UNITS}:
-        return "a display unit is unknown"
+        yield "a display unit is unknown"
     if any("" in texts[name] for name in ("run", "benchmark", "metric")):
-        return "a name is empty"
-    return None
+        yield "a name is empty"
+    keys = pa.table({name: table.column(name).cast(pa.string()) for name in _KEY})
+    if keys.group_by(list(_KEY)).aggregate([]).num_rows < table.num_rows:
+        yield "holds a value twice"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        _TIME.validate_python(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def _require_known(file: pq.ParquetFile, name: str) -> None:
     found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY)
     if found is None:
         raise FormatError(f"{name}: is a Parquet file, but not one of benchgate")
-    if not found.isdigit() or int(found) > VERSION:
-        version = found.decode("ascii", "backslashreplace")
+    if not found.isdigit() or len(found) > _VERSION_SHOWN or int(found) > VERSION:
+        version = found[:_VERSION_SHOWN].decode("ascii", "backslashreplace")
         raise FormatError(
             f"{name}: version {version} was written by a newer benchgate; this one reads up to "
             f"{VERSION}"
         )
     if file.metadata.num_rows > MOST_ROWS:
         raise FormatError(f"{name}: holds more than {MOST_ROWS} rows, which is the limit")
+    groups = range(file.metadata.num_row_groups)
+    if sum(file.metadata.row_group(index).total_byte_size for index in groups) > MOST_BYTES:
+        raise FormatError(
+            f"{name}: expands to more than {MOST_BYTES >> 20} MiB, which is the limit"
+        )

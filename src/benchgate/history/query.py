@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 import numpy as np
 
+from benchgate.errors import UsageError
+from benchgate.stats.checks import LARGEST
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from types import TracebackType
@@ -24,21 +27,23 @@ _SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+# In DuckDB, NaN is larger than any number.
+_USABLE: Final = " AND ".join(f"abs({name}) <= {LARGEST!r}" for name in ("value", "low", "high"))
 _RUNS: Final = """
     SELECT run, any_value(sha), any_value(ref), any_value(subject), any_value(committed),
            any_value(started), any_value(machine), any_value(machine_key),
            any_value(conditions), any_value(url)
     FROM stored WHERE suite = ? GROUP BY run ORDER BY run
 """
-_SERIES: Final = """
+_SERIES: Final = f"""
     SELECT benchmark, metric, statistic, machine_key, unit, better, workload,
            arg_max(display_unit, position), list(position ORDER BY position),
            list(value ORDER BY position), list(low ORDER BY position), list(high ORDER BY position)
     FROM stored JOIN positions USING (run) JOIN wanted USING (benchmark, metric)
-    WHERE isfinite(value) AND isfinite(low) AND isfinite(high)
+    WHERE {_USABLE}
     GROUP BY benchmark, metric, statistic, machine_key, unit, better, workload
     ORDER BY benchmark, metric, statistic, machine_key, min(position)
-"""
+"""  # noqa: S608 - our own text
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,12 @@ class Rows:
         trace: TracebackType | None,
     ) -> None:
         self._database.close()
+        if isinstance(error, duckdb.Error):
+            first = str(error).partition("\n")[0]
+            raise UsageError(
+                f"the runs cannot be analyzed: {first}",
+                hint="Name fewer runs, or delete files of the store that others wrote.",
+            ) from None
 
     def suites(self) -> tuple[str, ...]:
         """The names of all suites."""
@@ -115,9 +126,8 @@ class Rows:
         return tuple((benchmark, metric) for benchmark, metric in found)
 
     def unusable(self) -> int:
-        """How many values are not finite numbers."""
-        query = """SELECT count(*) FROM stored
-            WHERE NOT (isfinite(value) AND isfinite(low) AND isfinite(high))"""
+        """How many values are not numbers, or too large for the statistics."""
+        query = f"SELECT count(*) FROM stored WHERE NOT ({_USABLE})"  # noqa: S608 - our own text
         found = self._database.execute(query).fetchone()
         return int(found[0]) if found else 0
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from benchgate.baselines.any_file import read_any
 from benchgate.errors import BenchgateError, UsageError
+from benchgate.files import broken_link
 from benchgate.gate.stored import in_short
 from benchgate.history.parquet import SCHEMA, to_table
 from benchgate.history.record import record_of, why_not_kept
@@ -114,6 +115,8 @@ def _is_folder(path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
+        if broken := broken_link(path):
+            raise UsageError(broken, hint="Make what it names, or remove the link.") from None
         raise UsageError(
             f"there is no file or folder {path}",
             hint="`benchgate history --add RESULT` begins a store; `benchgate history FOLDER` "

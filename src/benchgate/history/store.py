@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem, sync
 from fsspec.implementations.local import LocalFileSystem
 
 from benchgate.errors import BenchgateError, FormatError, UsageError
-from benchgate.files import write_atomic
-from benchgate.history.parquet import decode_run, encode_run
+from benchgate.files import broken_link, write_atomic
+from benchgate.history.parquet import MOST_BYTES, decode_run, encode_run
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.report.escape import plain_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from benchgate.json_object import Redact
 
 _NAME: Final = re.compile(r"run-([0-9a-f]{24})\.parquet")
-_MOST_BYTES: Final = 256 << 20
-_AT_ONCE: Final = 256
+_FILES_AT_ONCE: Final = 256
+_BYTES_AT_ONCE: Final = 4 * MOST_BYTES
+# For a list, for one file to write, or for the files that are read together.
+_LONGEST_WAIT_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +94,15 @@ class Store:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
+                why = broken_link(folder) or error.strerror
                 raise UsageError(
-                    f"cannot make the folder {folder}: {error.strerror}",
+                    f"cannot make the folder {folder}: {why}",
                     hint="Name another folder with --store.",
                 ) from None
             write_atomic(folder / file, data)
             return
         with self._reached("write to"):
-            self.files.pipe_file(f"{self.root.rstrip('/')}/{file}", data)
+            self._ask("pipe_file", f"{self.root.rstrip('/')}/{file}", data)
 
     def read(self) -> Iterator[pa.Table | SkippedResult]:
         """Read all runs; in place of a file that cannot be used comes the reason.
@@ -107,21 +111,22 @@ class Store:
             UsageError: the store cannot be reached, or may not be read.
         """
         listed = self._listed()
-        sizes = {path: size for path, size in listed.values() if size <= _MOST_BYTES}
-        paths = sorted(path for path, _ in listed.values())
-        for start in range(0, len(paths), _AT_ONCE):
-            some = [path for path in paths[start : start + _AT_ONCE] if path in sizes]
+        for paths in _batches(sorted(listed.values())):
             with self._reached("read"):
-                found = self.files.cat(some, on_error="return") if some else {}
-            for path in paths[start : start + _AT_ONCE]:
+                found = self._ask("cat", paths, on_error="return")
+            for path in paths:
                 yield _decoded(path, found.get(path))
+        for path, size in sorted(listed.values()):
+            if size > MOST_BYTES:
+                why = f"it is larger than {MOST_BYTES >> 20} MiB"
+                yield SkippedResult(path.rpartition("/")[2], why)
 
     def _listed(self) -> dict[str, tuple[str, int]]:
         """The path and the size in bytes of each run's file, by the run's id."""
         with self._reached("read"):
             self.files.invalidate_cache()
             try:
-                entries = self.files.ls(self.root, detail=True)
+                entries = self._ask("ls", self.root, detail=True)
             except FileNotFoundError:
                 return {}
         found = {}
@@ -130,6 +135,17 @@ class Store:
             if match and entry["type"] == "file":
                 found[match[1]] = (entry["name"], entry["size"] or 0)
         return found
+
+    def _ask(self, name: str, *arguments: object, **options: object) -> Any:  # noqa: ANN401 - as fsspec
+        """Call a method of the file system; a server that never answers is given up.
+
+        Raises:
+            TimeoutError: there was no answer in time.
+        """
+        if not isinstance(self.files, AsyncFileSystem):
+            return getattr(self.files, name)(*arguments, **options)
+        method = getattr(self.files, f"_{name}")
+        return sync(self.files.loop, method, *arguments, timeout=_LONGEST_WAIT_S, **options)
 
     @contextmanager
     def _reached(self, what: str) -> Iterator[None]:
@@ -143,6 +159,11 @@ class Store:
                 f"may not {what} {self.name}: {_said(error)}",
                 hint="Check the credentials, or the permissions of the folder.",
             ) from None
+        except TimeoutError:
+            raise UsageError(
+                f"cannot {what} {self.name}: there was no answer within {_LONGEST_WAIT_S:g} s",
+                hint="Check the address and the network.",
+            ) from None
         except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
             raise UsageError(
                 f"cannot {what} {self.name}: {_said(error)}",
@@ -150,10 +171,24 @@ class Store:
             ) from None
 
 
+def _batches(files: Iterable[tuple[str, int]]) -> Iterator[list[str]]:
+    """The paths that are read together; those of files that are too large are left out."""
+    batch: list[str] = []
+    total = 0
+    for path, size in files:
+        if size > MOST_BYTES:
+            continue
+        if batch and (len(batch) == _FILES_AT_ONCE or total + size > _BYTES_AT_ONCE):
+            yield batch
+            batch, total = [], 0
+        batch.append(path)
+        total += size
+    if batch:
+        yield batch
+
+
 def _decoded(path: str, data: object) -> pa.Table | SkippedResult:
     name = path.rpartition("/")[2]
-    if data is None:
-        return SkippedResult(name, f"it is larger than {_MOST_BYTES >> 20} MiB")
     if not isinstance(data, bytes):
         why = _said(data) if isinstance(data, BaseException) else "it holds no bytes"
         return SkippedResult(name, f"it cannot be read: {why}")

@@ -68,11 +68,13 @@ def parse_busy_ticks(text: str) -> dict[int, int]:
     return ticks
 
 
-def choose_cpu(before: Mapping[int, int], after: Mapping[int, int], allowed: frozenset[int]) -> int:
-    """Choose the CPU that was idlest between two readings of `read_busy_ticks`.
+def by_idleness(
+    before: Mapping[int, int], after: Mapping[int, int], allowed: frozenset[int]
+) -> list[int]:
+    """Sort CPUs by how idle they were between two readings of `read_busy_ticks`, idlest first.
 
-    If several are equal, the one with the highest number wins, because interrupts use low ones.
-    A CPU without a reading is chosen only if no other is allowed.
+    Of equal ones the highest number comes first, because interrupts use low ones. CPUs without a
+    reading come last.
 
     Args:
         before: busy ticks by CPU.
@@ -80,7 +82,9 @@ def choose_cpu(before: Mapping[int, int], after: Mapping[int, int], allowed: fro
         allowed: not empty.
     """
     known = allowed & before.keys() & after.keys()
-    return min(known or allowed, key=lambda cpu: (after.get(cpu, 0) - before.get(cpu, 0), -cpu))
+    return sorted(
+        allowed, key=lambda cpu: (cpu not in known, after.get(cpu, 0) - before.get(cpu, 0), -cpu)
+    )
 
 
 @contextmanager
@@ -100,6 +104,15 @@ def kept_off(cpu: int | None) -> Iterator[None]:
     finally:
         for thread, cpus in before.items():
             _bind(thread, cpus)
+
+
+def can_bind_to(cpu: int | None) -> bool:
+    """Whether this thread may run on a CPU now: it may have been taken away. None is any CPU."""
+    try:
+        with moved_to(cpu):
+            return True
+    except OSError:
+        return False
 
 
 @contextmanager

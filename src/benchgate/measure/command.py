@@ -111,14 +111,12 @@ class CommandEngine:
         If an arm fails, only failures are yielded for the benchmark. If the base failed, the head
         is then tried alone, because which arm went first was random.
         """
-        timed = []
         for name in ids:
             starting(name)
             settings = self._settings[name]
             commands = starting_order(self._commands[name], name, round_index)
             try:
                 yield from self._bursts.measure(settings, commands, rng)
-                timed.append(name)
             except CommandFailedError as failure:
                 yield _failed(failure, name, commands)
                 heads = tuple(one for one in commands if one.arm is ArmName.HEAD)
@@ -127,9 +125,18 @@ class CommandEngine:
                         self._bursts.measure(settings, heads, rng)
                     except CommandFailedError as too:
                         yield _failed(too, name, commands)
+
+    def count_round(
+        self,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Iterator[Observation]:
+        """Count one execution of each benchmark in every arm; see `engine.CountingEngine`."""
         if self._counter:
-            compared = (one for one in timed if len(self._commands[one]) == len(self._arms))
-            for name in self._counter.ledger.due(compared):
+            in_all = (one for one in ids if len(self._commands[one]) == len(self._arms))
+            for name in self._counter.ledger.due(in_all):
+                starting(name)
                 commands = starting_order(self._commands[name], name, round_index)
                 yield from self._counter.count(self._settings[name], commands, round_index)
 

@@ -46,7 +46,7 @@ class CountLedger:
         """
         self._rounds[id_] += 1
         return [
-            Observation(arm, id_, order, (_metric(count, loops),), only_counts=True)
+            Observation(arm, id_, order, (_metric(count, loops),))
             for order, (arm, count) in enumerate(counts.items())
         ]
 
@@ -55,10 +55,7 @@ class CountLedger:
         self._given_up.add(id_)
         line, _, _ = why.partition("\n")
         notes = (f"{INSTRUCTIONS.name}: {VALGRIND}: {line}",)
-        return [
-            Observation(arm, id_, order, notes=notes, only_counts=True)
-            for order, arm in enumerate(arms)
-        ]
+        return [Observation(arm, id_, order, notes=notes) for order, arm in enumerate(arms)]
 
     def _is_due(self, id_: str) -> bool:
         is_open = id_ not in self._given_up and self._rounds[id_] < LEAST_COUNTED_ROUNDS

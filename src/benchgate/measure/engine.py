@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import random
@@ -177,7 +178,6 @@ class Observation:
         load: what it did under load, if it is a step of a scenario that did not fail; its `round`
             is that of the observation.
         server: version and settings of what was under load, if it was asked for them.
-        only_counts: it is of a launch that was only counted, after the one that was timed.
     """
 
     arm: ArmName
@@ -191,7 +191,6 @@ class Observation:
     skipped: bool = False
     load: LoadLaunch | None = None
     server: Mapping[str, str] = field(default_factory=dict)
-    only_counts: bool = False
 
 
 class Stopwatch:
@@ -237,10 +236,109 @@ class Engine(Protocol):
         Yields:
             One observation per benchmark and arm; those of one benchmark follow each other. A
             benchmark that fails in any arm yields its failure and does not affect the others. If
-            the base failed, the head was tried too. What launches only count follows at the end.
+            the base failed, the head was tried too.
         """
         ...
 
     def close(self) -> None:
         """End every process that is still alive."""
         ...
+
+
+@runtime_checkable
+class CountingEngine(Engine, Protocol):
+    """An engine that can count in launches of their own, which take many times longer."""
+
+    def count_round(
+        self,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Iterator[Observation]:
+        """Count benchmarks that this round has timed, while nothing is timed.
+
+        Args:
+            ids: those that did not fail; an engine leaves out what it has counted often enough.
+            round_index: from 0.
+            starting: called with the id of each benchmark before it is counted.
+
+        Yields:
+            One observation per benchmark and arm, with a count, or a note that says why there is
+            none; nothing if the engine is not to count.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A part of a round that is measured in one go.
+
+    Attributes:
+        ids: what it measures.
+        run: measures it on a CPU (None: on any), and is told what to call with the id of each
+            benchmark before that is measured; yields as `Engine.measure_round` does.
+        halt: ends its processes at once, from any thread; it then yields failures that do not
+            count. None if nothing else may be measured at the same time.
+    """
+
+    ids: tuple[str, ...]
+    run: Callable[[int | None, Callable[[str], None]], Iterator[Observation]]
+    halt: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a round is to be divided.
+
+    Attributes:
+        share_s: how long a task should take at most, so that no lane waits for another.
+        costs_s: how long each benchmark took in its last round, as far as known.
+    """
+
+    share_s: float = math.inf
+    costs_s: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class DivisibleEngine(Engine, Protocol):
+    """An engine whose rounds consist of parts that do not need each other.
+
+    Attributes:
+        peak_bytes: the most memory that the processes of a part have used so far, all together.
+    """
+
+    peak_bytes: int
+
+    def tasks(
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        division: Division,
+    ) -> Sequence[Task]:
+        """Divide a round.
+
+        Args:
+            ids: in the order to measure; an engine may group them.
+            rng: the source of every random choice; all are drawn before this returns, so they do
+                not depend on what is measured when.
+            round_index: from 0.
+        """
+        ...
+
+
+def tasks_of(
+    engine: Engine,
+    ids: Sequence[str],
+    rng: random.Random,
+    round_index: int,
+    division: Division,
+) -> Sequence[Task]:
+    """Divide a round of any engine; one that cannot be divided is measured alone, as a whole."""
+    if isinstance(engine, DivisibleEngine):
+        return engine.tasks(ids, rng, round_index, division)
+
+    def whole(_cpu: int | None, starting: Callable[[str], None]) -> Iterator[Observation]:
+        return engine.measure_round(ids, rng, round_index, starting)
+
+    return (Task(tuple(ids), whole),)

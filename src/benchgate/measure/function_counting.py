@@ -11,7 +11,7 @@ from benchgate.measure.valgrind import count_between_marks, layout_of_round
 from benchgate.measure.worker_process import WorkerFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.measure.benchfiles import BenchFile
@@ -47,7 +47,9 @@ class FunctionCounter:
         self._plans = plans
         self._ledger = CountLedger(valgrind.wants)
 
-    def count(self, group: Sequence[str], round_index: int) -> Iterator[Observation]:
+    def count(
+        self, group: Sequence[str], round_index: int, starting: Callable[[str], None]
+    ) -> Iterator[Observation]:
         """Count benchmarks that share their processes, in every arm.
 
         Those that fail under valgrind get notes that say why.
@@ -56,12 +58,17 @@ class FunctionCounter:
         pending = self._ledger.due(timed)
         while pending:
             with folder_for_counts() as folder:
-                yield from self._count_in_workers(pending, folder, round_index)
+                yield from self._count_in_workers(pending, folder, round_index, starting)
 
     def _count_in_workers(
-        self, pending: list[str], folder: Path, round_index: int
+        self,
+        pending: list[str],
+        folder: Path,
+        round_index: int,
+        starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Count pending benchmarks until one fails or leaves its process changed."""
+        starting(pending[0])  # its file is imported first, which may take long
         sides = [self._entries[id_].sides for id_ in pending]
         files = {arm: side.file for each in sides for arm, side in each.items()}
         arms = starting_order(tuple(sorted(files)), pending[0], round_index)
@@ -72,6 +79,7 @@ class FunctionCounter:
             is_clean = True
             while pending and is_clean:
                 id_ = pending.pop(0)
+                starting(id_)
                 loops, counts, is_clean = self._count_one(id_, workers, folder)
                 yield from self._ledger.counted(id_, counts, loops)
         except (WorkerFailedError, CounterError) as failure:
@@ -93,7 +101,7 @@ class FunctionCounter:
             own.mkdir()
             under[arm] = self._valgrind.under_callgrind(own)
         layout = layout_of_round(round_index)
-        return self._workers.start(files, layout, parallel=True, under=under)
+        return self._workers.start(files, layout, None, under=under)
 
     def _count_one(
         self, id_: str, workers: Sequence[Worker], folder: Path

@@ -14,15 +14,17 @@ import stat
 from typing import TYPE_CHECKING
 
 from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
+from benchgate.measure.tree_writes import read_state
 from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, FileState, Witness
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.tree_writes import TreeState
 
 MOST_ENTRIES = 2_000
 MOST_RENEWED_FILES = 200
@@ -84,6 +86,21 @@ class Ground:
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
             renewed = self._renew(witness.arm)
             witness.look_again(None if self._is_remade else renewed)
+
+    def state(self) -> TreeState:
+        """Look at all files and folders of the trees."""
+        return read_state(witness.arm.root for witness in self._witnesses)
+
+    def names(self, paths: Iterable[str]) -> list[str]:
+        """Name files and folders of the trees as a reader knows them, each once."""
+        roots = [str(witness.arm.root) for witness in self._witnesses]
+        found = (
+            os.path.relpath(path, root) + (os.sep if os.path.isdir(path) else "")  # noqa: PTH112 - strings
+            for path in paths
+            for root in roots
+            if path.startswith(root)
+        )
+        return list(dict.fromkeys(found))
 
     def changes_of_round(self) -> tuple[str, ...]:
         """Report changed files of the trees. A large tree is only checked at the end."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from benchgate.measure import _guardian
@@ -40,6 +41,7 @@ class Guardian:
         self._process = process
         self._table = table
         self._slots: list[int] = []
+        self._writing = Lock()
 
     @classmethod
     def start(cls, token: str | None = None) -> Self:
@@ -74,14 +76,16 @@ class Guardian:
 
     def watch(self, pgid: int) -> None:
         """Let the guardian kill this process group at the end, unless it is released before."""
-        if 0 not in self._slots:
-            self._slots.append(0)
-        self._write(self._slots.index(0), pgid)
+        with self._writing:
+            if 0 not in self._slots:
+                self._slots.append(0)
+            self._write(self._slots.index(0), pgid)
 
     def release(self, pgid: int) -> None:
         """Forget a process group that has ended: its number may soon belong to another."""
-        if pgid in self._slots:
-            self._write(self._slots.index(pgid), 0)
+        with self._writing:
+            if pgid in self._slots:
+                self._write(self._slots.index(pgid), 0)
 
     def close(self) -> None:
         """Let the guardian kill what is left, and wait for its end."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.affinity import moved_to
-from benchgate.measure.engine import ArmName, Discovery, Observation, ignore
+from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
 from benchgate.measure.function_counting import FunctionCounter
 from benchgate.measure.layout import draw_layout
 from benchgate.measure.lockstep import SamplePlan, starting_order
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
 
 
+T = TypeVar("T")
+
 _BESIDE = (
     "it starts {}, which share one CPU with both sides: to let them run side by side, set "
     "`parallel = True`"
@@ -52,6 +56,9 @@ class PythonEngine:
         aliases: for each benchmark that the head renamed, its new id by its old id.
         lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
         unable: ids of benchmarks, files and functions that are left out of the base.
+
+    Attributes:
+        peak_bytes: see `engine.DivisibleEngine`.
     """
 
     def __init__(
@@ -82,6 +89,7 @@ class PythonEngine:
         if settings.valgrind:
             entries = self._discovery.entries
             self._counter = FunctionCounter(settings.valgrind, self._workers, entries, self._plans)
+        self.peak_bytes = 0
 
     def discover(self) -> Discovery:
         """Find the functions; see `PythonDiscovery.discover`."""
@@ -94,11 +102,44 @@ class PythonEngine:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
-        """Measure the benchmarks file by file, with a fresh pair of workers for each file.
+        """Measure the benchmarks one after the other; see `tasks`."""
+        for task in self.tasks(ids, rng, round_index, Division()):
+            yield from task.run(self._settings.cpu, starting)
+
+    def tasks(
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        division: Division,
+    ) -> Sequence[Task]:
+        """Divide a round by files: each has a fresh pair of workers, or one for each lane.
 
         Benchmarks that are not compared are measured last in each process, because what they leave
         there, such as a filled cache, would change the numbers of one arm only.
         """
+        found = []
+        for group in self._groups(ids, division):
+            task = partial(self._measure_group, group, Random(rng.getrandbits(64)), round_index)  # noqa: S311 - repeatable on purpose
+            alone = self._settings.cpu is None or self._discovery.entries[group[0]].parallel
+            found.append(Task(tuple(group), task, None if alone else self._workers.halt))
+        return found
+
+    def count_round(
+        self,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Iterator[Observation]:
+        """Count the functions of every file, if valgrind counts; see `engine.CountingEngine`."""
+        if self._counter:
+            entries = self._discovery.entries
+            in_all = [id_ for id_ in ids if len(entries[id_].sides) == len(self._arms)]
+            for group in self._groups(in_all, Division()):
+                yield from self._counter.count(group, round_index, starting)
+
+    def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:
+        """Put together what shares a pair of processes."""
         groups: dict[tuple[object, ...], list[str]] = {}
         entries = self._discovery.entries
         places = together([next(iter(entries[id_].sides.values())).name for id_ in ids])
@@ -111,20 +152,13 @@ class PythonEngine:
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
-        failed = set()
-        for group in groups.values():
-            for observation in self._measure_group(group, rng, round_index, starting):
-                if observation.error is not None:
-                    failed.add(observation.benchmark)
-                yield observation
-        if self._counter:
-            for group in groups.values():
-                timed = [
-                    id_
-                    for id_ in group
-                    if id_ not in failed and len(entries[id_].sides) == len(self._arms)
-                ]
-                yield from self._counter.count(timed, round_index)
+        return [
+            part
+            for group in groups.values()
+            for part in divide(
+                group, [division.costs_s.get(id_, 0.0) for id_ in group], division.share_s
+            )
+        ]
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
@@ -135,6 +169,7 @@ class PythonEngine:
         ids: Sequence[str],
         rng: random.Random,
         round_index: int,
+        cpu: int | None,
         starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Measure benchmarks that share their processes; start new workers if needed."""
@@ -149,16 +184,17 @@ class PythonEngine:
             layout = draw_layout(rng)
             try:
                 in_turn = {arm: files[arm] for arm in arms}
-                workers = self._workers.start(in_turn, layout, parallel=parallel)
+                workers = self._workers.start(in_turn, layout, None if parallel else cpu)
             except WorkerFailedError as failure:
                 arm = failure.worker.arm.name
                 for id_ in pending:
                     if arm in self._discovery.entries[id_].sides:
                         yield _failed(failure, id_, arms)
-                        yield from self._other_alone(failure, id_, arms, rng)
+                        yield from self._other_alone(failure, id_, arms, rng, cpu)
                 pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
-            yield from self._use(workers, pending, rng, starting)
+            yield from self._use(workers, pending, rng, None if parallel else cpu, starting)
+            self.peak_bytes = max(self.peak_bytes, sum(w.peak_bytes() for w in workers))
             for worker in workers:
                 self._workers.end(worker)
 
@@ -167,6 +203,7 @@ class PythonEngine:
         workers: Sequence[Worker],
         pending: list[str],
         rng: random.Random,
+        cpu: int | None,
         starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Measure pending benchmarks until one fails or leaves its process changed."""
@@ -177,14 +214,14 @@ class PythonEngine:
             entry = self._discovery.entries[id_]
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
-                with moved_to(None if entry.parallel else self._settings.cpu):
+                with moved_to(cpu):
                     launched = self._launch(players, id_, rng, alone=entry.isolate)
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)
-                yield from self._other_alone(failure, id_, arms, rng)
+                yield from self._other_alone(failure, id_, arms, rng, cpu)
                 return
             notes = launched.notes
-            if launched.beside and not entry.parallel and self._settings.cpu is not None:
+            if launched.beside and cpu is not None:
                 notes += (_BESIDE.format(" and ".join(launched.beside)),)
             if entry.allow_foreign and len(players) > 1:
                 packages = {w.arm.name: versions_of(w.packages.items()) for w in players}
@@ -238,7 +275,12 @@ class PythonEngine:
         return launched
 
     def _other_alone(
-        self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
+        self,
+        failure: WorkerFailedError,
+        id_: str,
+        arms: Sequence[ArmName],
+        rng: random.Random,
+        cpu: int | None,
     ) -> Iterator[Observation]:
         """If the base failed, run the head too: which arm went first was random.
 
@@ -254,13 +296,32 @@ class PythonEngine:
         workers: list[Worker] = []
         try:
             layout = draw_layout(rng)
-            workers = self._workers.start({other: side.file}, layout, parallel=entry.parallel)
+            on = None if entry.parallel else cpu
+            workers = self._workers.start({other: side.file}, layout, on)
             self._launch(workers, id_, rng, alone=True)
         except WorkerFailedError as too:
             yield _failed(too, id_, arms)
         finally:
             for worker in workers:
                 self._workers.end(worker)
+
+
+def divide(items: Sequence[T], costs: Sequence[float], share: float) -> list[list[T]]:
+    """Cut a sequence into parts of about the same cost, of which the last may be smaller.
+
+    Args:
+        costs: of each item, in any unit.
+        share: what a part should cost; one item may cost more.
+    """
+    parts: list[list[T]] = []
+    cost = 0.0
+    for item, of_item in zip(items, costs, strict=True):
+        if not parts or cost + of_item / 2 > share:
+            parts.append([])
+            cost = 0.0
+        parts[-1].append(item)
+        cost += of_item
+    return parts
 
 
 def together(names: Sequence[str]) -> list[tuple[int, ...]]:

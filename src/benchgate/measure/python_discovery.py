@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -150,49 +151,50 @@ class PythonDiscovery:
         toolchains: dict[ArmName, dict[str, str]] = {}
         timers: dict[ArmName, Timer] = {}
         runtimes: dict[ArmName, dict[str, None]] = {}
-        for arm in self._arms.values():
-            definitions = found[arm.name] = {}
-            toolchains[arm.name] = {}
-            runtimes[arm.name] = {}
-            for file in self._files(arm):
-                try:
-                    hello, timer = self._workers.describe(arm, file)
-                except WorkerFailedError as failure:
-                    failures.append(_unread(failure, file.label))
+        for name in self._arms:
+            found[name], toolchains[name], runtimes[name] = {}, {}, {}
+        for arm, file, described in self._workers.describe(self._places()):
+            definitions = found[arm.name]
+            if isinstance(described, WorkerFailedError):
+                failures.append(_unread(described, file.label))
+                continue
+            hello, timer = described
+            toolchains[arm.name]["python"] = hello["python"]
+            runtimes[arm.name][describe_runtime(arm, hello)] = None
+            other = timers.get(arm.name, timer)
+            timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
+            failures += [
+                DiscoveryFailure(arm.name, file.id_of(fault), error)
+                for fault, error in hello["faults"].items()
+            ]
+            common = {path: _bystanders(known) for path, known in hello["common"].items()}
+            for each in hello["benchmarks"]:
+                id_ = file.id_of(each["id"])
+                if self._is_left_out(arm, id_):
                     continue
-                toolchains[arm.name]["python"] = hello["python"]
-                runtimes[arm.name][describe_runtime(arm, hello)] = None
-                other = timers.get(arm.name, timer)
-                timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
-                failures += [
-                    DiscoveryFailure(arm.name, file.id_of(name), error)
-                    for name, error in hello["faults"].items()
-                ]
-                common = {file: _bystanders(each) for file, each in hello["common"].items()}
-                for described in hello["benchmarks"]:
-                    id_ = file.id_of(described["id"])
-                    if self._is_left_out(arm, id_):
-                        continue
-                    if id_ in definitions:
-                        other_file = self.entries[id_].sides[arm.name].file
-                        failures.append(_taken(arm, file, id_, other_file))
-                        break
-                    try:
-                        definitions[id_] = self._define(
-                            arm, file, described, common.get(described["file"], ())
-                        )
-                    except DataFilesError as error:
-                        failures.append(DiscoveryFailure(arm.name, id_, str(error)))
+                if id_ in definitions:
+                    other_file = self.entries[id_].sides[arm.name].file
+                    failures.append(_taken(arm, file, id_, other_file))
+                    break
+                try:
+                    definitions[id_] = self._define(arm, file, each, common.get(each["file"], ()))
+                except DataFilesError as error:
+                    failures.append(DiscoveryFailure(arm.name, id_, str(error)))
         base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
         self._join(base, head)
         self._add_notes(base, head)
-        by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
-        ran = {arm: "; ".join(texts) for arm, texts in runtimes.items() if texts}
+        by_arm = {name: tuple(definitions.values()) for name, definitions in found.items()}
+        ran = {name: "; ".join(texts) for name, texts in runtimes.items() if texts}
         failed = (one for one in failures if not self._is_left_out(self._arms[one.arm], one.id))
         return Discovery(by_arm, tuple(failed), toolchains, timers, ran)
 
     def _is_left_out(self, arm: Arm, id_: str) -> bool:
         return arm.name is ArmName.BASE and id_ in self._unable
+
+    def _places(self) -> list[tuple[Arm, BenchFile]]:
+        """Every file in each arm, in turn, so that equal files are imported at the same time."""
+        files = [[(arm, file) for file in self._files(arm)] for arm in self._arms.values()]
+        return [place for row in zip_longest(*files) for place in row if place]
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
         for benchmark in self._benchmarks.get(arm.name, ()):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.measure.benchfiles import helpers_of, own_folders
 from benchgate.measure.importpath import import_path, moved
@@ -18,7 +20,7 @@ from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import FunctionBenchmarks, Measure
     from benchgate.measure.benchfiles import BenchFile
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.valgrind import Valgrind
     from benchgate.stats.timer import Timer
+
+_AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,13 @@ class PythonSettings:
         return Sampling(measure.samples, round(measure.launch_time_s * 1e9), warmup, self.event)
 
 
+class Described(NamedTuple):
+    """What a worker says about a file that it has imported, and its clock."""
+
+    hello: dict[str, Any]
+    timer: Timer
+
+
 class Workers:
     """Starts and ends the workers of one or two arms."""
 
@@ -75,39 +86,60 @@ class Workers:
         # The executable behind the default interpreter: a version manager's shim starts slowly.
         self._executables: dict[ArmName, str] = {}
         self._alive: list[Worker] = []
+        self._is_halted = False
+        self._starting = Lock()
         self._provided: dict[ArmName, ProvidedModules] = {}
 
     def timeout_s(self, file: BenchFile) -> float:
         """The time limit for one launch of a benchmark in a file."""
         return file.benchmark.timeout_s or self._settings.measure.timeout_s
 
-    def describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
-        """Import a file in a worker; return the worker's description of it, and its clock.
+    def describe(
+        self, places: Iterable[tuple[Arm, BenchFile]]
+    ) -> Iterator[tuple[Arm, BenchFile, Described | WorkerFailedError]]:
+        """Import files in workers; two at a time, if there are two CPUs.
 
-        Raises:
-            WorkerFailedError: the file cannot be imported.
+        Yields:
+            Each place in order, with what its worker says about it, or why it cannot be imported.
         """
-        worker = self._start(arm, file, self._cpus(parallel=True), Layout(), describe=True)
+        begun: deque[tuple[Arm, BenchFile, Worker | WorkerFailedError]] = deque()
+        for arm, file in places:
+            if len(begun) >= (_AHEAD if len(self._settings.all_cpus) > 1 else 1):
+                yield self._described(*begun.popleft())
+            try:
+                begun.append((arm, file, self._start(arm, file, None, Layout(), describe=True)))
+            except WorkerFailedError as failure:
+                begun.append((arm, file, failure))
+        while begun:
+            yield self._described(*begun.popleft())
+
+    def _described(
+        self, arm: Arm, file: BenchFile, worker: Worker | WorkerFailedError
+    ) -> tuple[Arm, BenchFile, Described | WorkerFailedError]:
+        if isinstance(worker, WorkerFailedError):
+            return arm, file, worker
         try:
             hello = worker.ready(self.timeout_s(file))
+        except WorkerFailedError as failure:
+            return arm, file, failure
         finally:
             self.end(worker)
         if file.benchmark.interpreter is None and hello["executable"]:
             self._executables[arm.name] = hello["executable"]
-        return hello, worker.timer
+        return arm, file, Described(hello, worker.timer)
 
     def start(
         self,
         files: Mapping[ArmName, BenchFile],
         layout: Layout,
+        cpu: int | None,
         *,
-        parallel: bool,
         under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
     ) -> list[Worker]:
         """Start a worker for each arm's file and import the file.
 
         Args:
-            parallel: whether the workers may use all CPUs.
+            cpu: the CPU that the workers share; None if they may use all CPUs.
             under: for each arm, the program that executes its interpreter, if there is one.
 
         Raises:
@@ -116,11 +148,8 @@ class Workers:
         workers: list[Worker] = []
         try:
             # One by one: if a later worker fails to start, those that have started are ended.
-            cpus = self._cpus(parallel=parallel)
             for name, file in files.items():
-                worker = self._start(
-                    self._arms[name], file, cpus, layout, under=under.get(name, ())
-                )
+                worker = self._start(self._arms[name], file, cpu, layout, under=under.get(name, ()))
                 workers.append(worker)
             for worker in workers:
                 worker.ready(self.timeout_s(files[worker.arm.name]))
@@ -140,11 +169,18 @@ class Workers:
         while self._alive:
             self._alive.pop().kill()
 
+    def halt(self) -> None:
+        """Kill the processes of all workers, and start no more; for another thread than theirs."""
+        with self._starting:
+            self._is_halted = True
+            for worker in list(self._alive):  # its own thread may end one meanwhile
+                worker.stop()
+
     def _start(
         self,
         arm: Arm,
         file: BenchFile,
-        cpus: Sequence[int],
+        cpu: int | None,
         layout: Layout,
         *,
         describe: bool = False,
@@ -157,31 +193,30 @@ class Workers:
         interpreter = interpreter_of(arm, file.benchmark, default)
         in_env = any(str(arm.env) in word for word in interpreter)
         path = import_path(arm, file.benchmark.pythonpath, inherited, in_env=in_env)
-        worker = Worker(
-            arm,
-            WorkerSetting(
-                interpreter=interpreter,
-                file=arm.root / file.path,
-                # The worker sets PYTHONPATH only after its own imports, so that these are not
-                # affected.
-                path=path.before,
-                path_after=path.after,
-                cpus=cpus,
-                forbidden=self._settings.forbidden + others,
-                variables=variables,
-                layout=layout,
-                helpers=helpers_of(arm, file),
-                own=own_folders(arm, file.benchmark),
-                own_interpreter=has_own_interpreter(file.benchmark),
-                provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
-                host=file.benchmark.KIND,
-                arguments=file.benchmark.tool_arguments,
-                under=under,
-            ),
-            self._guardian,
-            describe=describe,
+        setting = WorkerSetting(
+            interpreter=interpreter,
+            file=arm.root / file.path,
+            # The worker sets PYTHONPATH only after its own imports, so that these are not
+            # affected.
+            path=path.before,
+            path_after=path.after,
+            cpus=self._settings.all_cpus if cpu is None else (cpu,),
+            forbidden=self._settings.forbidden + others,
+            variables=variables,
+            layout=layout,
+            helpers=helpers_of(arm, file),
+            own=own_folders(arm, file.benchmark),
+            own_interpreter=has_own_interpreter(file.benchmark),
+            provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
+            host=file.benchmark.KIND,
+            arguments=file.benchmark.tool_arguments,
+            under=under,
         )
-        self._alive.append(worker)
+        with self._starting:
+            worker = Worker(arm, setting, self._guardian, describe=describe)
+            self._alive.append(worker)
+            if self._is_halted:
+                worker.stop()
         return worker
 
     def _inherited_path(
@@ -204,7 +239,3 @@ class Workers:
         if len(self._arms) > 1 and arm.name not in self._provided:
             self._provided[arm.name] = provided_by(arm.root)
         return self._provided.get(arm.name)
-
-    def _cpus(self, *, parallel: bool) -> tuple[int, ...]:
-        settings = self._settings
-        return settings.all_cpus if parallel or settings.cpu is None else (settings.cpu,)

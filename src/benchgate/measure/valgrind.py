@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.layout import Layout
 
+SLOWDOWN: Final = "10 to 70 times slower"
 HOW_TO_INSTALL: Final = "apt-get install valgrind, or your system's package of that name"
 
 _COMMON = ("--quiet", "--vgdb=no", "--trace-children=yes", "--child-silent-after-fork=yes")

@@ -11,12 +11,14 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from benchgate.measure.execution import signal_name, timed_out
 from benchgate.measure.layout import fixed_addresses
+from benchgate.measure.room import peak_memory_bytes
 from benchgate.measure.traces import without_own_frames
 
 if TYPE_CHECKING:
@@ -87,6 +89,8 @@ class WorkerProcess:
         self._guardian = guardian
         self._buffer = b""
         self._is_lost = False
+        self._has_ended = False
+        self._ending = threading.Lock()
         self._output = _open_output()
         # Not a pipe: through /proc a process can read its own end of a pipe, and learn the key.
         self._channel, theirs = socket.socketpair()
@@ -140,13 +144,28 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End it now, with every process of its group; does nothing if it has ended."""
+        with self._ending:
+            self._kill_group()
+            self._process.wait()
+            self._has_ended = True
+        self._guardian.release(self._process.pid)
+        self._release()
+
+    def peak_bytes(self) -> int:
+        """The most memory that its Python has used, in bytes; 0 if unknown or if it has ended."""
+        return peak_memory_bytes(self.pid)
+
+    def stop(self) -> None:
+        """Kill its processes; the thread that uses it notices, and must still call `kill`."""
+        with self._ending:
+            if not self._has_ended:
+                self._kill_group()
+
+    def _kill_group(self) -> None:
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             self._process.kill()
-        self._process.wait()
-        self._guardian.release(self._process.pid)
-        self._release()
 
     def _release(self) -> None:
         self._channel.close()

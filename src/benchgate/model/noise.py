@@ -19,6 +19,8 @@ class Tail:
         samples: number of samples in the shortest launch.
         sample_s: how long one sample takes.
         loops: operations in one sample.
+        settles: whether a check measures until it is settled, too.
+        rounds, least_margin: as in `Sensitivity`.
     """
 
     obstacle: str
@@ -26,6 +28,9 @@ class Tail:
     samples: int
     sample_s: float
     loops: int
+    settles: bool = False
+    rounds: int | None = None
+    least_margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,14 @@ class Sensitivity:
     def is_decidable(self) -> bool:
         """Whether a check has enough rounds for its margin."""
         return self.rounds is not None and self.rounds <= self.limit
+
+    @property
+    def open_tail(self) -> Tail | None:
+        """The tail, if it should be settled, and a check has too few rounds for its margin."""
+        tail = self.tail
+        if tail is None or tail.obstacle or not tail.settles:
+            return None
+        return None if tail.rounds is not None and tail.rounds <= self.limit else tail
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ class Outcome(StrEnum):
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
     INCONCLUSIVE = "inconclusive"
+    NOT_SETTLED = "not settled"
     NOT_TESTED = "not tested"
     NEW = "new"
     MISSING = "missing"
@@ -24,5 +25,5 @@ class Outcome(StrEnum):
 DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WAIVED})
 """Outcomes that say whether something changed."""
 
-COMPARED = DECIDED | {Outcome.INCONCLUSIVE}
+COMPARED = DECIDED | {Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED}
 """Outcomes of rows in which the two arms were compared."""

@@ -100,6 +100,10 @@ class Options(JsonObject):
     seed: Annotated[
         int | None, Override("measure", "N", "Repeat the random choices of the run with this seed.")
     ] = None
+    lanes: Annotated[
+        Text | None,
+        Override("measure", "N", "Python benchmarks measured at the same time; default: auto."),
+    ] = None
     counter: Annotated[
         Text | None,
         Override(

@@ -192,7 +192,7 @@ class Row(JsonObject):
         launches: how many of base and head the decision rests on.
         test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold".
         detectable: the smallest detectable ratio, given as a ratio above 1.
-        rounds_needed: how many more rounds would settle an open row.
+        rounds_needed: how many more rounds would settle an open row, whether planned or not.
         unconfirmed: for a row that looked worse, but was neither confirmed nor cleared before
             measuring ended.
         decides: whether the metric is one of those that decide; the others are only shown.
@@ -251,6 +251,20 @@ class Row(JsonObject):
     def is_minor(self) -> bool:
         """Whether the row stands for its benchmark only if it is decided, or is the only one."""
         return self.is_tail or (self.metric == ERROR_RATIO.name and self.test == "exact")
+
+    @property
+    def is_typical(self) -> bool:
+        """Whether the benchmark is undecided as long as this row is."""
+        return self.decides and not self.is_minor and self.outcome is not Outcome.NOT_SETTLED
+
+    @property
+    def policy_outcome(self) -> Outcome:
+        """The outcome as `fail_on` names it.
+
+        A row that should be settled but was measured in too few rounds for a test is inconclusive.
+        """
+        is_short = self.outcome is Outcome.NOT_TESTED and self.is_typical and all(self.launches)
+        return Outcome.INCONCLUSIVE if is_short else self.outcome
 
     @property
     def deciding_ratio(self) -> float | None:

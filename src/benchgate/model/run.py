@@ -103,12 +103,15 @@ class Launch(JsonObject):
         order: this arm's position in the round; 0 for the arm that was started first.
         samples: shape (n,), n >= 1, in the metric's unit, per operation.
         warmup: shape (k,), the samples that were taken before and discarded.
+        lane: number of the lane in which it was measured while others were measured in other
+            lanes, from 0; None if nothing else was measured at the same time.
     """
 
     round: Count
     order: Count
     samples: Samples
     warmup: Warmup
+    lane: Count | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

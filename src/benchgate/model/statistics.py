@@ -159,12 +159,33 @@ class Warmup(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
+class LaneStatistics(JsonObject):
+    """The launches that were measured in one lane.
+
+    Attributes:
+        lane: its number; None for launches that were measured alone.
+        p25: of a launch; the median over the launches.
+        spread_ratio: robust spread of the launches' p25, as a fraction of their median; None for a
+            single launch.
+        pair_spread_ratio: robust spread of the log of head / base from round to round; None unless
+            both sides were measured in turn in two rounds at least.
+    """
+
+    lane: Count | None
+    launches: Count
+    p25: float
+    spread_ratio: float | None
+    pair_spread_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class SeriesDetail(JsonObject):
     """All statistics of one series.
 
     Attributes:
         samples: how many, in all launches together.
         timer_ratio: cost of reading the clock / time of one sample.
+        lanes: the launches of each lane; empty if all have the same.
         notes: why a value is missing, or must not be trusted.
     """
 
@@ -177,6 +198,7 @@ class SeriesDetail(JsonObject):
     reach: Reach | None = None
     warmup: Warmup | None = None
     timer_ratio: float | None = None
+    lanes: tuple[LaneStatistics, ...] = ()
     notes: tuple[Text, ...] = ()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import FailFast, Field
 
-from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text
+from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text, Timestamp
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import COMPARED, DECIDED
 from benchgate.model.policy import PolicyChange
@@ -64,7 +64,9 @@ class GateSettings(JsonObject):
 
     def fails(self, row: Row) -> bool:
         """Whether the outcome of a row keeps the suite from passing."""
-        return row.outcome.value in self.fail_on and (self.advisory_fails or not row.advisory)
+        return row.policy_outcome.value in self.fail_on and (
+            self.advisory_fails or not row.advisory
+        )
 
 
 NO_BASELINE = "none"
@@ -83,6 +85,7 @@ class Verdict(JsonObject):
             "artifact" if a stored result was read; "none" on a first run.
         skipped: stored results that were found and not used.
         policy_changes: how the change loosens the gate that judges it.
+        started: when measuring the head began; None if that is not known.
         reason: why there is no verdict; None if the decision is pass or fail.
         complete: False if the measurement of an arm was interrupted.
     """
@@ -102,6 +105,7 @@ class Verdict(JsonObject):
     skipped: tuple[SkippedResult, ...] = ()
     policy_changes: tuple[PolicyChange, ...] = ()
     environment: Environment = field(default_factory=Environment)
+    started: Timestamp | None = None
     duration_s: NotNegative = 0.0
     rounds: Count = 0
 
@@ -119,11 +123,11 @@ def compared_benchmarks(rows: Iterable[Row]) -> int:
 def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
     """The benchmarks that are known to have changed, or to be unchanged.
 
-    A tail or an error rate does not count for a benchmark that has another row: if the slow samples
-    are unchanged, the typical ones need not be.
+    A tail or an error rate does not count for a benchmark that has another row to settle: if the
+    slow samples are unchanged, the typical ones need not be.
     """
     rows = list(rows)
-    typical = {row.benchmark for row in rows if not row.is_minor}
+    typical = {row.benchmark for row in rows if row.is_typical}
     return frozenset(
         row.benchmark
         for row in rows

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 STYLE: Final = ("trends.css",)
 SPARK: Final = (WIDTH, HEIGHT)
-DIRECTIONS: Final = {
-    Direction.WORSE: ("\u25b2", "worse"),
-    Direction.BETTER: ("\u25bc", "better"),
-    Direction.NONE: ("", "unchanged"),
+_WORDS: Final = {
+    Direction.WORSE: "worse",
+    Direction.BETTER: "better",
+    Direction.NONE: "unchanged",
 }
-"""A symbol and a word for each, so that nobody needs the color."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +129,14 @@ def render_history_page(
         captions=captions,
         counts=_counts(sections),
         aside=sum(not one.view.is_shown for one in sections),
-        directions=DIRECTIONS,
         spark_size=SPARK,
     )
 
 
-def _counts(sections: Iterable[TrendSection]) -> list[tuple[str, int]]:
-    """How many trends got worse, better, and neither at their last change."""
+def _counts(sections: Iterable[TrendSection]) -> list[tuple[str, str, int]]:
+    """How many trends got worse, better, and neither at their last change, with a word for each."""
     found = Counter(one.view.direction for one in sections if one.view.is_shown)
-    return [(one.value, found[one]) for one in (Direction.WORSE, Direction.BETTER, Direction.NONE)]
+    return [(direction.value, word, found[direction]) for direction, word in _WORDS.items()]
 
 
 def _caption(view: TrendView, shown: int) -> str:

@@ -10,6 +10,7 @@ from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.run import Kind
 from benchgate.page.charts import Axis, Chart, Draw, Look, Mark, Plotted, without_secrets
 from benchgate.page.load_plots import load_plots
+from benchgate.page.prose import unbroken
 from benchgate.page.scale import Scale, scale_of
 from benchgate.report import words
 from benchgate.report.escape import plain_line
@@ -56,10 +57,14 @@ def plots(
     """
     found = _plots(figures, rows)
     return tuple(
-        replace(one, chart=without_secrets(one.chart, redact))
+        replace(one, chart=_told(without_secrets(one.chart, redact)))
         for one in found
         if all_metrics or not one.minor
     )
+
+
+def _told(chart: Chart) -> Chart:
+    return replace(chart, caption=unbroken(chart.caption))
 
 
 def leaves_out(benchmarks: int) -> str:

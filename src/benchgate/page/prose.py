@@ -14,17 +14,25 @@ if TYPE_CHECKING:
 # What Markdown, as the library knows it, reads as markup.
 _MARKUP: Final = re.compile(r"([\\*_{}\[\]()#+.!-])")
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;"})
+_BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|(?:[nµm]?s|min|h|[KMGT]?i?B)\b))")
 _NUL: Final = re.compile("[\x02\x03]")  # the library's own marks
 
 
 def sentence(text: str) -> str:
     """A plain line as HTML in which `...` is code; everything else shows as it is."""
     parts = _NUL.sub("", text).split("`")
-    if len(parts) % 2 == 0 or not all(part.strip() for part in parts[1:-1]):
+    is_paired = len(parts) % 2 == 1 and all(part.strip() for part in parts[1:-1])
+    # The library would drop the spaces at the ends of code.
+    if not is_paired or any(part != part.strip() for part in parts[1::2]):
         return _inline(_plain(text))
     return _inline(
         "".join(f"`{part}`" if index % 2 else _plain(part) for index, part in enumerate(parts))
     )
+
+
+def unbroken(text: str) -> str:
+    """The same text, in which a line does not end between a number and its unit."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def sentences(texts: Iterable[str]) -> tuple[str, ...]:
@@ -33,7 +41,7 @@ def sentences(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", text).translate(_ENTITIES)
+    return _MARKUP.sub(r"\\\1", unbroken(text)).translate(_ENTITIES)
 
 
 def _inline(source: str) -> str:

@@ -6,15 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.outcome import Outcome
 from benchgate.model.redact import redacted
-from benchgate.page import facts
+from benchgate.page import facts, signs
 from benchgate.page.forest import Drawing, draw
 from benchgate.page.frame import render
 from benchgate.page.plots import leaves_out, plots
-from benchgate.page.prose import sentence, sentences
+from benchgate.page.prose import sentence, sentences, unbroken
 from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
-from benchgate.report.ordering import ORDER, arrange
+from benchgate.report.ordering import arrange
 from benchgate.report.view import NO_LINKS, view_verdict, without_secrets
 
 if TYPE_CHECKING:
@@ -33,21 +32,6 @@ NO_SAMPLES: Final = (
     "A verdict holds no samples, so there are no figures of them. The result file has them: "
     "`benchgate report RESULT`."
 )
-
-SYMBOLS: Final = {
-    Outcome.FAILED: "\u2715",
-    Outcome.REGRESSED: "\u25b2",
-    Outcome.MISSING: "\u2205",
-    Outcome.INCOMPARABLE: "\u2260",
-    Outcome.BASE_FAILED: "\u2715",
-    Outcome.WAIVED: "\u25b3",
-    Outcome.INCONCLUSIVE: "?",
-    Outcome.NOT_TESTED: "?",
-    Outcome.IMPROVED: "\u25bc",
-    Outcome.NEW: "+",
-    Outcome.UNCHANGED: "=",
-}
-"""Beside the word for each outcome, so that the eye finds it without its color."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +116,8 @@ def render_report(
         extra_style=("report.css",),
         extra_script=("report.js",),
         view=view,
-        symbols={outcome.value: symbol for outcome, symbol in SYMBOLS.items()},
+        headline=unbroken(view.headline),
+        signs={outcome.value: sign for outcome, sign in signs.OUTCOMES.items()},
         counts=_counts(views),
         sections=sections,
         absent=sentence(redact(absent)) if figures is None else sentence(less) if less else "",
@@ -185,6 +170,6 @@ def _written_out(note: str, footnotes: Iterable[Footnote]) -> str:
 
 
 def _counts(views: Sequence[BenchmarkView]) -> list[tuple[str, int]]:
-    """How many benchmarks have each outcome, the worst first."""
+    """How many benchmarks have each outcome, in the order in which the page shows them."""
     found = Counter(one.first.outcome for one in views)
-    return [(outcome.value, found[outcome]) for outcome in ORDER if found[outcome]]
+    return [(outcome.value, count) for outcome, count in found.items()]

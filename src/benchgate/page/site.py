@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.page.frame import drawing, render
 from benchgate.page.history import (
-    DIRECTIONS,
     SPARK,
     STYLE,
     machine_sections,
@@ -19,7 +18,7 @@ from benchgate.report.history_view import view_history
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.model.history import History
     from benchgate.model.verdict import Verdict
@@ -65,7 +64,7 @@ class Site:
 
 
 def site_files(site: Site, redact: Callable[[str], str]) -> dict[str, bytes]:
-    """The files, by their names in the folder; the marker is the last one.
+    """The files, by their names in the folder, without the marker.
 
     Args:
         redact: removes the secrets from a text.
@@ -89,8 +88,13 @@ def site_files(site: Site, redact: Callable[[str], str]) -> dict[str, bytes]:
     if site.history is not None:
         page = render_history_page(site.history, repository=site.repository, nav=nav)
         files[_HISTORY] = page.encode()
-    marker = {"schema": 1, "files": sorted(files)}
-    return {**files, MARKER: f"{json.dumps(marker, indent=2)}\n".encode()}
+    return files
+
+
+def marker_of(names: Iterable[str]) -> bytes:
+    """The marker of a folder with these files."""
+    content = {"schema": 1, "files": sorted(names)}
+    return f"{json.dumps(content, indent=2)}\n".encode()
 
 
 def written_before(marker: bytes) -> frozenset[str]:
@@ -142,11 +146,10 @@ def _index(
         title=f"Performance of {site.name}",
         nav=nav,
         extra_style=STYLE,
-        picture=drawing(picture),
+        picture=drawing(picture) if any(view for _, view, _ in reports) else "",
         reports=reports,
         history=history,
         machines=machine_sections(history, site.repository) if history else (),
         trends_page=_HISTORY,
-        directions=DIRECTIONS,
         spark_size=SPARK,
     )

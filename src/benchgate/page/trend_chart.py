@@ -126,8 +126,8 @@ def _scaled(values: Sequence[float], scale: Scale) -> tuple[float | None, ...]:
 
 
 def _label(shift: ShiftView, among: Sequence[ShiftView]) -> str:
-    """The size, and while there is room for it the commits."""
-    return f"{shift.size}, {shift.commits}" if len(among) <= _LONG_LABELS else shift.size
+    """The change, with its word if there is room: if it is the only one."""
+    return shift.change if len(among) <= _LONG_LABELS else shift.size
 
 
 def _name(run: HistoryRun) -> str:

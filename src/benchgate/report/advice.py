@@ -37,6 +37,7 @@ def advise(check: SelfCheck) -> tuple[str, ...]:
         *_unpinned(check.rows),
         *(_better_metric(row) for row in steady),
         *_margins([row for row in noisy if row not in steady]),
+        *_open_tails(check.rows),
         *_tails(check),
         *_too_few_rounds(check),
     )
@@ -179,6 +180,18 @@ def _margins(noisy: Sequence[Sensitivity]) -> Iterator[str]:
 def _wider(row: Sensitivity) -> float:
     """The next round number as a margin that the benchmark can decide; inf if there is none."""
     return math.inf if row.least_margin is None else next_round(row.least_margin * 100) / 100
+
+
+def _open_tails(rows: Sequence[Sensitivity]) -> Iterator[str]:
+    """What would settle tails that `settle` names."""
+    found = [(row.benchmark, tail) for row in rows if row.is_decidable and (tail := row.open_tail)]
+    if not found:
+        return
+    remedies = ["leave p95 out of `settle`"]
+    margins = [tail.least_margin for _, tail in found if tail.least_margin is not None]
+    if len(margins) == len(found):
+        remedies.insert(0, f"raise tail_margin to {next_round(max(margins) * 100):g} %")
+    yield f"{named(name for name, _ in found)}: to settle the tail, {', or '.join(remedies)}"
 
 
 def _tails(check: SelfCheck) -> Iterator[str]:

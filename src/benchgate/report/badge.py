@@ -34,7 +34,7 @@ class State(StrEnum):
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
     NO_VERDICT = "no verdict"
-    UNKNOWN = "unknown"
+    NOT_CHECKED = "not checked"
 
 
 # White text on each of them has a contrast of 4.5 to 1 at least.
@@ -42,7 +42,7 @@ _COLORS: Final = {
     State.PASS: "#1a7f37",
     State.FAIL: "#c0392b",
     State.NO_VERDICT: "#8a6100",
-    State.UNKNOWN: "#656d76",
+    State.NOT_CHECKED: "#656d76",
 }
 _LABEL_COLOR: Final = "#3d444d"
 
@@ -86,8 +86,8 @@ class Badge:
     label: str = LABEL
 
 
-UNKNOWN: Final = Badge(State.UNKNOWN.value, State.UNKNOWN)
-"""What a badge says if there is no verdict yet."""
+NOT_CHECKED: Final = Badge(State.NOT_CHECKED.value, State.NOT_CHECKED)
+"""What a badge says if there is no verdict, not even an open one."""
 
 _DECIDED: Final = {
     Decision.PASS: State.PASS,
@@ -105,7 +105,7 @@ def badge_of(verdicts: Sequence[Verdict]) -> Badge:
             blamed = [row for one in found for row in _blamed(one)]
             message = _counts(blamed) if decision is Decision.FAIL else ""
             return Badge(message or decision.value, _DECIDED[decision])
-    return UNKNOWN
+    return NOT_CHECKED
 
 
 def render_badge(badge: Badge) -> str:

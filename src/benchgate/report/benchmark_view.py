@@ -30,6 +30,7 @@ class RowView:
     Attributes:
         statistic: in plain words, after the metric unless that is the time: "typical (p25)".
         change, interval: signed, head relative to base, as measured.
+        direction: whether a change that was shown is good: "slower".
         drawing: the interval and the change against the margin.
         span: the same for those who can draw lines; None if there is no drawing.
         course: the values of earlier runs, then of this run.
@@ -52,6 +53,7 @@ class RowView:
     base: str
     head: str
     change: str
+    direction: str
     interval: str
     drawing: str
     course: str
@@ -105,7 +107,7 @@ class BenchmarkView:
 
     @property
     def about_others(self) -> tuple[str, ...]:
-        """A line for each other row: "tail (p95): inconclusive, +1.2 % (-1.1 to +3.5 %)"."""
+        """A line for each other row: "tail (p95): not settled, +1.2 % (-1.1 to +3.5 %)"."""
         return tuple(_about(row, note, self.first.outcome) for row, note in self.others)
 
     @property
@@ -180,6 +182,7 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         base=base,
         head=head,
         change=words.change(row),
+        direction=words.direction(row),
         interval=words.interval(row),
         drawing=draw_interval(row),
         course=course,

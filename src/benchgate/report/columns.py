@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+CUT = "…"
+"""Stands for what was cut out of a text that does not fit."""
+
 _GAP = "  "
 _NOTE_INDENT = 4
 _NAME_WANTED = 24
@@ -70,10 +73,16 @@ class Line:
     keep: bool = False
 
 
-def print_text(console: Console, text: str | Text, *, indent: int = 0) -> None:
-    """Print text literally: wrapped on a terminal, not in a pipe; no markup or highlighting."""
+def print_text(console: Console, text: str | Text, *, indent: int = 0, wraps: bool = True) -> None:
+    """Print text literally: wrapped on a terminal, not in a pipe; no markup or highlighting.
+
+    Args:
+        wraps: whether to break lines; the terminal itself breaks what has no line ends, and gives
+            it back in one piece if it is copied.
+    """
     body = encodable(Text(text) if isinstance(text, str) else text, console)
-    lines = _wrapped(body, console, console.width - indent) if console.is_terminal else [body]
+    wraps = wraps and console.is_terminal
+    lines = _wrapped(body, console, console.width - indent) if wraps else [body]
     for line in lines:
         line.pad_left(indent)
         console.print(line, soft_wrap=True, highlight=False)
@@ -182,12 +191,12 @@ def shorten(text: str, width: int) -> str:
     if cell_len(text) <= width:
         return text
     front, back = text[: len(text) // 2], text[len(text) // 2 :]
-    while cell_len(front) + cell_len(back) + 2 > width:
+    while cell_len(front) + cell_len(back) + cell_len(CUT) > width:
         if cell_len(front) > cell_len(back):
             front = front[:-1]
         else:
             back = back[1:]
-    return f"{front}..{back}"
+    return f"{front}{CUT}{back}"
 
 
 def encodable(text: Text, console: Console) -> Text:

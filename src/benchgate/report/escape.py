@@ -29,7 +29,7 @@ _BACKTICKS = re.compile(r"`+")
 _FORMULA = re.compile("(^|;)(?=[=+@'\uff1d\uff0b\uff0d\uff20-])")
 
 # Replacements for encodings that lack these characters; the blocks are those of a sparkline.
-_ASCII = str.maketrans(f"µ{BLOCKS}━─", f"u{ASCII}#-")
+_ASCII = str.maketrans(f"µ…{BLOCKS}━─", f"u~{ASCII}#-")
 _MAY_BREAK = "<wbr>"
 # After a separator in an escaped name, and before its params.
 _BETWEEN_PARTS = re.compile(r"(?<=[/.:])(?=[^/.:<])|(?<=\\_)(?=[^\\])|(?=\\\[)")

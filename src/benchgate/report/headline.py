@@ -25,7 +25,7 @@ _HEADING_LIMIT = 160
 _NAMES_SHOWN = 3
 _BROKEN = (Outcome.FAILED, Outcome.MISSING, Outcome.BASE_FAILED)
 _BAD = (Outcome.REGRESSED, *_BROKEN, Outcome.WAIVED)
-_OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED)
+_OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED)
 _GOOD = (Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.NEW)
 _UNFINISHED = (*_BROKEN, *_OPEN)
 _INTERRUPTED = "the measurement was interrupted"
@@ -85,7 +85,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
         *(_clause(x, others[x], total) for x in (*_BAD, *_OPEN) if x in others),
     ]
     reason = _because(verdict, groups)
-    if verdict.reason is Reason.LEFT_OPEN and clauses:
+    if verdict.reason is Reason.LEFT_OPEN and any(x in others for x in _OPEN):
         reason = ""  # the clauses say it already
     tally = _tally(groups, _GOOD)
     return [part for part in (reason, *clauses, tally) if part]
@@ -198,11 +198,16 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
 
 def _changed(row: Row) -> str:
     """Name and size of the change: "parse/large by 14.6 %"."""
+    return f"{_subject(row)} {words.size(row)}".rstrip()
+
+
+def _subject(row: Row) -> str:
+    """What a row is about, unless that is the typical time: "parse/large (peak_rss, tail)"."""
     is_named = row.is_tail and row.statistic != VALUE
     qualifiers = (words.metric(row), "tail" if is_named else "")
     qualifier = ", ".join(filter(None, qualifiers))
     about = f" ({qualifier})" if qualifier else ""
-    return f"{words.name(row, _NAME_LIMIT)}{about} {words.size(row)}".rstrip()
+    return f"{words.name(row, _NAME_LIMIT)}{about}"
 
 
 def _changed_between(row: Row) -> str:
@@ -243,7 +248,7 @@ def _state(outcome: Outcome, rows: Sequence[Row]) -> str:
 
 
 def _names(rows: Sequence[Row]) -> str:
-    names = [words.name(row, _NAME_LIMIT) for row in rows[:_NAMES_SHOWN]]
+    names = list(map(_subject, rows[:_NAMES_SHOWN]))
     rest = len(rows) - len(names)
     return ", ".join(names) + (f" and {rest} more" if rest else "")
 

@@ -77,7 +77,7 @@ def _line(trend: TrendView, console: Console, *, verbose: bool) -> Line:
             sparkline(course(trend.values, width), levels),
             trend.latest,
             trend.noise,
-            last.size if last else "-",
+            last.change if last else "-",
             last.commits if last else "",
             f"{last.day}, {last.ago}" if last else "",
             trend.name,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.model.redact import redacted
 from benchgate.model.row import TAIL_STATISTICS, is_tail
+from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_change, format_percent, format_value
 
@@ -41,7 +42,8 @@ class ShiftView:
     """A change point.
 
     Attributes:
-        size: such as "+12.3 %".
+        size: such as "+12.3 %", or "from 0".
+        word: such as "slower".
         commits: the commits between which it changed, such as "abc1234..def5678".
         day: of the first run after it, such as "2026-05-03".
         levels: such as "31.88 µs to 39.28 µs".
@@ -52,6 +54,7 @@ class ShiftView:
     """
 
     size: str
+    word: str
     direction: Direction
     commits: str
     day: str
@@ -62,9 +65,14 @@ class ShiftView:
     point: int
 
     @property
+    def change(self) -> str:
+        """Which way and how far, such as "slower +12.3 %"."""
+        return f"{self.word} {self.size}"
+
+    @property
     def sentence(self) -> str:
         """All in one line."""
-        return f"{self.size} at {self.commits} ({self.day}), {self.ago}"
+        return f"{self.change} at {self.commits} ({self.day}), {self.ago}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +192,8 @@ def _title(history: History) -> str:
 def _summary(shown: Sequence[TrendView]) -> str:
     worse = sum(one.direction is Direction.WORSE for one in shown)
     better = sum(one.direction is Direction.BETTER for one in shown)
-    parts = [(worse, "worse"), (better, "better")]
+    trends = [one.trend for one in shown if one.shifts]
+    parts = [(worse, words.worse_word(trends)), (better, words.better_word(trends))]
     changed = " and ".join(f"{count} got {how}" for count, how in parts if count)
     its = "its" if worse + better == 1 else "their"
     said = f"{changed} at {its} last change" if changed else "none has changed"
@@ -244,6 +253,7 @@ def _view_shift(trend: Trend, shift: Shift, runs: Sequence[HistoryRun]) -> Shift
     ends = (_short(shift.last_before), _short(shift.first_after))
     return ShiftView(
         size="from 0" if shift.ratio is None else format_change(shift.ratio),
+        word=words.worse_word([trend]) if shift.worse else words.better_word([trend]),
         direction=Direction.WORSE if shift.worse else Direction.BETTER,
         commits="unknown commits" if not any(ends) else "..".join(end or "?" for end in ends),
         day=_day(first),

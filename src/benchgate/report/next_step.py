@@ -89,17 +89,17 @@ def _first_run(verdict: Verdict) -> str:
 
 
 def _missing_rounds(row: Row) -> int:
-    """How many more rounds decide a row that is open; 0 if none do, or if it is a mere tail."""
+    """How many more rounds decide a row that should be settled; 0 if none do."""
     if row.unconfirmed:
         return row.unconfirmed.rounds
-    if row.outcome is not Outcome.INCONCLUSIVE or row.is_minor:
+    if row.outcome is not Outcome.INCONCLUSIVE:
         return 0
     return row.rounds_needed or 0
 
 
 def _lacks(row: Row, least_rounds: int) -> int:
     """How many rounds a row lacks that was not tested because it had too few."""
-    is_open = row.outcome is Outcome.NOT_TESTED and row.decides and not row.is_minor
+    is_open = row.outcome is Outcome.NOT_TESTED and row.is_typical
     if not is_open or not all(row.launches):
         return 0
     return max(0, least_rounds - min(row.launches))

@@ -25,17 +25,19 @@ ORDER = (
     Outcome.WAIVED,
     Outcome.INCONCLUSIVE,
     Outcome.NOT_TESTED,
+    Outcome.NOT_SETTLED,
     Outcome.IMPROVED,
     Outcome.NEW,
     Outcome.UNCHANGED,
 )
+"""What matters most comes first, among what is shown and among what is folded."""
+
 _RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
 _WRONG = frozenset({Outcome.FAILED, Outcome.REGRESSED})
 _FOR_A_PERSON = frozenset(
     {Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED}
 )
-_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
-_FOLDED = (Outcome.UNCHANGED, Outcome.INCONCLUSIVE, Outcome.NEW, Outcome.NOT_TESTED)
+_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
 
 class Section(IntEnum):
@@ -75,7 +77,7 @@ def arrange(verdict: Verdict) -> Arrangement:
     placed = sorted(((_section(group, verdict), group) for group in groups), key=_shown_place)
     shown = tuple(group for section, group in placed if section is not Section.FOLDED)
     rest = [group for section, group in placed if section is Section.FOLDED]
-    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in _FOLDED)
+    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in ORDER)
     return Arrangement(shown, tuple(filter(None, by_outcome)))
 
 
@@ -96,7 +98,7 @@ def _led_by(first: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 def _section(group: Sequence[Row], verdict: Verdict) -> Section:
     outcome = group[0].outcome
-    if outcome in _WRONG or outcome.value in verdict.settings.fail_on:
+    if outcome in _WRONG or group[0].policy_outcome.value in verdict.settings.fail_on:
         return Section.WRONG
     if outcome is Outcome.IMPROVED:
         return Section.IMPROVED
@@ -116,9 +118,10 @@ def _shown_place(placed: tuple[Section, tuple[Row, ...]]) -> tuple[object, ...]:
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
 
-    Undecided tails and error rates, and metrics that do not decide, are ignored.
+    Metrics that do not decide are ignored. If another row can stand for the benchmark, so are rows
+    that the plan does not settle, and tails and error rates that could not be tested.
     """
-    aside = minor_left_open(rows) | {row for row in rows if not row.decides}
+    aside = _left_aside(rows) | {row for row in rows if not row.decides}
     leading: dict[str, Row] = {}
     candidates = [row for row in rows if row not in aside]
     for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_minor, _place(row))):
@@ -126,16 +129,17 @@ def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     return leading
 
 
-def minor_left_open(rows: Sequence[Row]) -> frozenset[Row]:
-    """Undecided tails and error rates of benchmarks that another row represents; no suspects."""
-    typical = {row.benchmark for row in rows if not row.is_minor}
+def _left_aside(rows: Sequence[Row]) -> frozenset[Row]:
+    typical = {row.benchmark for row in rows if row.is_typical}
+    settled = {
+        row.benchmark for row in rows if row.decides and row.outcome is not Outcome.NOT_SETTLED
+    }
+    others = {Outcome.NOT_SETTLED: settled, Outcome.NOT_TESTED: typical}
     return frozenset(
         row
         for row in rows
-        if row.is_minor
-        and row.outcome in _OPEN
-        and not row.unconfirmed
-        and row.benchmark in typical
+        if row.benchmark in others.get(row.outcome, ())
+        and (row.is_minor or row.outcome is Outcome.NOT_SETTLED)
     )
 
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.live import Live
 from rich.text import Text
 
-from benchgate.report.columns import encodable, print_text
+from benchgate.report.columns import CUT, encodable, print_text
 from benchgate.report.escape import plain_line
 from benchgate.report.round_state import RoundState
 from benchgate.units import counted, format_duration
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LEAST_INTERVAL_S = 0.1
 _LONGEST_SILENCE_S = 10.0
 _BAR_CELLS = 20
-_CUT = ".."
 _COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
 
 
@@ -87,6 +86,9 @@ class Progress:
 
     def message(self, text: str) -> None:
         """There is a message to show at once."""
+
+    def hint(self, text: str) -> None:
+        """There is something to do next: the text may hold a command, which people copy."""
 
     def close(self) -> None:
         """Leave the terminal as it was; may be called twice."""
@@ -175,6 +177,11 @@ class _ProgressDisplay(Progress):
         """Print the message; rich keeps a live display below it."""
         self.told.append(text)
         print_text(self._console, plain_line(text, 1000))
+
+    def hint(self, text: str) -> None:
+        """Print it in one piece: a line end in a command would run a part of it."""
+        self.told.append(f"hint: {text}")
+        print_text(self._console, plain_line(f"hint: {text}", 1000), wraps=False)
 
     def _elapsed(self) -> str:
         now_s = self._clock()
@@ -280,6 +287,6 @@ class LiveProgress(_ProgressDisplay):
         shown = encodable(text, self._console)
         width = self._console.width
         if cell_len(shown.plain) > width:
-            shown.truncate(width - len(_CUT))
-            shown.append(_CUT)
+            shown.truncate(width - cell_len(CUT))
+            shown = encodable(shown.append(CUT), self._console)
         return shown

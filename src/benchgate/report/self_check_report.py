@@ -82,8 +82,12 @@ def _all_of(total: int) -> str:
 def _line(row: Sensitivity) -> Line:
     note = ""
     if not row.is_decidable:
-        needed = "more than 1000" if row.rounds is None else f"about {row.rounds}"
-        note = f"too noisy: this margin needs {needed} rounds, and a check has {row.limit}"
+        note = f"too noisy: this margin needs {_rounds(row.rounds)}, and a check has {row.limit}"
+    elif tail := row.open_tail:
+        note = (
+            f"its tail is too noisy to settle: that needs {_rounds(tail.rounds)}, and a check has "
+            f"{row.limit}"
+        )
     return Line(
         cells=(
             plain_line(row.benchmark),
@@ -98,6 +102,10 @@ def _line(row: Sensitivity) -> Line:
         style="" if row.is_decidable else "yellow",
         note=note,
     )
+
+
+def _rounds(rounds: int | None) -> str:
+    return f"{'more than 1000' if rounds is None else f'about {rounds}'} rounds"
 
 
 def _tail(tail: Tail | None) -> str:

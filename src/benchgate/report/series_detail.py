@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.model.mean import Mean
     from benchgate.model.statistics import (
         BetweenLaunches,
+        LaneStatistics,
         Reach,
         SeriesDetail,
         SeriesStatistics,
@@ -148,6 +149,8 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
         yield "warm-up", _warmup(detail.warmup)
     if detail.timer_ratio is not None:
         yield "timer", _timer(detail.timer_ratio)
+    for lane in detail.lanes:
+        yield "lanes", _lane(series, lane)
     for note in (*detail.notes, *series.notes):
         yield "note", plain_line(note)
 
@@ -234,6 +237,17 @@ def _timer(ratio: float) -> str:
     share = f"less than {shown}" if ratio < _TIMER_SHOWN else shown
     raise_loops = ": raise `number`" if ratio > _TIMER_RATIO else ""
     return f"reading the clock takes {share} of a sample{raise_loops}"
+
+
+def _lane(series: SeriesStatistics, lane: LaneStatistics) -> str:
+    where = "alone" if lane.lane is None else f"lane {lane.lane}"
+    parts = [f"{counted(lane.launches, 'launch')} of {words.series_value(series, lane.p25)} (p25)"]
+    if lane.spread_ratio is not None:
+        parts.append(f"{format_percent(lane.spread_ratio)} between them")
+    if lane.pair_spread_ratio is not None:
+        spread = format_percent(lane.pair_spread_ratio)
+        parts.append(f"head / base varies by {spread} from round to round")
+    return f"{where}: {', '.join(parts)}"
 
 
 def _interval_title(detail: SeriesDetail) -> str:

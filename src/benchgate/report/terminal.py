@@ -40,7 +40,7 @@ _OUTCOME_STYLES = {
 # A longer group is only counted, unless the user asks for it; a pipe gets all of it, for grep.
 _ROWS_SHOWN = 20
 # They would fill the screen, and nobody has to act on them.
-_LEFT_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
+_LEFT_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
 
 def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:

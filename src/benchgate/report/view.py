@@ -23,15 +23,15 @@ from benchgate.report.footnotes import shared_notes
 from benchgate.report.headline import heading, last_line
 from benchgate.report.links import Links
 from benchgate.report.notes import notes_of, view_loosening
-from benchgate.report.ordering import arrange, minor_left_open
+from benchgate.report.ordering import arrange
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.model.result import SkippedResult
     from benchgate.model.row import Row
-    from benchgate.model.verdict import Decision, GateSettings, Verdict
+    from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
     from benchgate.report.chart import Chart
     from benchgate.report.footnotes import Footnote
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
+_SECONDS: Final = len("2026-01-31T09:30:00")
 _NAMES_REPEATED: Final = 3
 _REPEATED: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.INCONCLUSIVE})
 
@@ -71,6 +72,7 @@ class VerdictView:
         loosening: how the change loosens its own gate, for the reader's attention.
         base_commit, head_commit: what was compared; "" if unknown.
         uncommitted: whether the head had changes or new files that are in no commit.
+        started: when measuring the head began, in UTC and without its zone; "" if unknown.
         duration_s: how many seconds building and measuring took, as a plain number.
         last_line: what was compared, on which machine, how long, and the false-alarm rate.
     """
@@ -90,6 +92,7 @@ class VerdictView:
     base_commit: str
     head_commit: str
     uncommitted: bool
+    started: str
     duration_s: str
     last_line: str
     skipped: tuple[tuple[str, str], ...] = ()
@@ -119,8 +122,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     """The verdict as strings."""
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
-    aside = minor_left_open(verdict.rows)
-    notes = {row: _notes(row, verdict.settings, aside) for rows in groups for row in rows}
+    notes = {row: notes_of(row, verdict.settings) for rows in groups for row in rows}
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
     view = partial(view_benchmark, settings=verdict.settings, notes=notes, shared=shared)
     first, more = heading(verdict)
@@ -141,6 +143,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         base_commit=plain_line(verdict.base.sha or ""),
         head_commit=plain_line(verdict.head.sha or ""),
         uncommitted=verdict.head.uncommitted,
+        started=(verdict.started or "")[:_SECONDS],
         duration_s=f"{verdict.duration_s:.3f}",
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
@@ -149,13 +152,6 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         skipped_in_short=_skipped(by_reason(verdict.skipped)),
         links=links,
     )
-
-
-def _notes(row: Row, settings: GateSettings, aside: Collection[Row]) -> tuple[str, ...]:
-    """The notes of a row; of an undecided tail only those that are no mere consequence of noise."""
-    if row in aside and row.outcome is Outcome.INCONCLUSIVE:
-        return tuple(filter(None, map(plain_line, row.notes)))
-    return notes_of(row, settings)
 
 
 def _repeat(verdict: Verdict, shown: Iterable[Sequence[Row]]) -> str:
@@ -189,12 +185,14 @@ def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictV
 
 
 def _title(group: Sequence[Sequence[Row]]) -> str:
-    """A title for benchmarks of one outcome: "45 unchanged within 2 % (21 tails inconclusive)"."""
+    """A title for benchmarks of one outcome: "45 unchanged within 2 % (21 tails not settled)"."""
     leading = [first for first, *_ in group]
     outcome = leading[0].outcome
     margins = words.margins(leading) if outcome is Outcome.UNCHANGED else ""
     deciding = (row for _, *rest in group for row in rest if row.decides)
-    tails = Counter(row.outcome.value for row in deciding if row.is_tail)
-    other = [f"{counted(count, 'tail')} {name}" for name, count in tails.items() if name != outcome]
+    # If the typical value is open, an open tail is no news.
+    known = {outcome, *([Outcome.NOT_SETTLED] if outcome is Outcome.INCONCLUSIVE else [])}
+    tails = Counter(row.outcome for row in deciding if row.is_tail and row.outcome not in known)
+    other = [f"{counted(count, 'tail')} {name.value}" for name, count in tails.items()]
     about = f" ({', '.join(other)})" if other else ""
     return f"{len(leading)} {outcome.value}{margins}{about}"

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from benchgate.model.metrics import ERROR_RATIO
+from benchgate.model.outcome import Outcome
 from benchgate.model.row import VALUE
 from benchgate.model.run import Better, Tier
 from benchgate.report.escape import plain_line
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from benchgate.model.distribution import Distribution
     from benchgate.model.environment import Environment
     from benchgate.model.grid import Grid
+    from benchgate.model.history import Trend
     from benchgate.model.row import ConfirmationCost, Row
     from benchgate.model.run import Source
     from benchgate.model.statistics import SeriesStatistics
@@ -183,19 +185,26 @@ def rounds(row: Row) -> str:
     return str(base) if base == head else f"{base} v {head}"
 
 
-def is_speed(row: Row) -> bool:
+def is_speed(row: Row | Trend) -> bool:
     """Whether the metric is a duration or a throughput, so that worse means slower."""
     return (row.unit, row.better) in {("s", Better.LOWER), (RATE_UNIT, Better.HIGHER)}
 
 
-def worse_word(rows: Iterable[Row]) -> str:
+def worse_word(rows: Iterable[Row | Trend]) -> str:
     """The word for a change for the worse: "slower" if all rows are about speed."""
     return "slower" if all(is_speed(row) for row in rows) else "worse"
 
 
-def better_word(rows: Iterable[Row]) -> str:
+def better_word(rows: Iterable[Row | Trend]) -> str:
     """The word for a change for the better."""
     return "faster" if all(is_speed(row) for row in rows) else "better"
+
+
+def direction(row: Row) -> str:
+    """What a change that was shown is called: "slower"; "" if none was."""
+    if row.outcome in {Outcome.REGRESSED, Outcome.WAIVED} and change(row):
+        return worse_word([row])
+    return better_word([row]) if row.outcome is Outcome.IMPROVED else ""
 
 
 def margins(rows: Sequence[Row]) -> str:

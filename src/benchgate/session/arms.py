@@ -12,6 +12,7 @@ from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import decided_benchmarks
 from benchgate.report.next_step import missing_rounds
 from benchgate.session.engines import config_in
@@ -208,7 +209,8 @@ def budget_ended(
         suites: for each benchmark of a suite, which one it is.
         least_rounds: how many rounds every benchmark should get.
     """
-    decided = decided_benchmarks(rows)
+    open_in_part = {row.benchmark for row in rows if row.outcome is Outcome.INCONCLUSIVE}
+    decided = decided_benchmarks(rows) - open_in_part
     undecided = [id_ for id_ in still_open if id_ not in decided]
     if not undecided:
         return ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import UsageError
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError, find_obstacle
-from benchgate.measure.valgrind import Valgrind, find_valgrind
+from benchgate.measure.valgrind import SLOWDOWN, Valgrind, find_valgrind
 from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 
 if TYPE_CHECKING:
@@ -31,6 +31,30 @@ class Counting:
     event: Event | None = None
     valgrind: Valgrind | None = None
     obstacle: str = ""
+
+
+@dataclass(slots=True)
+class CountingTime:
+    """How long launches take that only count; only the first rounds have any.
+
+    Attributes:
+        total_s: in all rounds so far.
+        last_s: in the last round.
+    """
+
+    total_s: float = 0.0
+    last_s: float = 0.0
+    _rounds: int = 0
+
+    def round_ended(self, took_s: float) -> None:
+        """Add a round."""
+        self.total_s += took_s
+        self.last_s = took_s
+        self._rounds += 1
+
+    def ahead_s(self, rounds: int) -> float:
+        """About how long counting will take in the next rounds."""
+        return self.last_s * max(0, min(rounds, LEAST_COUNTED_ROUNDS - self._rounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +115,7 @@ def about_cost(counting: Counting, ids: tuple[str, ...]) -> str:
         return ""
     return (
         f"valgrind counts the instructions of {count} of {len(ids)} benchmarks, in launches of "
-        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run 10 to 70 times slower there"
+        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run {SLOWDOWN} there"
     )
 
 

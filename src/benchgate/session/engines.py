@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.config import (
     CommandBenchmark,
@@ -17,7 +17,7 @@ from benchgate.errors import ConfigError
 from benchgate.formats.registry import NAMES
 from benchgate.measure.affinity import (
     available_cpus,
-    choose_cpu,
+    by_idleness,
     read_busy_ticks,
     supports_pinning,
 )
@@ -30,11 +30,13 @@ from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
+from benchgate.measure.room import Room
 from benchgate.measure.scenario import ScenarioEngine
 from benchgate.measure.suite import SuiteEngine
 from benchgate.measure.suite_listing import SuiteListing
 from benchgate.measure.suite_output import why_no_format
 from benchgate.session.choice import EVERYTHING
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -59,12 +61,24 @@ class Place:
         cpus: all that this process may use, if none of them is reserved.
         cpu: the CPU that lockstep pairs share; None if pinning is unsupported or turned off.
         unpinned: why there is no pinning, for a note.
+        lane_cpus: the CPUs of the lanes, `cpu` first.
+        limit: what limits the number of lanes, for a reader.
     """
 
     checkout: Path | None
     cpus: frozenset[int]
     cpu: int | None
     unpinned: str
+    lane_cpus: tuple[int | None, ...] = (None,)
+    limit: str = ""
+
+    def why_fewer_lanes(self, wanted: int | Literal["auto"]) -> str:
+        """Say why there are fewer lanes than the user wants; "" if there are as many."""
+        lanes = len(self.lane_cpus)
+        if wanted == "auto" or wanted <= lanes:
+            return ""
+        may = f"this process may use {counted(len(self.cpus), 'CPU')}"
+        return f"measuring {lanes} at a time instead of {wanted}: {self.unpinned or may}"
 
 
 def choose_place(config: Config, checkout: Path | None) -> Place:
@@ -77,7 +91,12 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
         return Place(checkout, cpus, None, f"not pinned: {pinning.reason}")
     before = read_busy_ticks()
     time.sleep(_LOOK_AT_CPUS_S)
-    return Place(checkout, cpus, choose_cpu(before, read_busy_ticks(), cpus), "")
+    idlest = by_idleness(before, read_busy_ticks(), cpus)
+    room = Room.read(cpus)
+    wanted = config.measure.lanes
+    lane_cpus = room.lane_cpus(idlest, room.lanes if wanted == "auto" else wanted)
+    limit = room.limit if wanted == "auto" else f"lanes = {wanted} in [measure]"
+    return Place(checkout, cpus, idlest[0], "", lane_cpus, limit)
 
 
 @dataclass(frozen=True, slots=True)

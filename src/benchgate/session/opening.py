@@ -76,6 +76,9 @@ def open_session(
     drawn = _drawn(ready, seed)
     tried = Builder(config, choice, effects, guardian, checkout, lends).build(drawn, ground, tried)
     place = choose_place(config, checkout)
+    several = len(ready) > 1
+    if several and (why := place.why_fewer_lanes(config.measure.lanes)):
+        effects.progress.message(why)
     stack.enter_context(kept_off(place.cpu))
     options = EngineOptions(
         event=counting.event,
@@ -95,6 +98,9 @@ def open_session(
         cpus=place.cpus,
         tried=tried,
         ground=ground,
+        # Numbers of one arm are compared with those of other runs, which may have other lanes.
+        lane_cpus=place.lane_cpus if several else place.lane_cpus[:1],
+        tell=effects.progress.message,
     )
     stack.enter_context(closing(session))
     _discover(session, config, effects, tried, counting.obstacle)
@@ -106,7 +112,7 @@ def open_session(
 
 
 def _tell_what_it_took(session: Session, effects: Effects) -> None:
-    took = format_duration(session.counted_s)
+    took = format_duration(session.counting.total_s)
     effects.progress.message(f"counting with valgrind took {took}")
 
 

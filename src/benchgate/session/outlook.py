@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from benchgate.gate.under_load import deciding_under_load
 from benchgate.gate.waves import rounds_to_confirm
-from benchgate.model.metrics import ERROR_RATIO, EXACT_NAMES, LEAST_COUNTED_ROUNDS, UNDER_LOAD
+from benchgate.model.metrics import ERROR_RATIO, EXACT_NAMES, UNDER_LOAD
 from benchgate.model.run import CANARY_IDS
 from benchgate.stats.power import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
@@ -61,23 +61,16 @@ class BudgetForecast:
         slowest_s: the same for a round of the slowest benchmark alone.
         left_s: what is left of the budget.
         budget_s: the whole budget.
-        counting_s: what each of the first rounds takes besides, for launches that only count.
     """
 
     round_s: float
     slowest_s: float
     left_s: float
     budget_s: float
-    counting_s: float = 0.0
 
     @classmethod
     def of(
-        cls,
-        costs_s: Collection[float],
-        beside_s: float,
-        spent_s: float,
-        budget_s: float,
-        counting_s: float = 0.0,
+        cls, costs_s: Collection[float], beside_s: float, spent_s: float, budget_s: float
     ) -> Self:
         """Forecast from what each benchmark takes in a round.
 
@@ -85,24 +78,14 @@ class BudgetForecast:
             costs_s: of at least one benchmark.
             beside_s: what the canary takes in each round.
             spent_s: what the first round has taken from the budget.
-            counting_s: the part of `costs_s` that only the first rounds need.
         """
-        round_s, slowest_s = sum(costs_s) - counting_s + beside_s, max(costs_s) + beside_s
-        return cls(round_s, min(round_s, slowest_s), budget_s - spent_s, budget_s, counting_s)
-
-    @property
-    def first_s(self) -> float:
-        """About how long each of the first rounds takes."""
-        return self.round_s + self.counting_s
+        round_s, slowest_s = sum(costs_s) + beside_s, max(costs_s) + beside_s
+        return cls(round_s, slowest_s, budget_s - spent_s, budget_s)
 
     @property
     def rounds(self) -> int:
         """How many rounds of everything fit into it, including the first."""
-        first = LEAST_COUNTED_ROUNDS - 1
-        counted = max(0, int(self.left_s / self.first_s))
-        if counted < first:
-            return 1 + counted
-        return 1 + max(0, int((self.left_s - first * self.counting_s) / self.round_s))
+        return 1 + max(0, int(self.left_s / self.round_s))
 
     def total_s(self, rounds: int, of_one: int = 0) -> float:
         """How long it takes from the start.
@@ -112,7 +95,6 @@ class BudgetForecast:
             of_one: rounds of the slowest benchmark alone.
         """
         more_s = (rounds - 1) * self.round_s + of_one * self.slowest_s
-        more_s += (min(rounds, LEAST_COUNTED_ROUNDS) - 1) * self.counting_s
         return self.budget_s - self.left_s + more_s
 
 
@@ -152,7 +134,7 @@ def of_the_screen(
         return None
     all_s = spending.total_s(screen + rounds_to_confirm(tested, screen, waves))
     large = least_launches(waves.alpha / tested / 2, "mann-whitney")
-    budget, round_ = format_duration(spending.budget_s), format_duration(spending.first_s)
+    budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
     one, every = format_budget(one_s), format_budget(all_s)
     if spending.rounds < large:
         shows = "no slowdown can be shown"
@@ -176,7 +158,7 @@ def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> Shortage | None:
     if spending.rounds >= rounds:
         return None
     needed_s = spending.total_s(rounds)
-    budget, round_ = format_duration(spending.budget_s), format_duration(spending.first_s)
+    budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
     return Shortage(
         f"the budget of {budget} allows only {spending.rounds} of {counted(rounds, 'round')}, "
         f"because a round takes about {round_}",
@@ -239,16 +221,12 @@ class Foreteller:
         )
         self._tell(likely)
 
-    def round_ended(self, costs_s: Mapping[str, float], counting_s: float, spent_s: float) -> None:
-        """Warn unless that was done, and correct a warning that has named too short a budget.
-
-        Args:
-            counting_s: the part of all costs that only the first rounds need.
-        """
+    def round_ended(self, costs_s: Mapping[str, float], spent_s: float) -> None:
+        """Warn unless that was done, and correct a warning that has named too short a budget."""
         known = self._known(costs_s)
         if known and math.isfinite(self._budget_s):
             beside_s = sum(costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
-            self._tell(BudgetForecast.of(known, beside_s, spent_s, self._budget_s, counting_s))
+            self._tell(BudgetForecast.of(known, beside_s, spent_s, self._budget_s))
 
     def _known(self, costs_s: Mapping[str, float]) -> list[float]:
         apart = CANARY_IDS | frozenset(self._once)
@@ -261,7 +239,7 @@ class Foreteller:
         if self._said_s is None:
             self._say(found.warning())
         elif found.enough_s > self._said_s * _MUCH_LONGER:
-            takes = format_duration(forecast.first_s)
+            takes = format_duration(forecast.round_s)
             self._say(f"a round takes about {takes}, longer than it seemed: {found.remedy}")
         self._said_s = found.enough_s
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
+from benchgate.model.metrics import TIME
 from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
@@ -128,8 +129,12 @@ class Recorder:
             for arm in self._records if failure.of_all else (failure.arm,):
                 self._failures[arm].append(result)
 
-    def add(self, observation: Observation, round_index: int) -> None:
-        """Append one launch; if a benchmark fails, its first error is kept."""
+    def add(self, observation: Observation, round_index: int, lane: int | None = None) -> None:
+        """Append one launch; if a benchmark fails, its first error is kept.
+
+        Args:
+            lane: number of its lane; None if nothing else was measured at the same time.
+        """
         if observation.skipped:
             self._skip(observation)
             return
@@ -151,7 +156,7 @@ class Recorder:
             record.loops[measured.metric] = measured.loops
             record.counters[measured.metric] = measured.counter
             record.launches.setdefault(measured.metric, []).append(
-                Launch(round_index, observation.order, measured.samples, measured.warmup)
+                Launch(round_index, observation.order, measured.samples, measured.warmup, lane)
             )
 
     def _skip(self, observation: Observation) -> None:
@@ -212,6 +217,14 @@ class Recorder:
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""
         return tuple(record.definition for record in self._records[arm].values())
+
+    def times(self) -> Mapping[str, tuple[Sequence[Launch], Sequence[Launch]]]:
+        """The launches of the time of each benchmark that both arms have, the base's first."""
+        base, head = (self._records.get(arm, {}) for arm in (ArmName.BASE, ArmName.HEAD))
+        return {
+            id_: (base[id_].launches.get(TIME, ()), head[id_].launches.get(TIME, ()))
+            for id_ in base.keys() & head.keys()
+        }
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
         """The files and functions of one arm that could not be read."""

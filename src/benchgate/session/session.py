@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import ignore
-from benchgate.model.metrics import LEAST_COUNTED_ROUNDS
+from benchgate.measure.engine import (
+    CountingEngine,
+    DivisibleEngine,
+    Division,
+    ignore,
+    tasks_of,
+)
+from benchgate.measure.lanes import Lanes
+from benchgate.measure.room import free_memory_bytes
+from benchgate.measure.tree_writes import written_between
 from benchgate.model.run import CANARY_IDS
+from benchgate.session.counting import CountingTime
 from benchgate.session.recorder import UNTRIED, Recorder
+from benchgate.session.sharing import LEAST_ROUNDS, Sharing
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Definition, Engine, Observation
+    from benchgate.measure.engine import ArmName, Definition, Engine, Task
     from benchgate.measure.ground import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
@@ -37,13 +50,14 @@ class Session:
         tried: what trying the base has shown.
         ground: moves the trees before each round and checks that they stay unchanged; None if the
             user's own folder is measured.
+        lane_cpus: the CPUs on which parts of a round are measured at the same time; only the first
+            one is used in the first round. None: any CPU.
+        tell: tells the user why fewer parts are measured at the same time.
 
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
-        counting_s: how long counting in launches of its own took in the last round that counted;
-            it is part of `costs_s` until the rounds that count are over.
-        counted_s: the same in all rounds together.
+        counting: how long counting in launches of its own takes, which is in none of the costs.
     """
 
     def __init__(
@@ -56,6 +70,8 @@ class Session:
         cpus: frozenset[int] = frozenset(),
         tried: BaseTrial = UNTRIED,
         ground: Ground | None = None,
+        lane_cpus: Sequence[int | None] = (None,),
+        tell: Callable[[str], None] = ignore,
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
@@ -66,14 +82,15 @@ class Session:
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.suites: dict[str, str] = {}
-        self.counting_s = 0.0
-        self.counted_s = 0.0
+        self.counting = CountingTime()
         self.hidden: frozenset[str] = frozenset()
         self.shard: Shard | None = None
         self._engines = engines
         self._engines_of: dict[str, list[Engine]] = {}
         self._clock = clock
         self._ground = ground
+        self._lanes = Lanes(lane_cpus, clock)
+        self._sharing = Sharing(len(lane_cpus), tell)
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
@@ -180,63 +197,105 @@ class Session:
         if self._ground:
             # Its own random source: a saved seed repeats everything else without trees, too.
             self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
-        counting_s: dict[str, float] = {}
-        for engine in self._engines:
-            chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
-            observations = engine.measure_round(chosen, rng, round_index, _of_users(starting))
-            self._record(observations, chosen, round_index, _of_users(on_measured), counting_s)
-        self._note_counting(counting_s, is_last=round_index + 1 >= LEAST_COUNTED_ROUNDS)
+        starting, ended = _of_users(starting), _of_users(on_measured)
+        if round_index == 0 and self._sharing.lanes > 1:
+            self._learn_to_share(order, rng, starting, ended)
+        else:
+            if round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
+                self._sharing.look(self._recorder.times())
+            self._measure(order, rng, round_index, starting, ended)
+        self._count(ids, round_index, starting)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
                 for id_ in self.known_ids:
                     self.note(id_, note)
 
-    def _record(
+    def _learn_to_share(
         self,
-        observations: Iterable[Observation],
-        chosen: Sequence[str],
-        round_index: int,
+        order: Sequence[str],
+        rng: random.Random,
+        starting: Callable[[str], None],
         ended: Callable[[str], None],
-        counting_s: dict[str, float],
     ) -> None:
-        """Record what an engine measures, and how long it takes.
+        """Measure the first round one by one, and find out what may be shared later.
 
-        Args:
-            counting_s: by benchmark, gets the time of launches that only count.
+        The canary comes last, because it writes into the trees.
         """
-        started_s, last, unit = self._clock(), None, ""
-        for observation in observations:
-            self._recorder.add(observation, round_index)
-            id_, only_counts = observation.benchmark, observation.only_counts
-            if (id_, only_counts) == last:
-                continue
-            last, now_s = (id_, only_counts), self._clock()
-            took_s = max(0.0, now_s - started_s - observation.once_s)
-            if only_counts:
-                counting_s[id_] = took_s
-                self.costs_s[id_] += took_s
-            elif unit != self.unit_of(id_):  # the rest of a suite took no time of its own
+        before = self._ground.state() if self._ground else {}
+        self._measure([id_ for id_ in order if id_ not in CANARY_IDS], rng, 0, starting, ended)
+        if self._ground:
+            written = written_between(before, self._ground.state())
+            self._sharing.trees_were_written(self._ground.names(written))
+        peak_bytes = max(
+            (one.peak_bytes for one in self._engines if isinstance(one, DivisibleEngine)), default=0
+        )
+        self._sharing.memory_was_used(peak_bytes, free_memory_bytes())
+        self._measure([id_ for id_ in order if id_ in CANARY_IDS], rng, 0, starting, ended)
+
+    def _measure(
+        self,
+        order: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None],
+        ended: Callable[[str], None],
+    ) -> None:
+        sizes = Counter(map(self.unit_of, order))
+        lanes = self._sharing.lanes if round_index else 1
+        tasks = self._divided(order, rng, round_index, lanes)
+        measured: set[str] = set()
+        units: set[str] = set()
+        with closing(self._lanes.measure(tasks, starting, lanes)) as found:
+            for one in found:
+                id_ = one.observation.benchmark
+                self._recorder.add(one.observation, round_index, one.lane)
+                if id_ in measured:
+                    continue
                 unit = self.unit_of(id_)
-                self.costs_s[unit] = took_s
-            started_s = now_s
-            together = sum(self.unit_of(one) == self.unit_of(id_) for one in chosen)
-            self._recorder.took(id_, self.costs_s[self.unit_of(id_)] / together)
-            if not only_counts:
+                if unit not in units:  # the rest of a suite takes no time of its own
+                    self.costs_s[unit] = one.took_s
+                units.add(unit)
+                measured.add(id_)
+                self._recorder.took(id_, self.costs_s[unit] / sizes[unit])
                 ended(id_)
 
-    def _note_counting(self, took_s: Mapping[str, float], *, is_last: bool) -> None:
-        """Note what counting took; later rounds do not need that time.
+    def _count(self, ids: Sequence[str], round_index: int, starting: Callable[[str], None]) -> None:
+        """Count what this round has timed, where that takes launches of its own."""
+        started_s, has_counted = self._clock(), False
+        alive = self._recorder.ids()
+        for engine in self._engines:
+            if isinstance(engine, CountingEngine):
+                own = [id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive]
+                for observation in engine.count_round(own, round_index, starting):
+                    self._recorder.add(observation, round_index)
+                    has_counted = True
+        self.counting.round_ended(self._clock() - started_s if has_counted else 0.0)
 
-        Args:
-            took_s: in this round, by benchmark.
-        """
-        if not took_s:
-            return
-        self.counting_s = sum(took_s.values())
-        self.counted_s += self.counting_s
-        for id_ in took_s if is_last else ():
-            self.costs_s[id_] -= took_s[id_]
+    def _divided(
+        self, order: Sequence[str], rng: random.Random, round_index: int, lanes: int
+    ) -> list[Task]:
+        """Divide a round into tasks; those of benchmarks that run alone may not be shared."""
+        division = Division()
+        if lanes > 1:
+            shared = (id_ for id_ in order if id_ not in self._sharing.alone)
+            division = Division(sum(map(self._cost_s, shared)) / lanes, self.costs_s)
+        tasks: list[Task] = []
+        for engine in self._engines:
+            own = [id_ for id_ in order if engine in self._engines_of[id_]]
+            beside = [id_ for id_ in own if id_ not in self._sharing.alone]
+            alone = [id_ for id_ in own if id_ in self._sharing.alone]
+            if beside:
+                tasks += tasks_of(engine, beside, rng, round_index, division)
+            if alone:
+                rest = tasks_of(engine, alone, rng, round_index, Division())
+                tasks += [replace(task, halt=None) for task in rest]
+        if lanes > 1:  # what takes longest begins first, so that the lanes end together
+            tasks.sort(key=lambda task: -sum(map(self._cost_s, task.ids)))
+        return tasks
+
+    def _cost_s(self, id_: str) -> float:
+        return self.costs_s.get(id_, 0.0)
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""

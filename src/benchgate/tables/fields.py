@@ -200,16 +200,26 @@ def variable_name(name: str) -> str:
     return name
 
 
-def _word_or_count(word: str) -> Callable[[object], object]:
+def _word_or_count(word: str, least: int = 0) -> Callable[[object], object]:
+    said = "that is not negative" if least == 0 else f"from {least}"
+
     def check(value: object) -> object:
-        is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value >= least
         if value == word or is_count:
             return value
-        raise ValueError(f'must be "{word}" or a whole number that is not negative')
+        raise ValueError(f'must be "{word}" or a whole number {said}')
 
     return check
 
 
+def _number_of_option(value: object) -> object:
+    """Options of the command line are texts."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _MANY_DIGITS:
+        return int(value)
+    return value
+
+
+_MANY_DIGITS = 7
 _PERCENTAGE = {"type": "string", "format": "percentage", "pattern": r"^\s*\+?\d+(\.\d+)?\s*%\s*$"}
 _COMMAND = {"type": "string", "format": "command", "minLength": 1}
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
@@ -286,6 +296,12 @@ CountOrAuto = Annotated[
     int | Literal["auto"],
     BeforeValidator(_word_or_count("auto")),
     WithJsonSchema({"anyOf": [{"const": "auto"}, _COUNT]}),
+]
+LanesOrAuto = Annotated[
+    int | Literal["auto"],
+    BeforeValidator(_word_or_count("auto", least=1)),
+    BeforeValidator(_number_of_option),  # runs first
+    WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1}]}),
 ]
 CountOrAll = Annotated[
     int | Literal["all"],

@@ -64,7 +64,7 @@
       const row = body.insertRow();
       row.insertCell().textContent = nameOf(chart, x);
       for (const one of chart.series) {
-        const index = one.x.indexOf(x);
+        const index = one.x.lastIndexOf(x); // of a step, as valueAt
         row.insertCell().textContent = index < 0 || !known(one.y[index]) ? "" : `${number(one.y[index])}${ends(one, index)}`;
       }
     }

@@ -53,8 +53,15 @@
   for (const place of all(document)) {
     if (!place.closest("details:not([open])")) seen.observe(place);
   }
+  // What is folded is a text until its reader opens it: see parts.html.
+  const unfold = (details) => {
+    const folded = details.querySelector(":scope > noscript");
+    if (folded) folded.outerHTML = folded.textContent;
+  };
   document.addEventListener("toggle", (event) => {
-    if (event.target.open) all(event.target).forEach(show);
+    if (!event.target.open) return;
+    unfold(event.target);
+    all(event.target).forEach(show);
   }, true);
 
   // A link to something within closed details opens them.

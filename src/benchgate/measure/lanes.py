@@ -1,0 +1,176 @@
+"""Measures parts of a round at the same time, each in a lane: on a CPU of its own.
+
+A lane is a thread of benchgate and the workers that it gives turns to, all bound to one CPU. So
+handing over a turn wakes no other CPU, and what one lane measures competes with another lane only
+for what CPUs share: memory and its caches.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Self
+
+from benchgate.measure.affinity import can_bind_to, moved_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from benchgate.measure.engine import Observation, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a task has yielded.
+
+    Attributes:
+        took_s: the part of the round's time that it cost: of lanes that ran at the same time, each
+            counts its share.
+        lane: number of its lane, from 0; None if nothing else was measured at the same time.
+    """
+
+    observation: Observation
+    took_s: float
+    lane: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    benchmark: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A lane has nothing more to do.
+
+    Attributes:
+        error: what ended it too early.
+    """
+
+    error: BaseException | None = None
+
+
+class Lanes:
+    """Runs tasks in as many lanes as there are.
+
+    Args:
+        cpus: one for each lane; tasks that run alone use the first. None: any CPU.
+        clock: seconds, never going backwards; is read by several threads.
+    """
+
+    def __init__(self, cpus: Sequence[int | None], clock: Callable[[], float]) -> None:
+        self._cpus = cpus
+        self._clock = clock
+
+    def measure(
+        self, tasks: Sequence[Task], starting: Callable[[str], None], lanes: int
+    ) -> Generator[Measured]:
+        """Run tasks; close the iterator if it is not used up, which ends them.
+
+        Args:
+            starting: called with the id of each benchmark before it is measured.
+            lanes: how many tasks may run at the same time. Those that must run alone run last.
+        """
+        shared = [task for task in tasks if task.halt]
+        alone = [task for task in tasks if not task.halt]
+        lanes = min(lanes, len(self._cpus), len(shared))
+        if lanes > 1:
+            with _Crew(shared, self._cpus[:lanes], self._clock) as crew:
+                for report in crew.reports():
+                    if isinstance(report, Measured):
+                        yield report
+                    else:
+                        starting(report.benchmark)
+            shared = crew.left()
+        for task in (*shared, *alone):
+            for observation, took_s in _timed(task, self._cpus[0], starting, self._clock):
+                yield Measured(observation, took_s, None)
+
+
+class _Crew:
+    """The threads of some lanes, in a `with` block, at whose end all of them have ended."""
+
+    def __init__(
+        self, tasks: Sequence[Task], cpus: Sequence[int | None], clock: Callable[[], float]
+    ) -> None:
+        self._tasks = tasks
+        self._clock = clock
+        self._waiting: SimpleQueue[Task] = SimpleQueue()
+        self._reports: SimpleQueue[_Started | Measured | _Ended] = SimpleQueue()
+        self._is_over = False
+        self._threads = [
+            Thread(target=self._work, args=(number, cpu), name=f"lane {number}", daemon=True)
+            for number, cpu in enumerate(cpus)
+        ]
+        for task in tasks:
+            self._waiting.put(task)
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over = True
+        for task in self._tasks:
+            if task.halt and any(thread.is_alive() for thread in self._threads):
+                task.halt()
+        for thread in self._threads:
+            if thread.ident:  # it was started
+                thread.join()
+
+    def reports(self) -> Iterator[_Started | Measured]:
+        """Wait for what the lanes report, until all of them have ended.
+
+        Raises:
+            BaseException: what ended a lane too early.
+        """
+        working = len(self._threads)
+        while working:
+            report = self._reports.get()
+            if not isinstance(report, _Ended):
+                yield report
+            elif report.error:
+                raise report.error
+            else:
+                working -= 1
+
+    def left(self) -> list[Task]:
+        """The tasks that no lane has begun, because it lost its CPU."""
+        found = []
+        with suppress(Empty):
+            while True:
+                found.append(self._waiting.get_nowait())
+        return found
+
+    def _work(self, number: int, cpu: int | None) -> None:
+        """Run what is waiting, in a thread of its own."""
+        error: BaseException | None = None
+        try:
+            with suppress(Empty):
+                while not self._is_over and can_bind_to(cpu):
+                    self._run(self._waiting.get_nowait(), number, cpu)
+        except BaseException as caught:  # noqa: BLE001 - raised again in the main thread
+            error = caught
+        self._reports.put(_Ended(error))
+
+    def _run(self, task: Task, number: int, cpu: int | None) -> None:
+        with moved_to(cpu):
+            timed = _timed(task, cpu, lambda id_: self._reports.put(_Started(id_)), self._clock)
+            for observation, took_s in timed:
+                if self._is_over:
+                    return
+                self._reports.put(Measured(observation, took_s / len(self._threads), number))
+
+
+def _timed(
+    task: Task, cpu: int | None, starting: Callable[[str], None], clock: Callable[[], float]
+) -> Iterator[tuple[Observation, float]]:
+    """Run a task; add to each observation how long it took, in seconds."""
+    started_s = clock()
+    for observation in task.run(cpu, starting):
+        now_s = clock()
+        yield observation, max(0.0, now_s - started_s - observation.once_s)
+        started_s = now_s

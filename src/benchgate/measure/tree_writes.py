@@ -1,0 +1,85 @@
+"""Finds out whether benchmarks write into the trees that they are measured in.
+
+Parts of a round that are measured at the same time share the tree of their side. A file that a
+benchmark writes there, for itself alone, would then be written by two processes at once.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from benchgate.measure.places import CACHED_CODE, entries_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class _File(NamedTuple):
+    mtime_ns: int
+    size: int
+
+
+class _Folder(NamedTuple):
+    """A folder; its time of change is that of the last file that came or went in it."""
+
+    mtime_ns: int
+    has_compiled_code: bool
+
+
+TreeState: TypeAlias = "dict[str, _File | _Folder]"
+"""The files and folders of some trees by path, without what Python compiled."""
+
+
+def read_state(roots: Iterable[Path]) -> TreeState:
+    """Look at all files and folders below some folders, and at these."""
+    state: TreeState = {}
+    for root in roots:
+        state |= _read_tree(os.fspath(root))
+    return state
+
+
+def _read_tree(root: str) -> TreeState:
+    entries = [entry for entry in entries_below(root) if _is_own(entry.path)]
+    compiled = {os.path.dirname(e.path) for e in entries if e.name == CACHED_CODE}  # noqa: PTH120 - many strings
+    state: TreeState = {root: _Folder(os.stat(root).st_mtime_ns, root in compiled)}  # noqa: PTH116 - as above
+    for entry in entries:
+        try:
+            seen = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        if not entry.is_dir(follow_symlinks=False):
+            state[entry.path] = _File(seen.st_mtime_ns, seen.st_size)
+        elif entry.name != CACHED_CODE:
+            state[entry.path] = _Folder(seen.st_mtime_ns, entry.path in compiled)
+    return state
+
+
+def _is_own(path: str) -> bool:
+    return f"{os.sep}{CACHED_CODE}{os.sep}" not in path
+
+
+def written_between(before: TreeState, after: TreeState) -> list[str]:
+    """List what was written: files that are new or changed, or the folder of one that is gone.
+
+    A folder in which only compiled code is new does not count.
+    """
+    found = [
+        path
+        for path, seen in after.items()
+        if isinstance(seen, _File) and _is_news(path, before, after)
+    ]
+    explained = {os.path.dirname(path) for path in found}  # noqa: PTH120 - many strings
+    folders = (path for path, seen in after.items() if isinstance(seen, _Folder))
+    return sorted(
+        [*found, *(p for p in folders if p not in explained and _is_news(p, before, after))]
+    )
+
+
+def _is_news(path: str, before: TreeState, after: TreeState) -> bool:
+    was, now = before.get(path), after[path]
+    if isinstance(was, _Folder) and isinstance(now, _Folder):
+        compiled = now.has_compiled_code and not was.has_compiled_code
+        return not compiled and was != now
+    return was != now
