@@ -27,7 +27,7 @@ from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import CommandBenchmark
     from benchgate.measure.armcommand import ArmCommand
@@ -126,19 +126,23 @@ class CommandEngine:
                     except CommandFailedError as too:
                         yield _failed(too, name, commands)
 
+    def due_for_counting(self, ids: Iterable[str]) -> list[str]:
+        """Keep the commands of all arms that valgrind still has to count."""
+        in_all = (id_ for id_ in ids if len(self._commands[id_]) == len(self._arms))
+        return self._counter.ledger.due(in_all) if self._counter else []
+
     def count_round(
         self,
         ids: Sequence[str],
         round_index: int,
         starting: Callable[[str], None] = ignore,
-    ) -> Iterator[Observation]:
+    ) -> Generator[Sequence[Observation]]:
         """Count one execution of each benchmark in every arm; see `engine.CountingEngine`."""
         if self._counter:
-            in_all = (one for one in ids if len(self._commands[one]) == len(self._arms))
-            for name in self._counter.ledger.due(in_all):
+            for name in ids:
                 starting(name)
                 commands = starting_order(self._commands[name], name, round_index)
-                yield from self._counter.count(self._settings[name], commands, round_index)
+                yield self._counter.count(self._settings[name], commands, round_index)
 
     def close(self) -> None:
         """End the command that is running, if there is one."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
@@ -249,22 +249,26 @@ class Engine(Protocol):
 class CountingEngine(Engine, Protocol):
     """An engine that can count in launches of their own, which take many times longer."""
 
+    def due_for_counting(self, ids: Iterable[str]) -> list[str]:
+        """Leave out what the engine cannot count, is not to count, or has counted enough."""
+        ...
+
     def count_round(
         self,
         ids: Sequence[str],
         round_index: int,
         starting: Callable[[str], None] = ignore,
-    ) -> Iterator[Observation]:
+    ) -> Generator[Sequence[Observation]]:
         """Count benchmarks that this round has timed, while nothing is timed.
 
         Args:
-            ids: those that did not fail; an engine leaves out what it has counted often enough.
+            ids: those that are due.
             round_index: from 0.
             starting: called with the id of each benchmark before it is counted.
 
         Yields:
-            One observation per benchmark and arm, with a count, or a note that says why there is
-            none; nothing if the engine is not to count.
+            For each benchmark one observation per arm, with a count, or with a note that says why
+            there is none.
         """
         ...
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from benchgate.measure.count_ledger import CountLedger, folder_for_counts
 from benchgate.measure.counters import CounterError
 from benchgate.measure.lockstep import SamplePlan, starting_order
-from benchgate.measure.valgrind import count_between_marks, layout_of_round
+from benchgate.measure.valgrind import LIMIT_S, count_between_marks, layout_of_round
 from benchgate.measure.worker_process import WorkerFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.measure.benchfiles import BenchFile
@@ -47,15 +47,18 @@ class FunctionCounter:
         self._plans = plans
         self._ledger = CountLedger(valgrind.wants)
 
+    def due(self, ids: Iterable[str]) -> list[str]:
+        """The functions that are still to be counted; one that returns a number never is."""
+        return self._ledger.due(id_ for id_ in ids if isinstance(self._plans[id_], SamplePlan))
+
     def count(
         self, group: Sequence[str], round_index: int, starting: Callable[[str], None]
-    ) -> Iterator[Observation]:
+    ) -> Iterator[list[Observation]]:
         """Count benchmarks that share their processes, in every arm.
 
         Those that fail under valgrind get notes that say why.
         """
-        timed = (id_ for id_ in group if isinstance(self._plans.get(id_), SamplePlan))
-        pending = self._ledger.due(timed)
+        pending = list(group)
         while pending:
             with folder_for_counts() as folder:
                 yield from self._count_in_workers(pending, folder, round_index, starting)
@@ -66,7 +69,7 @@ class FunctionCounter:
         folder: Path,
         round_index: int,
         starting: Callable[[str], None],
-    ) -> Iterator[Observation]:
+    ) -> Iterator[list[Observation]]:
         """Count pending benchmarks until one fails or leaves its process changed."""
         starting(pending[0])  # its file is imported first, which may take long
         sides = [self._entries[id_].sides for id_ in pending]
@@ -81,13 +84,13 @@ class FunctionCounter:
                 id_ = pending.pop(0)
                 starting(id_)
                 loops, counts, is_clean = self._count_one(id_, workers, folder)
-                yield from self._ledger.counted(id_, counts, loops)
+                yield self._ledger.counted(id_, counts, loops)
         except (WorkerFailedError, CounterError) as failure:
             # Without a worker, nothing can be counted.
             failed = [id_] if workers else [pending.pop() for _ in tuple(pending)]
             why = failure.error if isinstance(failure, WorkerFailedError) else str(failure)
             for each in failed:
-                yield from self._ledger.given_up(each, self._entries[each].sides, why)
+                yield self._ledger.given_up(each, self._entries[each].sides, why)
         finally:
             for worker in workers:
                 self._workers.end(worker)
@@ -119,7 +122,7 @@ class FunctionCounter:
             arm = worker.arm.name
             if arm not in entry.sides:
                 continue
-            worker.allow(entry.timeout_s)
+            worker.allow(min(entry.timeout_s, LIMIT_S))
             opened = worker.ask("open", id=entry.sides[arm].name)
             if not opened["is_inside"]:
                 raise CounterError("it works in processes that benchgate does not see")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.count_ledger import CountLedger, folder_for_counts
 from benchgate.measure.counters import CounterError
-from benchgate.measure.valgrind import count_of_program, layout_of_round
+from benchgate.measure.valgrind import LIMIT_S, count_of_program, layout_of_round
 
 if TYPE_CHECKING:
     from benchgate.measure.arm_runner import ArmRunner
@@ -37,10 +37,8 @@ class ProgramCounter:
     def count(
         self, settings: RunSettings, commands: tuple[ArmCommand, ...], round_index: int
     ) -> list[Observation]:
-        """Count a command in every arm; if it fails under valgrind, return notes that say why.
-
-        Its timeout applies, although it takes many times longer than otherwise.
-        """
+        """Count a command in every arm; if it fails under valgrind, return notes that say why."""
+        settings = replace(settings, timeout_s=min(settings.timeout_s, LIMIT_S))
         counts: dict[ArmName, float] = {}
         try:
             for command in commands:

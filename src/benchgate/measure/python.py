@@ -27,7 +27,15 @@ from benchgate.model.run import Kind
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
@@ -125,17 +133,21 @@ class PythonEngine:
             found.append(Task(tuple(group), task, None if alone else self._workers.halt))
         return found
 
+    def due_for_counting(self, ids: Iterable[str]) -> list[str]:
+        """Keep the functions of all arms that valgrind still has to count."""
+        entries = self._discovery.entries
+        in_all = (id_ for id_ in ids if len(entries[id_].sides) == len(self._arms))
+        return self._counter.due(in_all) if self._counter else []
+
     def count_round(
         self,
         ids: Sequence[str],
         round_index: int,
         starting: Callable[[str], None] = ignore,
-    ) -> Iterator[Observation]:
-        """Count the functions of every file, if valgrind counts; see `engine.CountingEngine`."""
+    ) -> Generator[Sequence[Observation]]:
+        """Count the functions of one file after the other; see `engine.CountingEngine`."""
         if self._counter:
-            entries = self._discovery.entries
-            in_all = [id_ for id_ in ids if len(entries[id_].sides) == len(self._arms)]
-            for group in self._groups(in_all, Division()):
+            for group in self._groups(ids, Division()):
                 yield from self._counter.count(group, round_index, starting)
 
     def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:

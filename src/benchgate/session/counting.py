@@ -33,30 +33,6 @@ class Counting:
     obstacle: str = ""
 
 
-@dataclass(slots=True)
-class CountingTime:
-    """How long launches take that only count; only the first rounds have any.
-
-    Attributes:
-        total_s: in all rounds so far.
-        last_s: in the last round.
-    """
-
-    total_s: float = 0.0
-    last_s: float = 0.0
-    _rounds: int = 0
-
-    def round_ended(self, took_s: float) -> None:
-        """Add a round."""
-        self.total_s += took_s
-        self.last_s = took_s
-        self._rounds += 1
-
-    def ahead_s(self, rounds: int) -> float:
-        """About how long counting will take in the next rounds."""
-        return self.last_s * max(0, min(rounds, LEAST_COUNTED_ROUNDS - self._rounds))
-
-
 @dataclass(frozen=True, slots=True)
 class Machine:
     """What the machine can count with.

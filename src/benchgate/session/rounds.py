@@ -149,6 +149,7 @@ def measure_rounds(
     deadline_s = started_s + budget_s
     foreteller = _foreteller(session, planner, budget_s, foresee, progress)
     pace = _Pace(session)
+    session.counting.budget_s = budget_s
 
     def on_measured(benchmark: str) -> None:
         progress.measured(benchmark)
@@ -182,8 +183,10 @@ def measure_rounds(
             min(pace.rounds_s(rounds - round_index - 1, plan), deadline_s - clock()),
         )
         if round_index == 0:
-            counting_s = session.counting.ahead_s(rounds - 1)
-            foreteller.round_ended(session.costs_s, clock() - started_s + counting_s)
+            ahead_s = session.counting.ahead_s(rounds - 1)
+            foreteller.round_ended(
+                session.costs_s, clock() - started_s + ahead_s, session.counting.total_s + ahead_s
+            )
         round_index += 1
 
 

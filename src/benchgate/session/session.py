@@ -19,8 +19,9 @@ from benchgate.measure.engine import (
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
+from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.run import CANARY_IDS
-from benchgate.session.counting import CountingTime
+from benchgate.session.counting_time import CountingTime
 from benchgate.session.recorder import UNTRIED, Recorder
 from benchgate.session.sharing import LEAST_ROUNDS, Sharing
 from benchgate.units import counted
@@ -262,15 +263,36 @@ class Session:
 
     def _count(self, ids: Sequence[str], round_index: int, starting: Callable[[str], None]) -> None:
         """Count what this round has timed, where that takes launches of its own."""
-        started_s, has_counted = self._clock(), False
-        alive = self._recorder.ids()
+        began_s = self._clock()
+        alive = frozenset(self._recorder.ids()) - self.counting.refused
         for engine in self._engines:
             if isinstance(engine, CountingEngine):
-                own = [id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive]
-                for observation in engine.count_round(own, round_index, starting):
-                    self._recorder.add(observation, round_index)
-                    has_counted = True
-        self.counting.round_ended(self._clock() - started_s if has_counted else 0.0)
+                own = (id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive)
+                self._count_with(engine, engine.due_for_counting(own), round_index, starting)
+        self.counting.round_ended(self._clock() - began_s)
+
+    def _count_with(
+        self,
+        engine: CountingEngine,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None],
+    ) -> None:
+        left = dict.fromkeys(ids)
+        began_s = self._clock()
+        with closing(engine.count_round(ids, round_index, starting)) as found:
+            for observations in found:
+                for one in observations:
+                    self._recorder.add(one, round_index)
+                id_, now_s = observations[0].benchmark, self._clock()
+                if why := self.counting.counted(id_, now_s - began_s):
+                    self.note(id_, f"{INSTRUCTIONS.name}: {why}")
+                began_s = now_s
+                del left[id_]
+                if self.counting.is_exhausted:
+                    break
+        for id_ in left:
+            self.note(id_, f"{INSTRUCTIONS.name}: {self.counting.refuse(id_)}")
 
     def _divided(
         self, order: Sequence[str], rng: random.Random, round_index: int, lanes: int
