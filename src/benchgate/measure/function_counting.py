@@ -115,7 +115,8 @@ class FunctionCounter:
             Calls in a sample; the count of a call, by arm; whether no process was left changed.
         """
         entry, plan = self._entries[id_], self._plans[id_]
-        loops = plan.loops if isinstance(plan, SamplePlan) else 1
+        if not isinstance(plan, SamplePlan):
+            raise CounterError("it returns a number")
         counts: dict[ArmName, float] = {}
         is_clean = True
         for worker in workers:
@@ -126,29 +127,33 @@ class FunctionCounter:
             opened = worker.ask("open", id=entry.sides[arm].name)
             if not opened["is_inside"]:
                 raise CounterError("it works in processes that benchgate does not see")
-            counts[arm] = _count_per_call(worker, loops, folder / arm)
+            counts[arm] = _count_per_call(worker, plan, folder / arm)
             is_clean &= not worker.ask("close")["changed"]
             worker.forget_output()
-        return loops, counts, is_clean
+        return plan.loops, counts, is_clean
 
 
-def _count_per_call(worker: Worker, loops: int, folder: Path) -> float:
-    """Count a sample of no calls, which is overhead, and one of all; the first is a warm-up.
+def _count_per_call(worker: Worker, plan: SamplePlan, folder: Path) -> float:
+    """Count a sample of no calls, which is overhead, and one of all.
+
+    The first is a warm-up, unless the work is so slow that a launch takes a single sample.
 
     Raises:
         CounterError: calls did not add to the count.
         WorkerFailedError: the benchmark failed, or took too long.
     """
-    worker.ask("loops", loops=loops)
-    worker.sample()
+    samples = _SAMPLES if plan.samples > 1 else 1
+    worker.ask("loops", loops=plan.loops)
+    if plan.samples > 1:
+        worker.sample()
     worker.ask("begin")
-    of_all = min(_count_sample(worker, folder) for _ in range(_SAMPLES))
+    of_all = min(_count_sample(worker, folder) for _ in range(samples))
     worker.ask("loops", loops=0)
-    of_none = min(_count_sample(worker, folder) for _ in range(_SAMPLES))
+    of_none = min(_count_sample(worker, folder) for _ in range(samples))
     worker.ask("end")
     if of_all <= of_none:
         raise CounterError("calls did not add to the count")
-    return (of_all - of_none) / loops
+    return (of_all - of_none) / plan.loops
 
 
 def _count_sample(worker: Worker, folder: Path) -> int:

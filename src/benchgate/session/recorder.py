@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
-from benchgate.model.metrics import TIME
+from benchgate.model.metrics import CPU_TIME, TIME
 from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
@@ -225,6 +225,16 @@ class Recorder:
             id_: (base[id_].launches.get(TIME, ()), head[id_].launches.get(TIME, ()))
             for id_ in base.keys() & head.keys()
         }
+
+    def sample_cpu_s(self, id_: str) -> float:
+        """The least CPU time that a sample of a benchmark took in any arm; 0 if unknown."""
+        found = [
+            float(launch.samples.min()) * records[id_].loops[CPU_TIME]
+            for records in self._records.values()
+            if id_ in records
+            for launch in records[id_].launches.get(CPU_TIME, ())
+        ]
+        return min(found, default=0.0)
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
         """The files and functions of one arm that could not be read."""

@@ -263,36 +263,30 @@ class Session:
 
     def _count(self, ids: Sequence[str], round_index: int, starting: Callable[[str], None]) -> None:
         """Count what this round has timed, where that takes launches of its own."""
-        began_s = self._clock()
-        alive = frozenset(self._recorder.ids()) - self.counting.refused
+        alive = frozenset(self._recorder.ids())
+        left: dict[str, None] = {}
+        refused = set(self.counting.refused)
         for engine in self._engines:
-            if isinstance(engine, CountingEngine):
-                own = (id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive)
-                self._count_with(engine, engine.due_for_counting(own), round_index, starting)
-        self.counting.round_ended(self._clock() - began_s)
-
-    def _count_with(
-        self,
-        engine: CountingEngine,
-        ids: Sequence[str],
-        round_index: int,
-        starting: Callable[[str], None],
-    ) -> None:
-        left = dict.fromkeys(ids)
-        began_s = self._clock()
-        with closing(engine.count_round(ids, round_index, starting)) as found:
-            for observations in found:
-                for one in observations:
-                    self._recorder.add(one, round_index)
-                id_, now_s = observations[0].benchmark, self._clock()
-                if why := self.counting.counted(id_, now_s - began_s):
-                    self.note(id_, f"{INSTRUCTIONS.name}: {why}")
-                began_s = now_s
-                del left[id_]
-                if self.counting.is_exhausted:
-                    break
-        for id_ in left:
-            self.note(id_, f"{INSTRUCTIONS.name}: {self.counting.refuse(id_)}")
+            if not isinstance(engine, CountingEngine):
+                continue
+            own = (id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive)
+            due = engine.due_for_counting(own)
+            self.counting.refuse_slow({id_: self._recorder.sample_cpu_s(id_) for id_ in due})
+            due = [id_ for id_ in due if id_ not in self.counting.refused]
+            left |= dict.fromkeys(due)
+            began_s = self._clock()
+            with closing(engine.count_round(due, round_index, starting)) as found:
+                while not self.counting.is_over and (observations := next(found, None)):
+                    for one in observations:
+                        self._recorder.add(one, round_index)
+                    id_, now_s = observations[0].benchmark, self._clock()
+                    has_count = any(one.metrics for one in observations)
+                    self.counting.spend(id_, now_s - began_s, has_count=has_count)
+                    began_s = now_s
+                    del left[id_]
+        self.counting.end_round(left)
+        for id_ in self.counting.refused.keys() - refused:
+            self.note(id_, f"{INSTRUCTIONS.name}: {self.counting.refused[id_]}")
 
     def _divided(
         self, order: Sequence[str], rng: random.Random, round_index: int, lanes: int
