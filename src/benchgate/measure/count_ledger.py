@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.measure.engine import ArmName
+
+
+_UNKNOWN_INSTRUCTION = (
+    ": valgrind does not know all instructions of this processor, such as AVX-512"
+)
 
 
 class CountLedger:
@@ -53,8 +59,10 @@ class CountLedger:
     def given_up(self, id_: str, arms: Iterable[ArmName], why: str) -> list[Observation]:
         """Note that a benchmark cannot be counted: what was timed stays valid."""
         self._given_up.add(id_)
-        line, _, _ = why.partition("\n")
-        notes = (f"{INSTRUCTIONS.name}: {VALGRIND}: {line}",)
+        # What follows would advise to raise the timeout, which is not what ended it.
+        reason, _, _ = why.partition("\n")[0].partition(";")
+        unknown = _UNKNOWN_INSTRUCTION if signal.SIGILL.name in reason else ""
+        notes = (f"{INSTRUCTIONS.name}: {VALGRIND}: {reason}{unknown}",)
         return [Observation(arm, id_, order, notes=notes) for order, arm in enumerate(arms)]
 
     def _is_due(self, id_: str) -> bool:

@@ -91,7 +91,8 @@ def about_cost(counting: Counting, ids: tuple[str, ...]) -> str:
         return ""
     return (
         f"valgrind counts the instructions of {count} of {len(ids)} benchmarks, in launches of "
-        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run {SLOWDOWN} there"
+        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run {SLOWDOWN} there, "
+        "and may take half of the budget"
     )
 
 

@@ -71,7 +71,8 @@ class CountingTime:
         Args:
             left: what it should have counted, and had no time for.
         """
-        self.refused |= dict.fromkeys(left, self._too_much)
+        for id_ in left:
+            self.refused[id_] = self._too_much
         if self._rounds == 0:
             room_s = self._share_s
             for id_, took_s in sorted(self._costs_s.items(), key=lambda item: item[1]):
