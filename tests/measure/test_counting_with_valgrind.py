@@ -95,8 +95,8 @@ def command_engine(
 ) -> Iterator[Callable[..., CommandEngine]]:
     engines = []
 
-    def make(words: tuple[str, ...], valgrind: Valgrind | None, **fields: object) -> CommandEngine:
-        spec = program("one", words, executions=1, **fields)
+    def make(words: tuple[str, ...], valgrind: Valgrind | None) -> CommandEngine:
+        spec = program("one", words, executions=1)
         settings = ProgramSettings(Measure(), outside=StartingEnvironment(os.environ, None))
         engine = CommandEngine(
             {arm.name: [spec] for arm in arms}, arms, guardian, settings, valgrind=valgrind

@@ -85,7 +85,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "lanes": _lanes(place),
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
-        "valgrind": _about_valgrind(effects.environ),
+        "valgrind": about_valgrind(effects.environ),
         "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
         f"{noise.launch_spread:.2%} between launches ({NOISE_ROUNDS} rounds of equal work)",
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
@@ -100,7 +100,8 @@ def _lanes(place: Place) -> str:
     return f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
 
 
-def _about_valgrind(environ: Mapping[str, str]) -> str:
+def about_valgrind(environ: Mapping[str, str]) -> str:
+    """Say whether valgrind can count instructions, and at what cost; or why it cannot."""
     try:
         version = valgrind.version_of(valgrind.find_valgrind(environ))
     except counters.CounterError as error:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.layout import Layout
 
-SLOWDOWN: Final = "10 to 70 times slower"
+LEAST_SLOWDOWN: Final = 50
+SLOWDOWN: Final = f"{LEAST_SLOWDOWN} to 100 times slower"
 LIMIT_S: Final = 30.0
 """How long counting one benchmark on one side may take; a shorter timeout of its own holds."""
 HOW_TO_INSTALL: Final = "apt-get install valgrind, or your system's package of that name"

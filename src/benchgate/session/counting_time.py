@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from benchgate.measure.valgrind import LIMIT_S
+from benchgate.measure.valgrind import LEAST_SLOWDOWN, LIMIT_S
 from benchgate.model.metrics import LEAST_COUNTED_ROUNDS
 from benchgate.units import format_duration
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _SHARE = 0.5
 # The first round may try so many times as much as later rounds may take.
 _TRIALS = 2
-_USUAL_SLOWDOWN = 30
 
 
 @dataclass(slots=True)
@@ -48,7 +47,7 @@ class CountingTime:
             samples_s: the CPU time of a sample of each benchmark.
         """
         for id_, sample_s in samples_s.items():
-            if sample_s * _USUAL_SLOWDOWN > LIMIT_S:
+            if sample_s * LEAST_SLOWDOWN > LIMIT_S:
                 self.refused[id_] = (
                     f"{format_duration(sample_s)} of CPU time would take more than "
                     f"{format_duration(LIMIT_S)} under valgrind"

@@ -93,7 +93,9 @@ class BudgetForecast:
     @property
     def pace(self) -> str:
         """How long everything takes, for a reader."""
-        counting = f", and counting {format_duration(self.counting_s)}" if self.counting_s else ""
+        counting = (
+            f", and counting {format_duration(self.counting_s)} in all" if self.counting_s else ""
+        )
         return f"a round takes about {format_duration(self.round_s)}{counting}"
 
     @property
