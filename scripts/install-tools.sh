@@ -14,6 +14,7 @@ packages=(
   mariadb-server
   postgresql               # pgbench, too
   ruby ruby-benchmark-ips
+  valgrind
   wrk
 )
 # Any of these will do. Ubuntu's Chromium is a snap that does not see /tmp, but GitHub's runners with

@@ -122,6 +122,18 @@ def test_numbers_pass() -> None:
     assert (clean.screening, clean.policy, clean.warnings) == (None, None, ())
 
 
+@pytest.mark.parametrize(
+    ("counter", "kept"), [("valgrind", "valgrind"), ("perf", "perf"), (MARK, "")]
+)
+def test_only_a_counter_that_there_is_passes(counter: str, kept: str) -> None:
+    given = whole()
+    (one,) = given.head.benchmarks
+    counted = replace(one, series=tuple(replace(each, counter=counter) for each in one.series))
+    strange = replace(given, head=replace(given.head, benchmarks=(counted,)))
+    clean = cleaned(strange, KnownBenchmarks(frozenset({"x"})), HEAD, BASE).result
+    assert {each.counter for one in clean.head.benchmarks for each in one.series} == {kept}
+
+
 def test_other_work_is_still_other_work() -> None:
     head = replace(bench("x"), workload="another")
     clean = cleaned(Result(arm(head), arm(bench("x"))), KnownBenchmarks(), HEAD, BASE).result

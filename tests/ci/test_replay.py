@@ -116,13 +116,14 @@ def test_every_option_is_laid_over(github: GitHubServer) -> None:
         rounds=9,
         seed=3,
         lanes="2",
+        counter="valgrind",
         baseline="git:v1",
     )
     config = config_of(Policy(STRICT_DOCUMENT, STRICT_DOCUMENT, options))
     assert (config.gate.rule, config.gate.alpha, config.gate.margin) == ("classical", 0.05, 0.07)
     assert (config.gate.fail_on, config.gate.statistics) == (("missing",), ("p25",))
     assert (config.measure.budget_s, config.measure.rounds, config.measure.seed) == (300, 9, 3)
-    assert config.measure.lanes == 2
+    assert (config.measure.lanes, config.measure.counter) == (2, "valgrind")
     assert (config.baseline.source, config.baseline.against) == ("git", "v1")
     decided = config_of(Policy(None, None, Options(until_decided=True)))
     assert decided.measure.until_decided

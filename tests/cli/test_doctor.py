@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.cli.doctor import TIMER_PAIRS, Noise, give_advice, read_timer
+from benchgate.cli.doctor import TIMER_PAIRS, Noise, about_valgrind, give_advice, read_timer
 from benchgate.model.environment import Environment
 from benchgate.stats.timer import Timer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = Environment(cpu_count=8, governor="performance", turbo=False, load_average=0.3)
 QUICK = Timer(cost_ns=40.0, resolution_ns=1.0, pairs=1000)
@@ -56,3 +60,16 @@ def test_the_timer_is_read() -> None:
     assert timer.pairs == TIMER_PAIRS
     assert timer.cost_ns >= 0
     assert timer.resolution_ns is None or timer.resolution_ns >= 1
+
+
+def test_it_says_whether_valgrind_can_count(tmp_path: Path) -> None:
+    environ = {"PATH": f"{tmp_path}:/bin"}
+    assert about_valgrind({"PATH": str(tmp_path)}).startswith(
+        "cannot count: valgrind is not installed: apt-get install valgrind"
+    )
+    program = tmp_path / "valgrind"
+    program.write_text("#!/bin/sh\necho valgrind-3.99.0\n")
+    program.chmod(0o700)
+    assert about_valgrind(environ) == (
+        "3.99.0 can count instructions; code runs 50 to 100 times slower under it"
+    )

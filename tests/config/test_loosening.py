@@ -117,6 +117,12 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
         ("", '[measure]\nlaunch_time = "5ms"', ("measure.launch_time", "", "15ms", "5ms")),
         ("", "[measure]\npin = false", ("measure.pin", "", "true", "false")),
         ("", "[measure]\ncanary = false", ("measure.canary", "", "true", "false")),
+        (
+            '[measure]\ncounter = "valgrind"',
+            "",
+            ("measure.counter", "", "valgrind", "auto"),
+        ),
+        ("", '[measure]\ncounter = "none"', ("measure.counter", "", "auto", "none")),
         ("", "[measure]\nexecutions = 2", ("measure.executions", "", "6", "2")),
         (COMMAND, "", ("benchmark", "cli", "measured", "left out")),
         (

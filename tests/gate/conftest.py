@@ -48,8 +48,9 @@ def series() -> Callable[..., Series]:
         rounds: Sequence[int] | None = None,
         samples: int = 1,
         loops: int = 1,
+        counter: str = "",
     ) -> Series:
-        return Series(metric, loops, _launches(values, rounds, samples))
+        return Series(metric, loops, _launches(values, rounds, samples), counter)
 
     return make
 

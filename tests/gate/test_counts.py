@@ -169,3 +169,30 @@ def test_counts_of_one_arm_are_not_comparable(
     (row,) = judged([plain], [counted], GATED).rows
     assert row.outcome is Outcome.INCOMPARABLE
     assert row.notes == ("instructions was measured only on the head",)
+
+
+# Who counted
+
+
+def test_counts_of_different_counters_are_not_compared(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    arms = [
+        bench("b", SEEDS, metric=INSTRUCTIONS, counter=counter) for counter in ("perf", "valgrind")
+    ]
+    (row,) = judged([arms[0]], [arms[1]], GATED).rows
+    assert row.outcome is Outcome.INCOMPARABLE
+    assert row.notes == (
+        (
+            "instructions was counted by perf in the base and by valgrind in the head, which do "
+            "not count alike"
+        ),
+    )
+
+
+def test_a_row_says_who_counted(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    arm = bench("b", SEEDS, metric=INSTRUCTIONS, counter="valgrind")
+    (row,) = judged([arm], [arm], GATED).rows
+    assert (row.outcome, row.notes) == (Outcome.UNCHANGED, ("counted by valgrind",))

@@ -24,6 +24,7 @@ GIVEN: dict[str, Any] = {
     "until_decided": True,
     "seed": 0,
     "lanes": "2",
+    "counter": "none",
     "against": "",
     "baseline": "auto",
 }

@@ -164,3 +164,11 @@ def test_a_shard_needs_more_rounds() -> None:
     found = too_few_rounds(11, ids(10), loads("", "test.toml"), shards=8)
     assert found is not None
     assert "at least 14" in found
+
+
+def test_the_warning_names_the_time_of_counting() -> None:
+    spending = BudgetForecast.of([2.0], 0.0, 55.0, 60.0, counting_s=50.0)
+    assert (spending.left_s, spending.round_s) == (5.0, 2.0)
+    shortage = of_fixed_rounds(spending, 10)
+    assert shortage is not None
+    assert "because a round takes about 2.0 s, and counting 50 s in all" in shortage.text

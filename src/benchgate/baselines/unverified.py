@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.environment import Environment
-from benchgate.model.metrics import OWN
+from benchgate.model.metrics import COUNTERS, OWN
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
@@ -219,7 +219,8 @@ def _series(series: Series) -> Series | None:
         Launch(one.round, one.order, samples=one.samples, warmup=one.warmup)
         for one in series.launches
     )
-    return Series(metric, series.loops, tuple(launches))
+    counter = series.counter if series.counter in COUNTERS else ""
+    return Series(metric, series.loops, tuple(launches), counter)
 
 
 def _with_unmeasured(result: Result, left_out: Iterable[str]) -> Result:

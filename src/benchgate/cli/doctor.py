@@ -16,7 +16,7 @@ from benchgate.cli.outputs import Outputs
 from benchgate.cli.say import say
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
-from benchgate.measure import counters, layout
+from benchgate.measure import counters, layout, valgrind
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
@@ -38,6 +38,8 @@ from benchgate.stats.timer import Timer, timer
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.model.environment import Environment
@@ -83,6 +85,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "lanes": _lanes(place),
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
+        "valgrind": about_valgrind(effects.environ),
         "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
         f"{noise.launch_spread:.2%} between launches ({NOISE_ROUNDS} rounds of equal work)",
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
@@ -95,6 +98,15 @@ def _lanes(place: Place) -> str:
     cpus = [str(cpu) for cpu in place.lane_cpus if cpu is not None]
     where = f", on CPUs {' and '.join(cpus)}" if len(cpus) > 1 else ""
     return f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
+
+
+def about_valgrind(environ: Mapping[str, str]) -> str:
+    """Say whether valgrind can count instructions, and at what cost; or why it cannot."""
+    try:
+        version = valgrind.version_of(valgrind.find_valgrind(environ))
+    except counters.CounterError as error:
+        return f"cannot count: {error}"
+    return f"{version} can count instructions; code runs {valgrind.SLOWDOWN} under it"
 
 
 def read_timer() -> Timer:

@@ -152,7 +152,7 @@ SHARD = click.option(
     callback=lambda _context, _parameter, text: parse_shard(text) if text is not None else None,
     help="Only part I of N of the suite; `benchgate merge` joins the parts.",
 )
-MEASURING = tuple(map(_override, ("budget", "rounds", "seed")))
+MEASURING = tuple(map(_override, ("budget", "rounds", "seed", "counter")))
 LANES = _override("lanes")
 UNTIL_DECIDED = _override("until_decided")
 DECIDING = tuple(map(_override, ("margin", "alpha", "rule", "fail_on")))

@@ -1,6 +1,7 @@
 """The tables [measure] and [build]: how much is measured, and what prepares it."""
 
 import math
+from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -75,6 +76,12 @@ class Measure(Table):
     canary: bool = Field(
         default=True,
         description="Measure fixed workloads beside the benchmarks, to notice a disturbance.",
+    )
+    counter: Literal["auto", "perf", "valgrind", "none"] = Field(
+        default="auto",
+        description="What [counts instructions](noisy-machines.md#count-instead-of-timing): the"
+        " processor (`perf`), valgrind, which is slow, or nothing. `auto` is `perf`; where that"
+        " does not work, it is `valgrind` for what `metrics` judges by instructions.",
     )
     executions: int = Field(
         default=6, ge=1, le=10_000, description="Executions of a command per side and round."

@@ -42,7 +42,7 @@ def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
         better=series.metric.better,
         kind=series.metric.kind,
         display_unit=benchmark.display_unit,
-        notes=notes_on(series.metric.name, benchmark.notes),
+        notes=(*series.notes, *notes_on(series.metric.name, benchmark.notes)),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from benchgate.gate.error_rates import compare_error_rates
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.rows import about, notes_of, sides
-from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
+from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS, LEAST_COUNTED_ROUNDS
 from benchgate.model.row import VALUE, Row
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Pair
     from benchgate.gate.exact import ExactChange
     from benchgate.model.run import Series
-
-# As many as a screen has. With a spread as wide as the tolerance, five random rounds agree and lie
-# beyond it in less than one of a thousand rows.
-LEAST_COUNTED_ROUNDS = 5
 
 
 def exact_row(
@@ -45,7 +41,7 @@ def exact_row(
         margin=tolerance,
         launches=(before, after),
         test="exact",
-        notes=(*change.notes, *notes_of(pair, metric.name)),
+        notes=(*change.notes, *head.notes, *notes_of(pair, metric.name)),
         **sides(change.base, change.head, change.ratio),
         **about(pair, paired=paired),
     )

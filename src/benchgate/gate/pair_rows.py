@@ -78,10 +78,17 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
     """
     if base.metric != head.metric:
         return f"{head.metric.name} differs in its unit, direction or kind between base and head"
+    if base.counter != head.counter:
+        counters = f"{_who(base)} in the base and by {_who(head)} in the head"
+        return f"{head.metric.name} was counted by {counters}, which do not count alike"
     if paired and base.loops != head.loops:
         loops = f"{base.loops} in the base and {head.loops} in the head"
         return f"a sample of {head.metric.name} is the mean of different numbers of calls: {loops}"
     return None
+
+
+def _who(series: Series) -> str:
+    return series.counter or "another tool"
 
 
 def _as_planned(row: Row, *, settles: bool) -> Row:

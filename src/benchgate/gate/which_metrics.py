@@ -77,8 +77,12 @@ def other_rows(
         if name in names or (is_own and name in MEASURED):
             continue
         before, after = series_of(base, name), series_of(head, name)
-        if before and after and before.metric == after.metric:
+        if before and after and _are_alike(before, after):
             yield _shown_row(one, before, after, paired=paired)
+
+
+def _are_alike(before: Series, after: Series) -> bool:
+    return (before.metric, before.counter) == (after.metric, after.counter)
 
 
 def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:

@@ -130,7 +130,7 @@ def _measured_of(benchmark: BenchmarkResult) -> Iterator[Measured]:
             low, value, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
             yield Measured(
                 benchmark=benchmark.id,
-                workload=benchmark.workload,
+                workload=_work_of(benchmark, series),
                 metric=series.metric.name,
                 unit=series.metric.unit,
                 better=series.metric.better,
@@ -141,6 +141,12 @@ def _measured_of(benchmark: BenchmarkResult) -> Iterator[Measured]:
                 high=high,
                 launches=len(values),
             )
+
+
+def _work_of(benchmark: BenchmarkResult, series: Series) -> str:
+    """What was measured: values that different counters counted are of different work."""
+    counted = f", counted by {series.counter}" if series.counter else ""
+    return f"{benchmark.workload}{counted}"
 
 
 def _statistics(benchmark: BenchmarkResult, series: Series) -> tuple[tuple[str, float], ...]:

@@ -23,17 +23,19 @@ from benchgate.measure.engine import (
 )
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import CommandLauncher
+from benchgate.measure.program_counting import ProgramCounter
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import CommandBenchmark
     from benchgate.measure.armcommand import ArmCommand
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.valgrind import Valgrind
 
 BURST_S = 6.0
 
@@ -47,6 +49,7 @@ class CommandEngine:
         guardian: ends processes that outlive benchgate.
         settings: how they run.
         event: the event to count as instructions; None to count nothing.
+        valgrind: counts instructions in executions of their own; None if it does not.
         burst_s: target time for one arm's executions in one round, prepare included.
 
     Raises:
@@ -61,6 +64,7 @@ class CommandEngine:
         settings: ProgramSettings,
         *,
         event: Event | None = None,
+        valgrind: Valgrind | None = None,
         burst_s: float = BURST_S,
     ) -> None:
         self._benchmarks = _by_id(benchmarks, settings.aliases)
@@ -81,6 +85,11 @@ class CommandEngine:
             for arm, launcher in self._launchers.items()
         }
         self._bursts = BurstRunner(self._runners, burst_s=burst_s)
+        self._counting_launcher = CommandLauncher(guardian, same_addresses=True)
+        self._counter = None
+        if valgrind:
+            runner = ArmRunner(self._arms, self._counting_launcher, settings)
+            self._counter = ProgramCounter(valgrind, runner)
 
     def discover(self) -> Discovery:
         """Return the benchmarks that the configuration of each arm defines."""
@@ -123,9 +132,27 @@ class CommandEngine:
                     except CommandFailedError as too:
                         yield _failed(too, name, commands)
 
+    def due_for_counting(self, ids: Iterable[str]) -> list[str]:
+        """Keep the commands of all arms that valgrind still has to count."""
+        in_all = (id_ for id_ in ids if len(self._commands[id_]) == len(self._arms))
+        return self._counter.ledger.due(in_all) if self._counter else []
+
+    def count_round(
+        self,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Generator[Sequence[Observation]]:
+        """Count one execution of each benchmark in every arm; see `engine.CountingEngine`."""
+        if self._counter:
+            for name in ids:
+                starting(name)
+                commands = starting_order(self._commands[name], name, round_index)
+                yield self._counter.count(self._settings[name], commands, round_index)
+
     def close(self) -> None:
         """End the commands that are running, if there are any."""
-        for launcher in self._launchers.values():
+        for launcher in (*self._launchers.values(), self._counting_launcher):
             launcher.close()
 
     def _define(self, id_: str, benchmark: CommandBenchmark, arm: ArmName) -> Definition:

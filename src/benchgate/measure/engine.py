@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
@@ -151,12 +151,13 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricSamples:
-    """One metric in one launch; arrays as in model.result.Launch."""
+    """One metric in one launch; arrays and counter as in `model.run.Launch` and `Series`."""
 
     metric: Metric
     loops: int
     samples: FloatArray
     warmup: FloatArray
+    counter: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,6 +242,34 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End every process that is still alive."""
+        ...
+
+
+@runtime_checkable
+class CountingEngine(Engine, Protocol):
+    """An engine that can count in launches of their own, which take many times longer."""
+
+    def due_for_counting(self, ids: Iterable[str]) -> list[str]:
+        """Leave out what the engine cannot count, is not to count, or has counted enough."""
+        ...
+
+    def count_round(
+        self,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Generator[Sequence[Observation]]:
+        """Count benchmarks that this round has timed, while nothing is timed.
+
+        Args:
+            ids: those that are due.
+            round_index: from 0.
+            starting: called with the id of each benchmark before it is counted.
+
+        Yields:
+            For each benchmark one observation per arm, with a count, or with a note that says why
+            there is none.
+        """
         ...
 
 

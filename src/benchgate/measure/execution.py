@@ -10,7 +10,7 @@ import numpy as np
 
 from benchgate.errors import MeasureError
 from benchgate.measure.engine import MetricSamples
-from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
 from benchgate.units import format_duration, format_value
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[Metr
         for metric, value in _METRICS
     ]
     if all(execution.count is not None for execution in samples):
-        measured.append(MetricSamples(INSTRUCTIONS, 1, _counts(samples), _counts(warmup)))
+        measured.append(MetricSamples(INSTRUCTIONS, 1, _counts(samples), _counts(warmup), PERF))
     return tuple(measured)
 
 

@@ -25,6 +25,7 @@ from benchgate.model.metrics import (
     CPU_TIME,
     INSTRUCTIONS,
     PEAK_RSS,
+    PERF,
     TIME,
 )
 
@@ -253,7 +254,7 @@ def _count(
     except CounterError as error:
         return (f"{INSTRUCTIONS.name}: {error}",)
     for found, count in zip(into, counts, strict=True):
-        found.append(replace(_single(INSTRUCTIONS, count), loops=loops))
+        found.append(replace(_single(INSTRUCTIONS, count), loops=loops, counter=PERF))
     return ()
 
 

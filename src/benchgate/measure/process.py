@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from benchgate.measure import _launcher
 from benchgate.measure.counters import Counter, CounterError
 from benchgate.measure.execution import MOST_OUTPUT_BYTES, Execution
 from benchgate.measure.guardian import helper_environment
+from benchgate.measure.layout import fixed_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,11 +42,15 @@ class CommandLauncher:
     Args:
         guardian: adds its variables to the environment of every command.
         event: the event to count in each command; None to count nothing.
+        same_addresses: let all commands begin at the same addresses, if the OS can.
     """
 
-    def __init__(self, guardian: Guardian, event: Event | None = None) -> None:
+    def __init__(
+        self, guardian: Guardian, event: Event | None = None, *, same_addresses: bool = False
+    ) -> None:
         self._guardian = guardian
         self._event = event
+        self._same_addresses = same_addresses
         self._process: subprocess.Popen[bytes] | None = None
         self._grace_s = 0.0
 
@@ -115,14 +120,15 @@ class CommandLauncher:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(_SCRIPT)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                cwd="/",
-                env=helper_environment(),
-                start_new_session=True,
-            )
+            with fixed_addresses() if self._same_addresses else nullcontext():
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", str(_SCRIPT)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    cwd="/",
+                    env=helper_environment(),
+                    start_new_session=True,
+                )
         return self._process
 
     def _ask_and_count(self, request: ExecutionRequest) -> tuple[ExecutionReply, int | None, str]:

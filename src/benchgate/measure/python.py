@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
+from benchgate.measure.function_counting import FunctionCounter
 from benchgate.measure.layout import draw_layout
 from benchgate.measure.lockstep import SamplePlan, starting_order
 from benchgate.measure.pair import LaunchOutcome, measure_launch
@@ -26,7 +27,15 @@ from benchgate.model.run import Kind
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
@@ -84,6 +93,10 @@ class PythonEngine:
             unpinned=settings.unpinned,
         )
         self._plans: dict[str, SamplePlan | Kind] = {}
+        self._counter = None
+        if settings.valgrind:
+            entries = self._discovery.entries
+            self._counter = FunctionCounter(settings.valgrind, self._workers, entries, self._plans)
         self.peak_bytes = 0
 
     def discover(self) -> Discovery:
@@ -119,6 +132,23 @@ class PythonEngine:
             alone = self._settings.cpu is None or self._discovery.entries[group[0]].parallel
             found.append(Task(tuple(group), task, None if alone else self._workers.halt))
         return found
+
+    def due_for_counting(self, ids: Iterable[str]) -> list[str]:
+        """Keep the functions of all arms that valgrind still has to count."""
+        entries = self._discovery.entries
+        in_all = (id_ for id_ in ids if len(entries[id_].sides) == len(self._arms))
+        return self._counter.due(in_all) if self._counter else []
+
+    def count_round(
+        self,
+        ids: Sequence[str],
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Generator[Sequence[Observation]]:
+        """Count the functions of one file after the other; see `engine.CountingEngine`."""
+        if self._counter:
+            for group in self._groups(ids, Division()):
+                yield from self._counter.count(group, round_index, starting)
 
     def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:
         """Put together what shares a pair of processes."""

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.measure.benchfiles import helpers_of, own_folders
@@ -19,13 +20,14 @@ from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import FunctionBenchmarks, Measure
     from benchgate.measure.benchfiles import BenchFile
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.valgrind import Valgrind
     from benchgate.stats.timer import Timer
 
 _AHEAD = 2
@@ -44,6 +46,7 @@ class PythonSettings:
         forbidden: the user's checkout, from which no arm may import.
         environ: variables that every worker inherits.
         event: the event to count as instructions; None to count nothing.
+        valgrind: counts instructions in launches of their own; None if it does not.
     """
 
     measure: Measure
@@ -54,6 +57,7 @@ class PythonSettings:
     forbidden: tuple[Path, ...]
     environ: Mapping[str, str]
     event: Event | None = None
+    valgrind: Valgrind | None = None
 
     @property
     def sampling(self) -> Sampling:
@@ -125,12 +129,18 @@ class Workers:
         return arm, file, Described(hello, worker.timer)
 
     def start(
-        self, files: Mapping[ArmName, BenchFile], layout: Layout, cpu: int | None
+        self,
+        files: Mapping[ArmName, BenchFile],
+        layout: Layout,
+        cpu: int | None,
+        *,
+        under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
     ) -> list[Worker]:
         """Start a worker for each arm's file and import the file.
 
         Args:
             cpu: the CPU that the workers share; None if they may use all CPUs.
+            under: for each arm, the program that executes its interpreter, if there is one.
 
         Raises:
             WorkerFailedError: a worker failed to start or import; the others are ended.
@@ -139,7 +149,7 @@ class Workers:
         try:
             # One by one: if a later worker fails to start, those that have started are ended.
             for name, file in files.items():
-                worker = self._start(self._arms[name], file, cpu, layout)
+                worker = self._start(self._arms[name], file, cpu, layout, under=under.get(name, ()))
                 workers.append(worker)
             for worker in workers:
                 worker.ready(self.timeout_s(files[worker.arm.name]))
@@ -174,6 +184,7 @@ class Workers:
         layout: Layout,
         *,
         describe: bool = False,
+        under: Sequence[str] = (),
     ) -> Worker:
         others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
         variables = self._variables(arm, file.benchmark)
@@ -199,6 +210,7 @@ class Workers:
             provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
             host=file.benchmark.KIND,
             arguments=file.benchmark.tool_arguments,
+            under=under,
         )
         with self._starting:
             worker = Worker(arm, setting, self._guardian, describe=describe)

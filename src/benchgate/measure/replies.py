@@ -145,6 +145,7 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "time": {"sample_ns": _at_least(1)},
     "loops": {},
     "begin": {},
+    "count": {},
     "peak": {"peak_rss": _at_least(0)},
     "end": {},
     "value": {"value": _is_number},

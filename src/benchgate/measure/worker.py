@@ -41,6 +41,7 @@ class WorkerSetting:
 
     Attributes:
         interpreter: the command that starts Python.
+        under: a program, and its arguments, that executes the interpreter; empty for none.
         file: the benchmark file.
         helpers: folder whose modules belong to the benchmarks; None if there is none.
         own: folders whose code belongs to this arm only.
@@ -70,6 +71,7 @@ class WorkerSetting:
     provided: ProvidedModules | None = None
     host: str = "python"
     arguments: Sequence[str] = ()
+    under: Sequence[str] = ()
 
 
 class Worker(WorkerProcess):
@@ -86,7 +88,7 @@ class Worker(WorkerProcess):
         self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
     ) -> None:
         environ = {**setting.variables, **setting.layout.variables}
-        super().__init__(arm, setting.interpreter, environ, guardian)
+        super().__init__(arm, [*setting.under, *setting.interpreter], environ, guardian)
         self.packages: dict[str, Path] = {}
         self._interpreter = setting.interpreter[0]
         self._provided = setting.provided

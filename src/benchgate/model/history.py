@@ -87,8 +87,8 @@ class Trend(JsonObject):
         shifts: by ascending point.
         noise_ratio: robust standard deviation of the runs around their level, as a fraction of it;
             None if there are too few runs to know it.
-        workload: hash of the benchmark's definition: values of different work are never in one
-            trend.
+        workload: hash of the benchmark's definition, and what counted if anything did: values of
+            different work are never in one trend.
         ended: whether a newer trend continues it, because the benchmark's definition has changed.
     """
 

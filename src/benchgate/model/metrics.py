@@ -16,6 +16,17 @@ ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
 ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
 INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
 
+PERF: Final = "perf"
+VALGRIND: Final = "valgrind"
+COUNTERS: Final = frozenset({PERF, VALGRIND})
+"""What counts instructions: the counters of the processor, or a program that imitates it."""
+LEAST_COUNTED_ROUNDS: Final = 5
+"""Rounds that a change of the instructions needs: as many as a screen has.
+
+With a spread as wide as the tolerance, five random rounds agree and lie beyond it in less than one
+of a thousand rows.
+"""
+
 THROUGHPUT = Metric("throughput", "1/s", better=Better.HIGHER)
 TIME_P50 = Metric("time_p50", "s")
 TIME_P95 = Metric("time_p95", "s")

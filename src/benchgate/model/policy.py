@@ -104,6 +104,12 @@ class Options(JsonObject):
         Text | None,
         Override("measure", "N", "Python benchmarks measured at the same time; default: auto."),
     ] = None
+    counter: Annotated[
+        Text | None,
+        Override(
+            "measure", "NAME", "What counts instructions: auto, perf, valgrind (slow) or none."
+        ),
+    ] = None
     against: Annotated[
         Text | None,
         Override("baseline", "REF", "Commit to compare with; default: merge base.", _BASELINE),

@@ -121,11 +121,18 @@ class Series(JsonObject):
     Attributes:
         loops: operations in one sample; the sample is their mean.
         launches: by ascending round.
+        counter: what counted the values, one of `metrics.COUNTERS`; "" if nothing is known of it.
     """
 
     metric: Metric
     loops: Annotated[int, Field(ge=1)]
     launches: Annotated[tuple[Launch, ...], FailFast()]
+    counter: Text = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the values must know."""
+        return (f"counted by {self.counter}",) if self.counter else ()
 
     @model_validator(mode="after")
     def _times_are_not_negative(self) -> Self:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.valgrind import Valgrind
     from benchgate.session.choice import Choice
 
 _LOOK_AT_CPUS_S = 0.1
@@ -104,6 +105,7 @@ class EngineOptions:
 
     Attributes:
         event: what is counted as instructions; None if nothing can be counted.
+        valgrind: counts instructions in launches of their own; None if it does not.
         unable: ids of benchmarks, files, functions and suites that are left out of the base.
         choice: what is measured; a suite that has none of it does not run.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
@@ -113,6 +115,7 @@ class EngineOptions:
     """
 
     event: Event | None = None
+    valgrind: Valgrind | None = None
     unable: Collection[str] = ()
     choice: Choice = EVERYTHING
     runs_suites: bool = True
@@ -142,7 +145,7 @@ def make_engines(
     environ = with_environment(environ, checkout / config.folder, checkout)
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
     commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
-    settings = _settings(measure, place, checkout, environ, options.event)
+    settings = _settings(measure, place, checkout, environ, options)
     programs = _program_settings(config, place, environ)
     engines: list[Engine] = []
     if any(functions.values()):
@@ -158,7 +161,16 @@ def make_engines(
             )
         )
     if any(commands.values()):
-        engines.append(CommandEngine(commands, arms, guardian, programs, event=options.event))
+        engines.append(
+            CommandEngine(
+                commands,
+                arms,
+                guardian,
+                programs,
+                event=options.event,
+                valgrind=options.valgrind,
+            )
+        )
     engines.extend(
         SuiteEngine(suites, arms, guardian, programs, tell=options.tell)
         if options.runs_suites
@@ -188,7 +200,7 @@ def _settings(
     place: Place,
     checkout: Path,
     environ: Mapping[str, str],
-    event: Event | None,
+    options: EngineOptions,
 ) -> PythonSettings:
     return PythonSettings(
         measure=measure,
@@ -198,7 +210,8 @@ def _settings(
         interpreter=default_interpreter(checkout, environ),
         forbidden=(place.checkout,) if place.checkout else (),
         environ=environ,
-        event=event,
+        event=options.event,
+        valgrind=options.valgrind,
     )
 
 

@@ -11,15 +11,16 @@ from benchgate.config import ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
-from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.session.building import Builder
 from benchgate.session.choice import keep_share, leave_out_unwanted
+from benchgate.session.counting import about_cost, choose_counting
 from benchgate.session.engines import EngineOptions, choose_place, config_in, make_engines
 from benchgate.session.session import Session
+from benchgate.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,8 +66,10 @@ def open_session(
     Raises:
         MeasureError: the head cannot be built.
         BaselineError: the base cannot be built.
-        UsageError: there are no benchmarks, or none of them was chosen.
+        UsageError: there are no benchmarks, none of them was chosen, or valgrind is to count and
+            does not work here.
     """
+    counting = choose_counting(config, effects.environ)
     guardian = stack.enter_context(Guardian.start())
     ready = _readied(arms, config, guardian)
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
@@ -77,9 +80,9 @@ def open_session(
     if several and (why := place.why_fewer_lanes(config.measure.lanes)):
         effects.progress.message(why)
     stack.enter_context(kept_off(place.cpu))
-    uncounted = find_obstacle(USER_INSTRUCTIONS)
     options = EngineOptions(
-        event=None if uncounted else USER_INSTRUCTIONS,
+        event=counting.event,
+        valgrind=counting.valgrind,
         unable=tried.unable,
         choice=choice,
         runs_suites=runs_suites,
@@ -100,9 +103,17 @@ def open_session(
         tell=effects.progress.message,
     )
     stack.enter_context(closing(session))
-    _discover(session, config, effects, tried, uncounted)
+    _discover(session, config, effects, tried, counting.obstacle)
     _keep_chosen(session, config, choice)
+    if said := about_cost(counting, session.ids):
+        effects.progress.message(said)
+        stack.callback(_tell_what_it_took, session, effects)
     return session
+
+
+def _tell_what_it_took(session: Session, effects: Effects) -> None:
+    took = format_duration(session.counting.total_s)
+    effects.progress.message(f"counting with valgrind took {took}")
 
 
 def _drawn(arms: Sequence[Arm], seed: int) -> list[Arm]:
@@ -115,12 +126,12 @@ def _drawn(arms: Sequence[Arm], seed: int) -> list[Arm]:
 
 
 def _discover(
-    session: Session, config: Config, effects: Effects, tried: BaseTrial, uncounted: str | None
+    session: Session, config: Config, effects: Effects, tried: BaseTrial, uncounted: str
 ) -> None:
     """Find the benchmarks, and say which runtimes there are and what cannot be measured.
 
     Args:
-        uncounted: why instructions cannot be counted; None or empty if they can.
+        uncounted: why instructions cannot be counted; "" if they can.
     """
     session.discover()
     for line in describe_runtimes(session.runtimes):

@@ -61,26 +61,42 @@ class BudgetForecast:
         slowest_s: the same for a round of the slowest benchmark alone.
         left_s: what is left of the budget.
         budget_s: the whole budget.
+        counting_s: what launches that only count take in all; it is not in what is left.
     """
 
     round_s: float
     slowest_s: float
     left_s: float
     budget_s: float
+    counting_s: float = 0.0
 
     @classmethod
     def of(
-        cls, costs_s: Collection[float], beside_s: float, spent_s: float, budget_s: float
+        cls,
+        costs_s: Collection[float],
+        beside_s: float,
+        spent_s: float,
+        budget_s: float,
+        counting_s: float = 0.0,
     ) -> Self:
         """Forecast from what each benchmark takes in a round.
 
         Args:
             costs_s: of at least one benchmark.
             beside_s: what the canary takes in each round.
-            spent_s: what the first round has taken from the budget.
+            spent_s: what the first round has taken from the budget, and all that counting takes.
+            counting_s: that of counting.
         """
         round_s, slowest_s = sum(costs_s) + beside_s, max(costs_s) + beside_s
-        return cls(round_s, slowest_s, budget_s - spent_s, budget_s)
+        return cls(round_s, slowest_s, budget_s - spent_s, budget_s, counting_s)
+
+    @property
+    def pace(self) -> str:
+        """How long everything takes, for a reader."""
+        counting = (
+            f", and counting {format_duration(self.counting_s)} in all" if self.counting_s else ""
+        )
+        return f"a round takes about {format_duration(self.round_s)}{counting}"
 
     @property
     def rounds(self) -> int:
@@ -134,7 +150,7 @@ def of_the_screen(
         return None
     all_s = spending.total_s(screen + rounds_to_confirm(tested, screen, waves))
     large = least_launches(waves.alpha / tested / 2, "mann-whitney")
-    budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
+    budget = format_duration(spending.budget_s)
     one, every = format_budget(one_s), format_budget(all_s)
     if spending.rounds < large:
         shows = "no slowdown can be shown"
@@ -145,8 +161,7 @@ def of_the_screen(
         )
     if_many = f", or --budget {every} if many benchmarks get slower" if every != one else ""
     return Shortage(
-        f"the budget of {budget} is too short to confirm a slowdown, because a round takes about "
-        f"{round_}",
+        f"the budget of {budget} is too short to confirm a slowdown, because {spending.pace}",
         f"use --budget {one}{if_many}",
         f". Within {budget}, {shows}.",
         one_s,
@@ -158,10 +173,10 @@ def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> Shortage | None:
     if spending.rounds >= rounds:
         return None
     needed_s = spending.total_s(rounds)
-    budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
+    budget = format_duration(spending.budget_s)
     return Shortage(
         f"the budget of {budget} allows only {spending.rounds} of {counted(rounds, 'round')}, "
-        f"because a round takes about {round_}",
+        f"because {spending.pace}",
         f"use --budget {format_budget(needed_s)}",
         "",
         needed_s,
@@ -221,12 +236,17 @@ class Foreteller:
         )
         self._tell(likely)
 
-    def round_ended(self, costs_s: Mapping[str, float], spent_s: float) -> None:
-        """Warn unless that was done, and correct a warning that has named too short a budget."""
+    def round_ended(
+        self, costs_s: Mapping[str, float], spent_s: float, counting_s: float = 0.0
+    ) -> None:
+        """Warn unless that was done, and correct a warning that has named too short a budget.
+
+        For the arguments see `BudgetForecast.of`.
+        """
         known = self._known(costs_s)
         if known and math.isfinite(self._budget_s):
             beside_s = sum(costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
-            self._tell(BudgetForecast.of(known, beside_s, spent_s, self._budget_s))
+            self._tell(BudgetForecast.of(known, beside_s, spent_s, self._budget_s, counting_s))
 
     def _known(self, costs_s: Mapping[str, float]) -> list[float]:
         apart = CANARY_IDS | frozenset(self._once)
@@ -239,8 +259,7 @@ class Foreteller:
         if self._said_s is None:
             self._say(found.warning())
         elif found.enough_s > self._said_s * _MUCH_LONGER:
-            takes = format_duration(forecast.round_s)
-            self._say(f"a round takes about {takes}, longer than it seemed: {found.remedy}")
+            self._say(f"{forecast.pace}, longer than it seemed: {found.remedy}")
         self._said_s = found.enough_s
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
-from benchgate.model.metrics import TIME
+from benchgate.model.metrics import CPU_TIME, TIME
 from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class _BenchmarkRecord:
     definition: Definition
     launches: dict[Metric, list[Launch]] = field(default_factory=dict)
     loops: dict[Metric, int] = field(default_factory=dict)
+    counters: dict[Metric, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
     round_s: float | None = None
@@ -78,7 +79,7 @@ class _BenchmarkRecord:
             workload=about.workload,
             tier=about.tier,
             series=tuple(
-                Series(metric, self.loops[metric], tuple(launches))
+                Series(metric, self.loops[metric], tuple(launches), self.counters[metric])
                 for metric, launches in self.launches.items()
             ),
             status=Status.OK if self.error is None else Status.FAILED,
@@ -153,6 +154,7 @@ class Recorder:
             record.server = observation.server or record.server
         for measured in observation.metrics:
             record.loops[measured.metric] = measured.loops
+            record.counters[measured.metric] = measured.counter
             record.launches.setdefault(measured.metric, []).append(
                 Launch(round_index, observation.order, measured.samples, measured.warmup, lane)
             )
@@ -223,6 +225,16 @@ class Recorder:
             id_: (base[id_].launches.get(TIME, ()), head[id_].launches.get(TIME, ()))
             for id_ in base.keys() & head.keys()
         }
+
+    def sample_cpu_s(self, id_: str) -> float:
+        """The least CPU time that a sample of a benchmark took in any arm; 0 if unknown."""
+        found = [
+            float(launch.samples.min()) * records[id_].loops[CPU_TIME]
+            for records in self._records.values()
+            if id_ in records
+            for launch in records[id_].launches.get(CPU_TIME, ())
+        ]
+        return min(found, default=0.0)
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
         """The files and functions of one arm that could not be read."""

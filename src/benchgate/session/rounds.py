@@ -149,6 +149,7 @@ def measure_rounds(
     deadline_s = started_s + budget_s
     foreteller = _foreteller(session, planner, budget_s, foresee, progress)
     pace = _Pace(session)
+    session.counting.budget_s = budget_s
 
     def on_measured(benchmark: str) -> None:
         progress.measured(benchmark)
@@ -157,7 +158,7 @@ def measure_rounds(
 
     round_index = 0
     while True:
-        left_s = deadline_s - clock()
+        left_s = deadline_s - clock() - session.counting.ahead_s(1)
         plan = planner.plan(round_index, left_s)
         if not plan.ids:
             return plan.dropped
@@ -175,14 +176,17 @@ def measure_rounds(
         session.measure_round(round_index, plan.ids, on_measured, starting=starting, canary=canary)
         save()
         if round_index:  # the first one also starts everything
-            pace.round_ended(plan, clock() - began_s)
+            pace.round_ended(plan, clock() - began_s - session.counting.last_s)
         progress.round_ended(
             round_index,
             planner.counts(),
             min(pace.rounds_s(rounds - round_index - 1, plan), deadline_s - clock()),
         )
         if round_index == 0:
-            foreteller.round_ended(session.costs_s, clock() - started_s)
+            ahead_s = session.counting.ahead_s(rounds - 1)
+            foreteller.round_ended(
+                session.costs_s, clock() - started_s + ahead_s, session.counting.total_s + ahead_s
+            )
         round_index += 1
 
 
@@ -203,7 +207,8 @@ class _Pace:
 
     def rounds_s(self, rounds: int, plan: RoundPlan) -> float:
         """Estimate what a number of rounds like this one take."""
-        return rounds * (self._benchmarks_s(plan) + self.beside_s)
+        counting_s = self.session.counting.ahead_s(rounds)
+        return rounds * (self._benchmarks_s(plan) + self.beside_s) + counting_s
 
     def round_ended(self, plan: RoundPlan, took_s: float) -> None:
         """Learn from a round."""

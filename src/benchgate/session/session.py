@@ -9,11 +9,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import DivisibleEngine, Division, ignore, tasks_of
+from benchgate.measure.engine import (
+    CountingEngine,
+    DivisibleEngine,
+    Division,
+    ignore,
+    tasks_of,
+)
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
+from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.run import CANARY_IDS
+from benchgate.session.counting_time import CountingTime
 from benchgate.session.recorder import UNTRIED, Recorder
 from benchgate.session.sharing import LEAST_ROUNDS, Sharing
 from benchgate.units import counted
@@ -50,6 +58,7 @@ class Session:
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
+        counting: how long counting in launches of its own takes, which is in none of the costs.
     """
 
     def __init__(
@@ -74,6 +83,7 @@ class Session:
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.suites: dict[str, str] = {}
+        self.counting = CountingTime()
         self.hidden: frozenset[str] = frozenset()
         self.shard: Shard | None = None
         self._engines = engines
@@ -195,6 +205,7 @@ class Session:
             if round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
                 self._sharing.look(self._recorder.times())
             self._measure(order, rng, round_index, starting, ended)
+        self._count(ids, round_index, starting)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
@@ -249,6 +260,33 @@ class Session:
                 measured.add(id_)
                 self._recorder.took(id_, self.costs_s[unit] / sizes[unit])
                 ended(id_)
+
+    def _count(self, ids: Sequence[str], round_index: int, starting: Callable[[str], None]) -> None:
+        """Count what this round has timed, where that takes launches of its own."""
+        alive = frozenset(self._recorder.ids())
+        left: dict[str, None] = {}
+        refused = set(self.counting.refused)
+        for engine in self._engines:
+            if not isinstance(engine, CountingEngine):
+                continue
+            own = (id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive)
+            due = engine.due_for_counting(own)
+            self.counting.refuse_slow({id_: self._recorder.sample_cpu_s(id_) for id_ in due})
+            due = [id_ for id_ in due if id_ not in self.counting.refused]
+            left |= dict.fromkeys(due)
+            began_s = self._clock()
+            with closing(engine.count_round(due, round_index, starting)) as found:
+                while not self.counting.is_over and (observations := next(found, None)):
+                    for one in observations:
+                        self._recorder.add(one, round_index)
+                    id_, now_s = observations[0].benchmark, self._clock()
+                    has_count = any(one.metrics for one in observations)
+                    self.counting.spend(id_, now_s - began_s, has_count=has_count)
+                    began_s = now_s
+                    del left[id_]
+        self.counting.end_round(left)
+        for id_ in self.counting.refused.keys() - refused:
+            self.note(id_, f"{INSTRUCTIONS.name}: {self.counting.refused[id_]}")
 
     def _divided(
         self, order: Sequence[str], rng: random.Random, round_index: int, lanes: int

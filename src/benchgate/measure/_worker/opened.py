@@ -11,7 +11,7 @@ from time import perf_counter_ns, process_time_ns
 
 from .failures import Fault
 from .functions import is_async
-from .process_state import CpuTime, peak_rss_bytes, set_gc
+from .process_state import CpuTime, mark, peak_rss_bytes, set_gc
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -156,6 +156,13 @@ class OpenBenchmark:
     def peak(self, message: dict[str, Any]) -> dict[str, Any]:
         return {"peak_rss": peak_rss_bytes()}
 
+    def count(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Take a sample between two marks, for valgrind."""
+        mark()
+        self.sample(self.loops)
+        mark()
+        return {}
+
     def end(self, message: dict[str, Any]) -> dict[str, Any]:
         self.restore_gc()
         return {}
@@ -231,6 +238,7 @@ STEPS = {
     "loops": "set_loops",
     "begin": "begin",
     "peak": "peak",
+    "count": "count",
     "end": "end",
     "allocations": "allocations",
     "value": "value",

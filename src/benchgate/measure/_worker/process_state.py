@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # One part in so many: what works less beside a benchmark changes its time less than any margin.
 LEAST_SHARE = 100
+# Valgrind watches for this function of the C library, which does nearly nothing, and which hardly
+# anybody calls: when it begins, valgrind writes down what it has counted.
+mark = getattr(os, "ctermid", os.getpid)
 
 
 def reset_peak_rss() -> bool:

@@ -42,5 +42,5 @@ def canary_engine(
         for arm in arms
     ]
     measure = settings.measure.model_copy(update=_SHORT)
-    short = replace(settings, measure=measure, forbidden=(), event=None)
+    short = replace(settings, measure=measure, forbidden=(), event=None, valgrind=None)
     return PythonEngine({arm.name: [benchmark] for arm in here}, here, short, guardian)
