@@ -114,8 +114,10 @@ A *build* is ten benchmarks of real work: JSON, sorting, regular expressions, di
 SHA-256, SQLite, formatting, floats, counting words, objects. In a *clean* build, head and base
 are the same code. In a build with *an unrelated edit*, the head has one more import, docstring,
 dictionary, table or function, which no benchmark uses. In the other builds the head of one
-benchmark really runs some percent more loop units; each build changes another benchmark. Bounds
-are exact (Clopper and Pearson), at 95 %.
+benchmark really runs some percent more loop units; each build changes another benchmark. *A
+program* is a build of one Python program of about 30 ms, most of which is the start of Python; if
+it changed, it takes so many percent more CPU time in all. Bounds are exact (Clopper and Pearson),
+at 95 %.
 
 ![False alarms against power](believability.svg)
 
