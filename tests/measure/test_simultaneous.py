@@ -20,7 +20,13 @@ from benchgate.measure.burst import BurstRunner
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
 from benchgate.measure.process import CommandLauncher
-from benchgate.measure.simultaneous import NOTE, may_share_cpu, mostly_waits, run_together
+from benchgate.measure.simultaneous import (
+    OF_ONE_THREAD,
+    OF_SEVERAL,
+    may_share_cpu,
+    mostly_waits,
+    run_together,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,8 +64,9 @@ def command(arm: ArmName, words: Sequence[str] = ("run",), cwd: Path = Path("/")
         ([ON_A_BUSY_CPU], True),
         ([WAITS, COMPUTES], True),
         ([WAITS], False),
-        ([STARTS_OTHERS], False),
-        ([UNKNOWN], False),
+        ([STARTS_OTHERS], True),
+        ([replace(STARTS_OTHERS, wall_ns=40 * MS)], False),
+        ([UNKNOWN], True),
         ([], False),
     ],
 )
@@ -69,7 +76,9 @@ def test_what_only_computes_may_share_a_cpu(executions: list[Execution], *, may:
 
 def test_what_mostly_waits_is_noticed() -> None:
     assert not mostly_waits([COMPUTES, WAITS])
-    assert mostly_waits([COMPUTES, WAITS, STARTS_OTHERS])
+    assert mostly_waits([COMPUTES, WAITS, WAITS])
+    busy = replace(STARTS_OTHERS, wall_ns=90 * MS)
+    assert not mostly_waits([busy, busy]), "they may have waited for the CPU"
 
 
 def test_waiting_for_a_shared_cpu_is_no_part_of_the_time_but_sleeping_is() -> None:
@@ -79,6 +88,14 @@ def test_waiting_for_a_shared_cpu_is_no_part_of_the_time_but_sleeping_is() -> No
         time, cpu_time, _ = measured_in(samples, [])
         assert time.samples.tolist() == [ms / 1000 for ms in times_ms]
         assert cpu_time.samples.tolist() == [0.03, 0.03]
+
+
+def test_of_several_threads_the_time_beside_the_other_arm_is_the_cpu_time() -> None:
+    for several in (STARTS_OTHERS, UNKNOWN):
+        assert replace(several, wall_ns=90 * MS, shared_cpu=True).time_ns == several.cpu_ns
+        ((done, observations),) = rounds(Script(always(several)), 1)
+        assert is_together(done)
+        assert observations[0].notes[-1] == OF_SEVERAL
 
 
 def test_a_time_is_never_less_than_the_cpu_time() -> None:
@@ -165,7 +182,7 @@ def test_programs_that_only_compute_run_at_the_same_time_after_the_warm_up() -> 
     assert done[:2] == ["base in turn", "head in turn"]
     assert is_together(done)
     assert is_together(later)
-    assert [one.notes for one in observations] == [(NOTE,), (NOTE,)]
+    assert [one.notes for one in observations] == [(OF_ONE_THREAD,)] * 2
     assert all(len(one.metrics[0].samples) == 6 for one in observations)
 
 
@@ -180,8 +197,6 @@ def test_without_a_warm_up_the_first_round_shows_it() -> None:
     ("execution", "settings", "cpu"),
     [
         (WAITS, SETTINGS, 10**6),
-        (STARTS_OTHERS, SETTINGS, 10**6),
-        (UNKNOWN, SETTINGS, 10**6),
         (COMPUTES, replace(SETTINGS, in_turn=True), 10**6),
         (COMPUTES, replace(SETTINGS, pin=False), 10**6),
         (COMPUTES, SETTINGS, None),
@@ -190,7 +205,7 @@ def test_without_a_warm_up_the_first_round_shows_it() -> None:
 def test_others_take_turns(execution: Execution, settings: RunSettings, cpu: int | None) -> None:
     for done, observations in rounds(Script(always(execution)), 3, settings, cpu):
         assert "together" not in done
-        assert NOTE not in observations[0].notes
+        assert observations[0].notes == ()
 
 
 def test_it_takes_only_one_arm_that_waits() -> None:

@@ -10,9 +10,9 @@ from benchgate.measure.engine import Observation, Stopwatch
 from benchgate.measure.execution import measured_in, notes_on
 from benchgate.measure.lockstep import executions_within, later_orders
 from benchgate.measure.simultaneous import (
-    NOTE,
     may_share_cpu,
     mostly_waits,
+    note_on,
     run_together,
     why_in_turn,
 )
@@ -124,7 +124,7 @@ class BurstRunner:
             return self._repeat(settings, commands, rng, together=False), (why_in_turn(failure),)
         if any(map(mostly_waits, samples.values())):
             self._parted.add(settings.id)
-        return samples, (NOTE,)
+        return samples, (note_on([one for each in samples.values() for one in each]),)
 
     def _may_share(self, settings: RunSettings, commands: tuple[ArmCommand, ...]) -> bool:
         return (

@@ -107,8 +107,13 @@ class Execution:
 
     @property
     def time_ns(self) -> int:
-        """What it took: without waiting for the CPU that it shared with the other arm."""
-        return self._undisturbed_ns if self.shared_cpu else self.wall_ns
+        """What it took: without waiting for the CPU that it shared with the other arm.
+
+        How long several threads waited for it is not known: then it is the CPU time.
+        """
+        if not self.shared_cpu:
+            return self.wall_ns
+        return self._undisturbed_ns if self.is_one_thread else self.cpu_ns
 
     @property
     def is_one_thread(self) -> bool:
@@ -122,7 +127,10 @@ class Execution:
 
     @property
     def waiting_ratio(self) -> float:
-        """The part of its time, waiting for a CPU left out, in which it did not compute."""
+        """The part of its time, waiting for a CPU left out, in which it did not compute.
+
+        Of several threads, how long the others waited for a CPU counts, because it is not known.
+        """
         return 1 - self.cpu_ns / self._undisturbed_ns
 
     @property

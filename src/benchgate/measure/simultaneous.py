@@ -2,7 +2,8 @@
 
 What disturbs one of them then disturbs the other, too, so the ratio of their times varies much less
 than if they take turns. The time of each is the time until it ended, without the time in which it
-could have run but the CPU was busy with something else.
+could have run but the CPU was busy with something else. The OS knows that of a single thread; of
+several, the time is their CPU time.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import ArmName
     from benchgate.measure.execution import Execution
 
-NOTE: Final = (
-    f"{TIME.name}: both sides ran at the same time on one CPU; how long each waited for the CPU is"
-    " not part of its time"
+_TOGETHER = f"{TIME.name}: both sides ran at the same time on one CPU"
+OF_ONE_THREAD: Final = f"{_TOGETHER}; how long each waited for the CPU is not part of its time"
+OF_SEVERAL: Final = (
+    f"{_TOGETHER}; because they start threads or other processes, it is their CPU time, without any"
+    " waiting: `in_turn = true` measures the wall time"
 )
 
 # The part of its time, waiting for a CPU left out, that a program may spend on anything else than
@@ -33,25 +36,29 @@ _MOST_WAITING = 0.1
 
 
 def may_share_cpu(executions: Sequence[Execution]) -> bool:
-    """Whether a program does nothing but compute in one thread, as far as these executions show.
+    """Whether a program does nothing but compute, as far as these executions show.
 
-    A program that waits, for example for a disk, could wait for its other side. How long several
-    threads wait for a CPU is not known.
+    A program that waits, for example for a disk, could wait for its other side.
 
     Args:
-        executions: of one arm, with nothing of the other arm beside them. The one that waited least
-            counts, because the first of all has to read files from the disk.
+        executions: of one arm, pinned, with nothing of the other arm beside them. The one that
+            waited least counts, because the first of all has to read files from the disk.
     """
-    return any(map(_only_computes, executions))
+    return any(one.waiting_ratio <= _MOST_WAITING for one in executions)
 
 
 def mostly_waits(executions: Sequence[Execution]) -> bool:
-    """Whether most of these executions waited for something else than a CPU."""
-    return 2 * sum(map(_only_computes, executions)) < len(executions)
+    """Whether most executions beside the other arm waited for something else than a CPU.
+
+    Nobody knows it of several threads.
+    """
+    waiting = [one.is_one_thread and one.waiting_ratio > _MOST_WAITING for one in executions]
+    return 2 * sum(waiting) > len(executions)
 
 
-def _only_computes(execution: Execution) -> bool:
-    return execution.is_one_thread and execution.waiting_ratio <= _MOST_WAITING
+def note_on(executions: Sequence[Execution]) -> str:
+    """Say what the time of executions beside the other arm is."""
+    return OF_ONE_THREAD if all(one.is_one_thread for one in executions) else OF_SEVERAL
 
 
 def run_together(
