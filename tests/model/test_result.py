@@ -226,6 +226,7 @@ def test_the_layout_is_the_documented_one() -> None:
     assert whole["head"]["benchmarks"][0]["series"][0] == {
         "metric": {"name": "time", "unit": "s", "better": "lower", "kind": "sampled"},
         "loops": 16,
+        "counter": "",
         "launches": [
             {"round": 0, "order": 0, "samples": [0.25, 0.5], "warmup": [], "lane": None},
             {"round": 1, "order": 0, "samples": [0.125], "warmup": [], "lane": None},

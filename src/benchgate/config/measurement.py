@@ -79,7 +79,7 @@ class Measure(Table):
     )
     counter: Literal["auto", "perf", "valgrind", "none"] = Field(
         default="auto",
-        description="What [counts instructions](noisy-machines.md#count-instead-of-timing): the"
+        description="What [counts instructions](noisy-machines.md#count-with-valgrind): the"
         " processor (`perf`), valgrind, which is slow, or nothing. `auto` is `perf`; where that"
         " does not work, it is `valgrind` for what `metrics` judges by instructions.",
     )
