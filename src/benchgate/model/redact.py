@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ REMOVED: Final = "[removed]"
 SHORTEST_VALUE: Final = 6
 
 _MOST_PASSES = 10
+# A result repeats its texts, and a session saves it after each round.
+_MOST_KNOWN = 10_000
 
 _SECRET_NAME = re.compile(
     r"TOKEN(?!IZ)|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:AUTH|DSN|PASS)(?:_|$)"
@@ -81,9 +84,13 @@ class Redactor:
         # The longest first: one value may begin with another.
         alternatives = sorted(map(re.escape, values), key=len, reverse=True)
         self._values = re.compile("|".join(alternatives)) if alternatives else None
+        self._known = lru_cache(_MOST_KNOWN)(self._without_secrets)
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
+        return self._known(text)
+
+    def _without_secrets(self, text: str) -> str:
         # One secret may be found only after another one before it is gone.
         for _ in range(_MOST_PASSES):
             before, text = text, self._once(text)
