@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from benchgate.cli.project_folder import choose_folder
 from benchgate.errors import NoBenchmarksError
 from benchgate.git.changes import is_ignored
-from benchgate.project.find_suites import find_benchmarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +29,8 @@ def naming_suites(config: Config, git: Git | None) -> Iterator[None]:
     except NoBenchmarksError:
         if config.source:
             raise
+        from benchgate.project.find_suites import find_benchmarks  # noqa: PLC0415 - seldom needed
+
         folder = choose_folder(Path.cwd(), git.root if git else None)
         found = find_benchmarks(folder, lambda path: git is not None and is_ignored(git, path))
         if not found.suites:
