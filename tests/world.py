@@ -20,6 +20,7 @@ from benchgate.measure.engine import (
 from benchgate.model.run import Metric, Tier
 from benchgate.report.progress import Progress
 from benchgate.session.effects import Effects
+from benchgate.session.phases import Phases
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
@@ -150,6 +151,10 @@ class World:
 
     clock: Clock = field(default_factory=Clock)
     progress: Told = field(default_factory=Told)
+    phases: Phases = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.phases = Phases(self.clock)
 
     @property
     def effects(self) -> Effects:
@@ -160,6 +165,7 @@ class World:
             environ={"SECRET_TOKEN": "hunter2-hunter2"},
             cwd=Path("/nowhere"),
             progress=self.progress,
+            phases=self.phases,
         )
 
     def open(

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from benchgate.cli.world import real_effects, working_directory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,30 @@ def test_a_folder_is_known_by_the_name_that_the_shell_has_for_it(
     for nothing in ("", "real"):
         monkeypatch.setenv("PWD", nothing)
         assert working_directory() == root / "real"
+
+
+def test_the_first_phase_began_with_the_process() -> None:
+    script = (
+        "import time; time.sleep(0.2)\n"
+        "from benchgate.cli.world import real_effects\n"
+        "print(real_effects().phases.taken()[0].seconds)"
+    )
+    began_s = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    # The system counts the start in hundredths of a second.
+    assert 0.19 < float(done.stdout) <= time.monotonic() - began_s + 0.01
+
+
+def test_without_proc_the_first_phase_is_what_was_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Path, "read_text", _fail)
+    before_s = time.process_time()
+    seconds = real_effects().phases.taken()[0].seconds
+    assert before_s <= seconds
+
+
+def _fail(*_: object, **__: object) -> str:
+    raise FileNotFoundError

@@ -178,3 +178,21 @@ def test_nothing_is_wider_than_the_terminal(benchgate: Program, toy: Project, co
         lines = text.replace("\r", "").splitlines()
         assert [line for line in lines if cell_len(line) > columns] == []
         assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_the_time_of_each_phase_is_on_standard_error_only(benchgate: Program, toy: Project) -> None:
+    result = toy.root.parent / "result.json"
+    done = benchgate(
+        toy.root, "run", "--rounds", "2", "--timing", "--quiet", "--output", str(result)
+    )
+    done.check(0)
+    lines = done.err.splitlines()
+    assert lines[0].split() == ["phase", "times", "took", "share"]
+    phases = {line[:18].strip(): line[18:].split() for line in lines[1:] if line[:18].strip()}
+    assert phases["first round"][0] == phases["later rounds"][0] == "1"
+    assert phases["start workers"][0] == "2"
+    assert "first round" not in done.out
+    for detail, is_shown in (((), False), (("--detail",), True)):
+        shown = benchgate(toy.root, "show", str(result), *detail)
+        shown.check(0)
+        assert ("first round" in shown.out) is is_shown

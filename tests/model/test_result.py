@@ -216,7 +216,7 @@ def test_the_layout_is_the_documented_one() -> None:
     whole = document()
     assert list(whole) == [
         "schema", "tool", "head", "base", "duration_s", "warnings", "shard", "shards",
-        "screening", "policy",
+        "screening", "policy", "phases",
     ]  # fmt: skip
     assert whole["schema"] == RESULT.version
     assert list(whole["base"]) == [

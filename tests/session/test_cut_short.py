@@ -58,6 +58,7 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
             planner,
             budget_s=budget_s,
             clock=world.clock,
+            phases=world.phases,
             progress=world.progress,
             save=record.save,
         )
@@ -118,6 +119,7 @@ def told_in(world: World, budget_s: float, fakes: Mapping[str, Fake]) -> list[tu
         FixedRounds(session, 20),
         budget_s=budget_s,
         clock=world.clock,
+        phases=world.phases,
         progress=world.progress,
         save=lambda: None,
         foresee=lambda spending: of_fixed_rounds(spending, 20),

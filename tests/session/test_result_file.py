@@ -8,6 +8,7 @@ from benchgate.baselines.own_file import read_result
 from benchgate.errors import Interrupted, UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Source, Status
+from benchgate.model.timing import Phase
 from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.stats.timer import Timer
@@ -44,6 +45,7 @@ def measure(world: World, session: Session, record: ResultFile, rounds: int) -> 
             FixedRounds(session, rounds),
             budget_s=1000,
             clock=world.clock,
+            phases=world.phases,
             progress=world.progress,
             save=record.save,
         )
@@ -56,6 +58,13 @@ def test_a_finished_record(world: World, tmp_path: Path) -> None:
     measure(world, session, record, 3)
     record.finish()
     saved = read_result(output)
+    assert [(one.phase, one.times) for one in saved.phases] == [
+        (Phase.START, 1),
+        (Phase.FIRST_ROUND, 1),
+        (Phase.LATER_ROUNDS, 2),
+        (Phase.DECIDE, 4),
+        (Phase.SAVE, 3),
+    ]
     assert saved.base is not None
     assert saved.head.complete
     assert saved.base.complete

@@ -29,6 +29,7 @@ def measure(
         planner,
         budget_s=budget_s,
         clock=world.clock,
+        phases=world.phases,
         progress=world.progress,
         save=lambda: saves.append(1),
     )
@@ -81,6 +82,7 @@ def test_time_left_counts_what_a_round_takes_besides_its_benchmarks(world: World
         FixedRounds(session, 4),
         budget_s=100,
         clock=world.clock,
+        phases=world.phases,
         progress=world.progress,
         save=save,
     )

@@ -87,6 +87,7 @@ class Opened:
             FixedRounds(self.session, rounds),
             budget_s=budget_s,
             clock=self.world.clock,
+            phases=self.world.phases,
             progress=self.world.progress,
             save=lambda: None,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -10,23 +11,25 @@ import click
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, prepare_last_result
 from benchgate.cli.unconfigured import naming_suites
-from benchgate.cli.world import configuration, kept_builds, real_effects, repository
-from benchgate.describe.figures import figures_of
+from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
+from benchgate.model.timing import Phase
 from benchgate.report.next_step import next_steps
+from benchgate.report.timing_table import render_timing
 from benchgate.session.arms import fixed_rounds
 from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config
+    from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.policy import Options
     from benchgate.model.result import Result, Shard
     from benchgate.model.verdict import Verdict
@@ -69,6 +72,7 @@ _ALSO_OF_RUN = frozenset(
     ),
     o.INTROSPECT,
     o.NO_CACHE,
+    o.TIMING,
     o.QUIET,
     o.VERBOSE,
 )
@@ -85,6 +89,7 @@ def command(
     artifact: str | None,
     introspect: bool,
     rebuild: bool,
+    timing: bool,
     quiet: bool,
     verbose: bool,
     reports: Mapping[str, Path],
@@ -136,14 +141,17 @@ def command(
             verdict, result = check(request, config, git, effects)
     finally:
         effects.progress.close()
+    effects.phases.begin(Phase.REPORT)
     outputs.write(
         verdict,
         effects.environ,
         effects.progress.told,
-        partial(figures_of, result, aliases=config.aliases),
+        partial(_figures_of, result, config.aliases),
     )
     for step in _next_steps(verdict, result, config, lends=benchmarks == "head"):
         effects.progress.hint(step)
+    if timing:
+        render_timing(effects.phases.taken(), console(stderr=True))
     return verdict.exit_code
 
 
@@ -160,8 +168,16 @@ def _replay(
     verdict, result = replay_run(run_url, artifact, environ)
     if output is not None:
         write_atomic(output, encode_result(result, Redactor(environ)))
-    outputs.write(verdict, environ, figures=partial(figures_of, result))
+    outputs.write(verdict, environ, figures=partial(_figures_of, result))
     return verdict.exit_code
+
+
+def _figures_of(
+    result: Result, aliases: Mapping[str, str] = MappingProxyType({})
+) -> Sequence[BenchmarkFigures]:
+    from benchgate.describe.figures import figures_of  # noqa: PLC0415 - only for a page
+
+    return figures_of(result, aliases=aliases)
 
 
 def _next_steps(verdict: Verdict, result: Result, config: Config, *, lends: bool) -> Iterable[str]:

@@ -208,6 +208,9 @@ INTROSPECT = click.option(
     is_flag=True,
     help="Ask what scenarios load for its version and settings, and keep them in the result.",
 )
+TIMING = click.option(
+    "--timing", is_flag=True, help="Print on standard error how long each phase took."
+)
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress, only the result.")
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
 

@@ -20,9 +20,11 @@ from benchgate.cli.world import (
 from benchgate.describe.result_statistics import describe
 from benchgate.files import ensure_writable
 from benchgate.model.run import Tier
+from benchgate.model.timing import Phase
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_line
 from benchgate.report.statistics_table import render_result
+from benchgate.report.timing_table import render_timing
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import RunRequest, open_tree, run
 from benchgate.units import counted
@@ -42,7 +44,9 @@ FAILED_EXIT_CODE = 5
 
 
 @click.command("run")
-@o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.INTROSPECT, o.NO_CACHE, o.QUIET)
+@o.options(
+    o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.INTROSPECT, o.NO_CACHE, o.TIMING, o.QUIET
+)
 @o.overriding
 def run_command(
     globs: tuple[str, ...],
@@ -52,6 +56,7 @@ def run_command(
     config_file: Path | None,
     introspect: bool,
     rebuild: bool,
+    timing: bool,
     quiet: bool,
     overrides: Options,
 ) -> int:
@@ -77,8 +82,11 @@ def run_command(
             result = run(request, config, git, effects)
     finally:
         effects.progress.close()
+    effects.phases.begin(Phase.REPORT)
     statistics = describe(result)
     render_result(statistics, console())
+    if timing:
+        render_timing(effects.phases.taken(), console(stderr=True))
     return FAILED_EXIT_CODE if statistics.runs[0].failures else 0
 
 

@@ -18,6 +18,7 @@ from benchgate.git.repository import Git, find_root
 from benchgate.measure.build_cache import BuildCache, cache_folder
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
+from benchgate.session.phases import Phases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
 
 _SEED_BITS = 32
+# The moment when the process started, among the fields after its name.
+_START_FIELD = 19
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -50,8 +53,19 @@ def real_effects(
         progress=create_progress(
             console(stderr=True), quiet=quiet, plain=bool(os.environ.get("CI"))
         ),
+        phases=Phases(time.monotonic, time.monotonic() - _age_s()),
         builds=builds,
     )
+
+
+def _age_s() -> float:
+    """How long this process has been running; if the system does not tell, its CPU time."""
+    try:
+        fields = Path("/proc/self/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        booted_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return max(0.0, booted_s - int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, AttributeError):
+        return time.process_time()
 
 
 def kept_builds(*, reads: bool) -> BuildCache | None:

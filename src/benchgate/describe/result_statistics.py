@@ -118,7 +118,8 @@ def describe(result: Result, outliers: OutlierMode | None = None) -> ResultStati
     runs = [_describe_run("head", result.head, result.base, outliers)]
     if result.base is not None:
         runs.append(_describe_run("base", result.base, result.head, outliers))
-    return ResultStatistics(tuple(runs), result.duration_s, result.warnings)
+    phases = result.phases if outliers else ()
+    return ResultStatistics(tuple(runs), result.duration_s, result.warnings, phases)
 
 
 def _describe_run(

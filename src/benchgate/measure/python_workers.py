@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -20,7 +21,8 @@ from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from benchgate.config import FunctionBenchmarks, Measure
     from benchgate.measure.benchfiles import BenchFile
@@ -47,6 +49,7 @@ class PythonSettings:
         environ: variables that every worker inherits.
         event: the event to count as instructions; None to count nothing.
         valgrind: counts instructions in launches of their own; None if it does not.
+        starting: times how long the workers of a launch take to start.
     """
 
     measure: Measure
@@ -58,6 +61,7 @@ class PythonSettings:
     environ: Mapping[str, str]
     event: Event | None = None
     valgrind: Valgrind | None = None
+    starting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def sampling(self) -> Sampling:
@@ -148,11 +152,13 @@ class Workers:
         workers: list[Worker] = []
         try:
             # One by one: if a later worker fails to start, those that have started are ended.
-            for name, file in files.items():
-                worker = self._start(self._arms[name], file, cpu, layout, under=under.get(name, ()))
-                workers.append(worker)
-            for worker in workers:
-                worker.ready(self.timeout_s(files[worker.arm.name]))
+            with self._settings.starting():
+                for name, file in files.items():
+                    other = under.get(name, ())
+                    worker = self._start(self._arms[name], file, cpu, layout, under=other)
+                    workers.append(worker)
+                for worker in workers:
+                    worker.ready(self.timeout_s(files[worker.arm.name]))
         except WorkerFailedError:
             for worker in workers:
                 self.end(worker)

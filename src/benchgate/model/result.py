@@ -11,6 +11,7 @@ from benchgate.json_object import JsonObject, Name, NotNegative, Text, misplaced
 from benchgate.model.policy import Policy
 from benchgate.model.row import MOST_RECENT
 from benchgate.model.run import Run
+from benchgate.model.timing import Phase, PhaseTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -149,6 +150,7 @@ class Result(JsonObject):
         screening: what the comparison with stored runs decided first; `base` is then None if that
             decided everything, or else both arms hold what it did not decide.
         policy: the settings that judged it, so that the decision can be repeated elsewhere.
+        phases: where the time went until the result was saved; empty if shards were joined.
     """
 
     schema: Annotated[int, Field(ge=1, le=1)] = field(default=1, kw_only=True)
@@ -161,3 +163,4 @@ class Result(JsonObject):
     shards: Annotated[tuple[Result, ...], FailFast()] = ()
     screening: Screening | None = None
     policy: Policy | None = None
+    phases: Annotated[tuple[PhaseTime, ...], Field(max_length=len(Phase))] = ()

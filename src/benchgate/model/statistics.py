@@ -18,6 +18,7 @@ from benchgate.model.grid import Grid
 from benchgate.model.load_statistics import LoadStatistics
 from benchgate.model.mean import Mean
 from benchgate.model.run import Better, Kind, Source
+from benchgate.model.timing import PhaseTime
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
@@ -268,9 +269,14 @@ class RunStatistics(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class ResultStatistics(JsonObject):
-    """The statistics of a benchgate result, the head's run first."""
+    """The statistics of a benchgate result, the head's run first.
+
+    Attributes:
+        phases: those of the result, if details are wanted.
+    """
 
     schema: Annotated[int, Field(ge=1, le=1)] = field(default=1, kw_only=True)
     runs: tuple[RunStatistics, ...]
     duration_s: float = 0.0
     warnings: tuple[Text, ...] = ()
+    phases: tuple[PhaseTime, ...] = ()

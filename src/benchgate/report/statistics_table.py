@@ -12,6 +12,7 @@ from benchgate.report.columns import Column, Line, print_columns, print_facts, p
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.load_detail import print_load
 from benchgate.report.series_detail import print_detail
+from benchgate.report.timing_table import render_timing
 from benchgate.units import counted, format_change, format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ def render_result(result: ResultStatistics, console: Console) -> None:
         print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
     for run in result.runs:
         _print_run(console, run)
+        console.print()
+    if result.phases:
+        render_timing(result.phases, console)
         console.print()
     took = f"measured in {format_duration(result.duration_s)}"
     print_text(console, Text(f"{_legend(result)}; {took}.", "dim"))

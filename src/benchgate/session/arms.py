@@ -13,6 +13,7 @@ from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.outcome import Outcome
+from benchgate.model.timing import Phase
 from benchgate.model.verdict import decided_benchmarks
 from benchgate.report.next_step import missing_rounds
 from benchgate.session.engines import config_in
@@ -86,6 +87,7 @@ def measure_arms(
         Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
     """
     began_s, started = effects.clock(), effects.now()
+    effects.phases.begin(Phase.CHECK_OUT)
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
     effects.progress.preparing(f"preparing {_named(base)} and the working tree")
@@ -174,6 +176,7 @@ def _measure(
             planner,
             budget_s=limit_s,
             clock=effects.clock,
+            phases=effects.phases,
             progress=effects.progress,
             save=result_file.save,
             foresee=foresee,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.build_cache import BuildCache
     from benchgate.report.progress import Progress
+    from benchgate.session.phases import Phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Effects:
         environ: variables of this process.
         cwd: the folder where the command was called.
         progress: is told what is happening.
+        phases: is told which phase begins.
         builds: where builds are kept for the next session; None if they are not.
     """
 
@@ -33,4 +35,5 @@ class Effects:
     environ: Mapping[str, str]
     cwd: Path
     progress: Progress
+    phases: Phases
     builds: BuildCache | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,7 +15,6 @@ from benchgate.config import (
     SuiteBenchmark,
 )
 from benchgate.errors import ConfigError
-from benchgate.formats.registry import NAMES
 from benchgate.measure.affinity import (
     available_cpus,
     by_idleness,
@@ -31,15 +31,12 @@ from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.room import Room
-from benchgate.measure.scenario import ScenarioEngine
-from benchgate.measure.suite import SuiteEngine
-from benchgate.measure.suite_listing import SuiteListing
-from benchgate.measure.suite_output import why_no_format
 from benchgate.session.choice import EVERYTHING
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from benchgate.config import Config, Measure
@@ -112,6 +109,7 @@ class EngineOptions:
         brief: only try whether scenarios work: none of their launches counts.
         introspect: ask the targets of scenarios for their versions and settings.
         tell: tells the user what takes time, and what concerns no single benchmark.
+        starting: times how long workers take to start.
     """
 
     event: Event | None = None
@@ -122,6 +120,7 @@ class EngineOptions:
     brief: bool = False
     introspect: bool = False
     tell: Callable[[str], None] = ignore
+    starting: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 def make_engines(
@@ -171,28 +170,58 @@ def make_engines(
                 valgrind=options.valgrind,
             )
         )
-    engines.extend(
-        SuiteEngine(suites, arms, guardian, programs, tell=options.tell)
-        if options.runs_suites
-        else SuiteListing(suites, arms)
-        for suites in _wanted_suites(config, arms, unable, options.choice)
-    )
-    scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
-    if any(scenarios.values()):
-        engines.append(
-            ScenarioEngine(
-                scenarios,
-                arms,
-                guardian,
-                programs,
-                unable=unable,
-                brief=options.brief,
-                introspect=options.introspect,
-            )
-        )
+    engines += _suite_engines(config, arms, guardian, programs, options)
+    engines += _scenario_engines(config, arms, guardian, programs, options)
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
+
+
+def _suite_engines(
+    config: Config,
+    arms: Sequence[Arm],
+    guardian: Guardian,
+    programs: ProgramSettings,
+    options: EngineOptions,
+) -> list[Engine]:
+    suites = _wanted_suites(config, arms, options.unable, options.choice)
+    if not suites:
+        return []
+    # The formats of all tools take long to load.
+    from benchgate.measure.suite import SuiteEngine  # noqa: PLC0415
+    from benchgate.measure.suite_listing import SuiteListing  # noqa: PLC0415
+
+    return [
+        SuiteEngine(one, arms, guardian, programs, tell=options.tell)
+        if options.runs_suites
+        else SuiteListing(one, arms)
+        for one in suites
+    ]
+
+
+def _scenario_engines(
+    config: Config,
+    arms: Sequence[Arm],
+    guardian: Guardian,
+    programs: ProgramSettings,
+    options: EngineOptions,
+) -> list[Engine]:
+    scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
+    if not any(scenarios.values()):
+        return []
+    from benchgate.measure.scenario import ScenarioEngine  # noqa: PLC0415 - slow to load
+
+    return [
+        ScenarioEngine(
+            scenarios,
+            arms,
+            guardian,
+            programs,
+            unable=options.unable,
+            brief=options.brief,
+            introspect=options.introspect,
+        )
+    ]
 
 
 def _settings(
@@ -212,6 +241,7 @@ def _settings(
         environ=environ,
         event=options.event,
         valgrind=options.valgrind,
+        starting=options.starting,
     )
 
 
@@ -274,8 +304,7 @@ def _suites(
         for index, one in enumerate(own.benchmarks if arm.folder.is_dir() else ()):
             if not isinstance(one, SuiteBenchmark):
                 continue
-            if why := why_no_format(one.format):
-                raise _unknown_format(own, index, f'"{one.format}": {why}')
+            _require_format(own, index, one)
             if arm.name is ArmName.HEAD or one.title not in unable:
                 joined.setdefault((one.title, seen[one.title]), {})[arm.name] = one
             seen[one.title] += 1
@@ -296,9 +325,13 @@ def _wanted_suites(
     ]
 
 
-def _unknown_format(config: Config, index: int, what: str) -> ConfigError:
-    place = config.origin.place(("benchmark", index, "format"))
-    return ConfigError(
-        f"{place} = {what}",
-        hint=f"formats: {', '.join(NAMES)}; without `format`, benchgate recognizes it",
-    )
+def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
+    from benchgate.formats.registry import NAMES  # noqa: PLC0415 - slow to load
+    from benchgate.measure.suite_output import why_no_format  # noqa: PLC0415 - as above
+
+    if why := why_no_format(suite.format):
+        place = config.origin.place(("benchmark", index, "format"))
+        raise ConfigError(
+            f'{place} = "{suite.format}": {why}',
+            hint=f"formats: {', '.join(NAMES)}; without `format`, benchgate recognizes it",
+        )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worktree import one_arm, sweep
 from benchgate.model.run import Source
+from benchgate.model.timing import Phase
 from benchgate.session.choice import Choice
 from benchgate.session.opening import open_session
 from benchgate.session.outlook import describe_rounds, of_fixed_rounds
@@ -78,6 +79,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
                 planner,
                 budget_s=config.measure.budget_s,
                 clock=effects.clock,
+                phases=effects.phases,
                 progress=effects.progress,
                 save=result_file.save,
                 foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
@@ -112,6 +114,7 @@ def open_tree(
     Args:
         runs_suites, introspect: as in `open_session`.
     """
+    effects.phases.begin(Phase.CHECK_OUT)
     with ExitStack() as stack:
         if git is None:
             folder = effects.cwd

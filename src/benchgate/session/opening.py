@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.config import ScenarioBenchmark, SuiteBenchmark
@@ -15,6 +16,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.timing import Phase
 from benchgate.session.building import Builder
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.counting import about_cost, choose_counting
@@ -74,7 +76,9 @@ def open_session(
     ready = _readied(arms, config, guardian)
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
     drawn = _drawn(ready, seed)
+    effects.phases.begin(Phase.BUILD)
     tried = Builder(config, choice, effects, guardian, checkout, lends).build(drawn, ground, tried)
+    effects.phases.begin(Phase.FIND)
     place = choose_place(config, checkout)
     several = len(ready) > 1
     if several and (why := place.why_fewer_lanes(config.measure.lanes)):
@@ -88,6 +92,7 @@ def open_session(
         runs_suites=runs_suites,
         introspect=introspect,
         tell=effects.progress.message,
+        starting=partial(effects.phases.beside, Phase.START_WORKERS),
     )
     environ = clean_environ(effects.environ)
     session = Session(

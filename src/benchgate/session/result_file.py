@@ -61,6 +61,7 @@ class ResultFile:
     environments: Mapping[ArmName, Environment] = field(init=False)
     complete: bool = field(default=False, init=False)
     _before: CpuUse | None = field(init=False)
+    _redact: Redactor = field(init=False)
 
     def __post_init__(self) -> None:
         self.environments = {
@@ -72,6 +73,7 @@ class ResultFile:
             )
             for arm in self.session.arms
         }
+        self._redact = Redactor(self.effects.environ)
         self._before = CpuUse.read(self.session.cpus)
 
     def result(self) -> Result:
@@ -97,6 +99,7 @@ class ResultFile:
             warnings=self.warnings,
             tool=f"benchgate {__version__}",
             shard=self.session.shard,
+            phases=self.effects.phases.taken(),
         )
 
     def save(self) -> None:
@@ -108,7 +111,7 @@ class ResultFile:
         if self.output is None:
             return
         try:
-            write_atomic(self.output, encode_result(self.result(), Redactor(self.effects.environ)))
+            write_atomic(self.output, encode_result(self.result(), self._redact))
         except UsageError as error:
             if self.must_save:
                 raise

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.next_round import RoundPlan, follow_up, screen
+from benchgate.model.timing import Phase
 from benchgate.session.outlook import Foreteller
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from benchgate.gate.waves import WaveSettings
     from benchgate.report.progress import Progress
     from benchgate.session.outlook import BudgetForecast, Shortage
+    from benchgate.session.phases import Phases
     from benchgate.session.session import Session
 
 
@@ -132,6 +134,7 @@ def measure_rounds(
     *,
     budget_s: float,
     clock: Callable[[], float],
+    phases: Phases,
     progress: Progress,
     save: Callable[[], None],
     foresee: Callable[[BudgetForecast], Shortage | None] = lambda _: None,
@@ -159,6 +162,7 @@ def measure_rounds(
     round_index = 0
     while True:
         left_s = deadline_s - clock() - session.counting.ahead_s(1)
+        phases.begin(Phase.DECIDE)
         plan = planner.plan(round_index, left_s)
         if not plan.ids:
             return plan.dropped
@@ -173,7 +177,10 @@ def measure_rounds(
         )
         began_s = clock()
         starting, canary = progress.measuring, plan.canary
+        phases.begin(Phase.LATER_ROUNDS if round_index else Phase.FIRST_ROUND)
         session.measure_round(round_index, plan.ids, on_measured, starting=starting, canary=canary)
+        phases.assign(Phase.COUNT, session.counting.last_s)
+        phases.begin(Phase.SAVE)
         save()
         if round_index:  # the first one also starts everything
             pace.round_ended(plan, clock() - began_s - session.counting.last_s)
