@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.cli.doctor import TIMER_PAIRS, Noise, about_valgrind, give_advice, read_timer
+from benchgate.cli.doctor import TIMER_PAIRS, about_valgrind, give_advice, read_timer
 from benchgate.model.environment import Environment
+from benchgate.session.machine_noise import LaneNoise, Noise
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ def test_advice(
     assert len(advice) == len(words)
     for sentence, word in zip(advice, words, strict=True):
         assert word in sentence
+
+
+def test_it_advises_against_lanes_that_disturb_each_other() -> None:
+    calm, disturbing = LaneNoise(1.5, 0.01, 0.01), LaneNoise(1.1, 0.01, 0.05)
+    assert give_advice(GOOD, QUICK, QUIET, calm, pinned=True) == []
+    (advice,) = give_advice(GOOD, QUICK, QUIET, disturbing, pinned=True)
+    assert "`lanes = 1` in [measure]" in advice
 
 
 def test_the_timer_is_read() -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,60 +14,37 @@ from benchgate.cli.say import say
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
 from benchgate.measure import counters, layout, valgrind
-from benchgate.measure.affinity import kept_off
-from benchgate.measure.canary import canary_engine
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
 from benchgate.measure.machine import read_environment
-from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.verdict import Decision
 from benchgate.report.advice import busy_machine
 from benchgate.report.columns import print_facts
 from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
 from benchgate.session.engines import Place, choose_place
+from benchgate.session.machine_noise import NOISE_ROUNDS, measure_lanes, measure_noise
 from benchgate.session.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check
-from benchgate.session.session import Session
-from benchgate.stats.power import detectable_ratio
-from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.spread import robust_spread
 from benchgate.stats.timer import Timer, timer
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.model.environment import Environment
-    from benchgate.model.run import BenchmarkResult
     from benchgate.session.effects import Effects
+    from benchgate.session.machine_noise import LaneNoise, Noise
 
 TIMER_PAIRS = 10_000
-NOISE_ROUNDS = 12
 _TOO_NOISY_SPREAD = 0.03
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """A measurement of the canary on two arms that are the same.
-
-    Attributes:
-        pair_spread: robust spread of the log ratios of both arms, round by round.
-        launch_spread: robust spread of the logs of one arm's launches.
-        detectable: smallest ratio that a check of 12 rounds would detect.
-    """
-
-    pair_spread: float
-    launch_spread: float
-    detectable: float
 
 
 def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str]]:
     """Look at the machine, which takes a few seconds; return facts by their labels, and advice."""
     about, timer = read_environment(effects.environ), read_timer()
     place = choose_place(config, None)
-    noise = _measure_noise(config, effects)
+    noise = measure_noise(config, place, effects)
+    lane_noise = measure_lanes(config, place, effects)
     drawn = layout.find_obstacle()
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
     facts = {
@@ -82,7 +56,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
-        "lanes": _lanes(place),
+        "lanes": _lanes(place, lane_noise),
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
         "valgrind": about_valgrind(effects.environ),
@@ -90,14 +64,22 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         f"{noise.launch_spread:.2%} between launches ({NOISE_ROUNDS} rounds of equal work)",
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
     }
-    return facts, give_advice(about, timer, noise, pinned=place.cpu is not None)
+    pinned = place.cpu is not None
+    return facts, give_advice(about, timer, noise, lane_noise, pinned=pinned)
 
 
-def _lanes(place: Place) -> str:
-    """Say how many benchmarks a check measures at the same time here, and why not more."""
+def _lanes(place: Place, noise: LaneNoise | None) -> str:
+    """Say how many lanes a check has here, why not more, and what they cost."""
     cpus = [str(cpu) for cpu in place.lane_cpus if cpu is not None]
     where = f", on CPUs {' and '.join(cpus)}" if len(cpus) > 1 else ""
-    return f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
+    chosen = f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
+    if noise is None:
+        return chosen
+    return (
+        f"{chosen}; work that waits for memory takes {noise.slowdown_ratio:.2f} times as long in "
+        f"them, and its sides differ by {noise.lane_spread:.2%} in a round "
+        f"({noise.alone_spread:.2%} without lanes)"
+    )
 
 
 def about_valgrind(environ: Mapping[str, str]) -> str:
@@ -116,7 +98,14 @@ def read_timer() -> Timer:
     return timer(np.array(steps_ns, dtype=np.float64))
 
 
-def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned: bool) -> list[str]:
+def give_advice(
+    environment: Environment,
+    timer: Timer,
+    noise: Noise,
+    lane_noise: LaneNoise | None = None,
+    *,
+    pinned: bool,
+) -> list[str]:
     """List what would make measurements on this machine better, one sentence each."""
     advice = []
     if busy := busy_machine(environment):
@@ -143,43 +132,12 @@ def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned:
             f"equal work differs by {noise.pair_spread:.1%} from round to round: raise the margin, "
             "or measure on a quieter machine"
         )
-    return advice
-
-
-def _measure_noise(config: Config, effects: Effects) -> Noise:
-    folder = Path(__file__).parent
-    with ExitStack() as stack:
-        guardian = stack.enter_context(Guardian.start())
-        place = choose_place(config, None)
-        stack.enter_context(kept_off(place.cpu))
-        arms = [Arm(name, folder, folder, variables=guardian.variables) for name in ArmName]
-        settings = PythonSettings(
-            measure=config.measure.model_copy(update={"warmup": 3}),
-            cpu=place.cpu,
-            unpinned=place.unpinned,
-            all_cpus=tuple(sorted(place.cpus)),
-            interpreter="",
-            forbidden=(),
-            environ=effects.environ,
+    if lane_noise and lane_noise.is_disturbing:
+        advice.append(
+            "lanes disturb each other here if benchmarks wait for memory: if yours do, set "
+            "`lanes = 1` in [measure]"
         )
-        engine = canary_engine(arms, settings, guardian, in_trees=False)
-        stack.callback(engine.close)
-        session = Session([engine], list(ArmName), effects.draw_seed(), effects.clock)
-        session.discover()
-        for index in range(NOISE_ROUNDS):
-            session.measure_round(index, [], effects.progress.measured)
-        results = session.results()
-    base, head = (_log_values(results[arm][0]) for arm in (ArmName.BASE, ArmName.HEAD))
-    spread = robust_spread((head - base)[None, :])
-    detectable = detectable_ratio(spread, NOISE_ROUNDS, config.gate.alpha)
-    launch_spread = float(robust_spread(head[None, :])[0])
-    return Noise(float(spread[0]), launch_spread, float(detectable[0]))
-
-
-def _log_values(result: BenchmarkResult) -> FloatArray:
-    series = next(s for s in result.series if s.metric.name == "time")
-    values: FloatArray = np.log([float(nearest_rank(x.samples, 0.25)) for x in series.launches])
-    return values
+    return advice
 
 
 @click.command("doctor")
@@ -206,8 +164,8 @@ def command(
 ) -> int:
     """Check this machine: timer, pinning, lanes, noise.
 
-    benchgate measures a fixed workload against itself for a few seconds, and reports how small
-    a change it can detect here. With --self-check it does the same with the benchmarks of the
+    benchgate measures fixed workloads against themselves for about ten seconds, and reports how
+    small a change it can detect here. With --self-check it does the same with the benchmarks of the
     repository, and reports how noisy each one is, which change it would show, how many rounds
     its margin needs, how often builds simulated from these rounds fail, and what would help.
     The self-check takes about as long as three checks, and no longer than the budget.
