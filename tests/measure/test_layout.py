@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from benchgate.measure import layout
-from benchgate.measure.layout import draw_layout, find_obstacle, fixed_addresses
+from benchgate.measure.layout import REGION_BYTES, draw_layouts, find_obstacle, fixed_addresses
 
 ADDRESS = [sys.executable, "-S", "-c", "print(id(object()), hash('a'))"]
 
@@ -20,13 +21,13 @@ def address() -> str:
 
 
 def test_a_layout_follows_from_the_seed() -> None:
-    first, again, other = (draw_layout(Random(seed)) for seed in (1, 1, 2))  # noqa: S311 - nothing secret
+    first, again, other = (draw_layouts(Random(seed), 2) for seed in (1, 1, 2))  # noqa: S311 - nothing secret
     assert first == again != other
 
 
 def test_every_place_in_a_pool_a_page_and_a_line_is_drawn() -> None:
     rng = Random(1)  # noqa: S311 - nothing secret
-    layouts = [draw_layout(rng) for _ in range(2000)]
+    layouts = [draw_layouts(rng, 1)[0] for _ in range(2000)]
     for index, size in ((0, 16), (3, 64), (31, 512)):
         places = {layout.blocks[index] * size for layout in layouts}
         assert min(places) < 500
@@ -36,6 +37,20 @@ def test_every_place_in_a_pool_a_page_and_a_line_is_drawn() -> None:
     assert len({layout.gap_bytes for layout in layouts}) > 1000
     assert {chunk % 64 for layout in layouts for chunk in layout.chunks} == {0, 16, 32, 48}
     assert len({layout.hash_seed for layout in layouts}) > 1990
+
+
+def test_layouts_of_a_round_differ_in_nothing_but_whole_regions() -> None:
+    rng = Random(1)  # noqa: S311 - nothing secret
+    apart = []
+    for _ in range(500):
+        one, other = draw_layouts(rng, 2)
+        assert replace(one, gap_bytes=other.gap_bytes) == other
+        # The worker's memory must not depend on the length of its request.
+        assert len(str(one.gap_bytes)) == len(str(other.gap_bytes))
+        apart.append(one.gap_bytes - other.gap_bytes)
+    assert 0 not in apart
+    assert {gap % REGION_BYTES for gap in apart} == {0}
+    assert 200 < sum(gap > 0 for gap in apart) < 300
 
 
 def test_an_obstacle_is_named_where_addresses_are_not_fixed() -> None:

@@ -18,7 +18,7 @@ from benchgate.errors import UsageError
 from benchgate.measure.affinity import supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
-from benchgate.measure.layout import fixed_addresses
+from benchgate.measure.layout import REGION_BYTES, fixed_addresses
 from benchgate.measure.python import PythonEngine, divide, together
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.worker_process import PROGRAM
@@ -474,6 +474,32 @@ LIST = [1, 2, 3]
     found = {arm: [rest for name, *rest in log_of(tmp_path) if name == arm] for arm in (BASE, HEAD)}
     assert found[BASE] == found[HEAD]
     assert len({tuple(addresses) for addresses in found[BASE]}) == 3
+
+
+def test_libraries_of_both_arms_lie_whole_regions_apart(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    with fixed_addresses() as fixed:
+        if not fixed:
+            pytest.skip("this machine does not let addresses be fixed")
+    source = """
+import _decimal
+def bench_a(): ...
+maps = open("/proc/self/maps").read().splitlines()
+found = [line.partition("-")[0] for line in maps if "_decimal" in line]
+bench_a.setup = lambda: log(ARM, int(found[0] if found else "0", 16))
+"""
+    engine = make_engine({"benchmarks/bench_it.py": logging_file(tmp_path, source)})
+    discovered(engine)
+    for index in range(4):
+        measure(engine, ["it/a"], index)
+    found = {arm: [int(at) for name, at in log_of(tmp_path) if name == arm] for arm in (BASE, HEAD)}
+    if 0 in found[BASE]:
+        pytest.skip("in this Python, _decimal is not a library")
+    apart = [head - base for base, head in zip(found[BASE], found[HEAD], strict=True)]
+    assert 0 not in apart
+    assert {gap % REGION_BYTES for gap in apart} == {0}
+    assert len({at % REGION_BYTES for at in found[BASE]}) > 1
 
 
 def test_the_arms_environments_differ_in_nothing_but_the_name_of_the_arm(

@@ -475,14 +475,18 @@ while frame.f_code.co_name != "serve":
     frame = frame.f_back
 taken = frame.f_locals["self"].taken
 COUNTS = [[len(row), {sys.getsizeof(o) // 16 for o in row}] for row in taken[:32]]
-COUNTS = [taken and len(taken), COUNTS[2], COUNTS[31], [len(chunk) for chunk in taken[32:]]]
+sizes = [len(chunk) for chunk in taken[32:]]
+COUNTS = [taken and len(taken), COUNTS[2], COUNTS[31], sizes[:2], sum(sizes), max(sizes)]
 """
-    layout = Layout(1, 100, tuple(range(32)), (512, 640), 4096)
+    layout = Layout(1, 100, tuple(range(32)), (512, 640), 4 * 2**20 + 4096)
     worker = start(source, layout=layout)
     worker.ready(20)
     with pytest.raises(WorkerFailedError) as caught:
         launch(worker, "a")
-    assert "[35, [2, {3}], [31, {32}], [512, 640, 4096]]" in caught.value.error
+    # Of the gap, the header of each of 32 parts takes a page; one part takes what is left over.
+    gap, part = 4 * 2**20 + 4096 - 32 * 4096, 4 * 2**20 // 32
+    counted = f"[512, 640], {512 + 640 + gap}, {part}]"
+    assert f"[66, [2, {{3}}], [31, {{32}}], {counted}" in caught.value.error
 
 
 # Failures

@@ -103,8 +103,8 @@ class FunctionCounter:
             own = folder / arm
             own.mkdir()
             under[arm] = self._valgrind.under_callgrind(own)
-        layout = layout_of_round(round_index)
-        return self._workers.start(files, layout, None, under=under)
+        layouts = [layout_of_round(round_index)] * len(files)
+        return self._workers.start(files, layouts, None, under=under)
 
     def _count_one(
         self, id_: str, workers: Sequence[Worker], folder: Path

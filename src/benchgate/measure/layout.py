@@ -1,10 +1,15 @@
-"""The memory layout of workers: random in each round, and the same in both arms.
+"""The memory layout of workers: random in each round, and nearly the same in both arms.
 
 The same code takes up to a tenth longer or shorter depending on where its data happens to lie
 (Mytkowicz, Diwan, Hauswirth and Sweeney, 2009), and the OS randomizes that for every process. So
 both arms of a round get the same addresses and the same hash seed. Each round gets different
 addresses, so that a single lucky address does not decide. If an edit moves data by a few bytes,
 this then appears as noise instead of as a difference (Curtsinger and Berger, 2013).
+
+Only the libraries that the user's code loads, and what it maps, lie some regions apart. A CPU
+remembers how branches went by their addresses, for both processes that take turns on it. If
+different code of both arms lay at the same addresses, each would be predicted by what the other
+did.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +36,10 @@ _CHUNKS = 16
 _CHUNK_BYTES = range(512, 16 * 1024, 16)
 _PAGE_BYTES = 4096
 _GAP_PAGES = range(64, 4096)
+# As large as a huge page, so that addresses in different regions are alike to caches and the OS.
+REGION_BYTES = 2 * 2**20
+# With these, all gaps have eight digits, so that requests are equally long.
+_REGIONS = range(5, 21)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +67,22 @@ class Layout:
         return {"PYTHONHASHSEED": str(self.hash_seed), "BENCHGATE_PADDING": padding}
 
 
-def draw_layout(rng: random.Random) -> Layout:
-    """Draw the layout of a round; all places in a pool, a page and a line are equally likely."""
-    return Layout(
+def draw_layouts(rng: random.Random, count: int) -> list[Layout]:
+    """Draw the layouts of a round, one for each arm: equal, but in different regions.
+
+    All places in a pool, a page and a line are equally likely.
+    """
+    layout = Layout(
         hash_seed=rng.randrange(1, 2**32),
         padding_bytes=rng.randrange(_PAGE_BYTES),
         blocks=tuple(rng.randrange(_POOL_BYTES // size) for size in _BLOCK_BYTES),
         chunks=tuple(rng.choice(_CHUNK_BYTES) for _ in range(_CHUNKS)),
         gap_bytes=rng.choice(_GAP_PAGES) * _PAGE_BYTES,
     )
+    return [
+        replace(layout, gap_bytes=layout.gap_bytes + region * REGION_BYTES)
+        for region in rng.sample(_REGIONS, count)
+    ]
 
 
 @contextmanager

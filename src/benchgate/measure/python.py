@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
 from benchgate.measure.function_counting import FunctionCounter
-from benchgate.measure.layout import draw_layout
+from benchgate.measure.layout import draw_layouts
 from benchgate.measure.lockstep import SamplePlan, starting_order
 from benchgate.measure.pair import LaunchOutcome, measure_launch
 from benchgate.measure.provided import note_on_versions, versions_of
@@ -193,10 +193,10 @@ class PythonEngine:
             files = {arm: side.file for entry in entries for arm, side in entry.sides.items()}
             arms = tuple(arm for arm in self._arms if arm in files)
             arms = starting_order(arms, files[arms[0]].path, round_index)
-            layout = draw_layout(rng)
+            layouts = draw_layouts(rng, len(arms))
             try:
                 in_turn = {arm: files[arm] for arm in arms}
-                workers = self._workers.start(in_turn, layout, None if parallel else cpu)
+                workers = self._workers.start(in_turn, layouts, None if parallel else cpu)
             except WorkerFailedError as failure:
                 arm = failure.worker.arm.name
                 for id_ in pending:
@@ -307,9 +307,9 @@ class PythonEngine:
             return
         workers: list[Worker] = []
         try:
-            layout = draw_layout(rng)
+            layouts = draw_layouts(rng, 1)
             on = None if entry.parallel else cpu
-            workers = self._workers.start({other: side.file}, layout, on)
+            workers = self._workers.start({other: side.file}, layouts, on)
             self._launch(workers, id_, rng, alone=True)
         except WorkerFailedError as too:
             yield _failed(too, id_, arms)

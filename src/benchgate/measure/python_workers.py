@@ -135,7 +135,7 @@ class Workers:
     def start(
         self,
         files: Mapping[ArmName, BenchFile],
-        layout: Layout,
+        layouts: Sequence[Layout],
         cpu: int | None,
         *,
         under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
@@ -143,6 +143,7 @@ class Workers:
         """Start a worker for each arm's file and import the file.
 
         Args:
+            layouts: one for each worker.
             cpu: the CPU that the workers share; None if they may use all CPUs.
             under: for each arm, the program that executes its interpreter, if there is one.
 
@@ -153,7 +154,7 @@ class Workers:
         try:
             # One by one: if a later worker fails to start, those that have started are ended.
             with self._settings.starting():
-                for name, file in files.items():
+                for (name, file), layout in zip(files.items(), layouts, strict=True):
                     other = under.get(name, ())
                     worker = self._start(self._arms[name], file, cpu, layout, under=other)
                     workers.append(worker)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.counters import CounterError
-from benchgate.measure.layout import draw_layout
+from benchgate.measure.layout import draw_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -90,7 +90,7 @@ def version_of(program: str) -> str:
 
 def layout_of_round(round_index: int) -> Layout:
     """The layout in which a round is counted: the same in both arms, and in every session."""
-    return draw_layout(random.Random(round_index))  # noqa: S311 - repeatable on purpose
+    return draw_layouts(random.Random(round_index), 1)[0]  # noqa: S311 - repeatable on purpose
 
 
 def count_of_program(folder: Path) -> int:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # One part in so many: what works less beside a benchmark changes its time less than any margin.
 LEAST_SHARE = 100
+PAGE_BYTES = 4096
+GAP_PARTS = 32
 # Valgrind watches for this function of the C library, which does nearly nothing, and which hardly
 # anybody calls: when it begins, valgrind writes down what it has counted.
 mark = getattr(os, "ctermid", os.getpid)
@@ -57,8 +59,20 @@ def occupy(blocks: list[int], chunks: list[int], gap_bytes: int) -> list[Any]:
     taken: list[Any] = [[empty_object(16 * i) for _ in range(n)] for i, n in enumerate(blocks, 1)]
     taken += [bytearray(size) for size in chunks]
     # For zeros that nobody reads, the OS assigns addresses but no memory.
-    taken.append(bytes(gap_bytes))
+    taken += [bytes(size) for size in gap_parts(gap_bytes)]
     return taken
+
+
+def gap_parts(gap_bytes: int) -> list[int]:
+    """Divide a gap into blocks, equally many for every gap; return the bytes that they hold.
+
+    Some kernels align what is at least as large as a huge page. This leaves a hole above it, where
+    the next small library would lie, and not move.
+    """
+    part = gap_bytes // (GAP_PARTS * PAGE_BYTES) * PAGE_BYTES
+    sizes = [gap_bytes - part * (GAP_PARTS - 1)] + [part] * (GAP_PARTS - 1)
+    # The header of a block takes the rest of its last page.
+    return [max(0, size - PAGE_BYTES) for size in sizes]
 
 
 def empty_object(size: int) -> object:
