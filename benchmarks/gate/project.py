@@ -1,4 +1,4 @@
-"""The project whose builds are judged: ten kinds of real work, in a scratch repository."""
+"""The projects whose builds are judged: real work in Python and in C, in a scratch repository."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
@@ -27,6 +28,30 @@ PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
 # The interpreter itself: the first `python3` on the path may be a script that looks for it.
 _PYTHON = Path(sys.executable).resolve()
 COMMAND_CONFIG = f'[[benchmark]]\nname = "program"\ncommand = "{_PYTHON} command.py"\n'
+_EXTENSION = Path(__file__).parent / "extension"
+_EXTENSION_CONFIG = f"""\
+[build]
+command = "cc OPTIONS -shared -fPIC -I{sysconfig.get_path("include")} -o extension.so extension.c"
+
+[[benchmark]]
+python = "benchmarks"
+interpreter = "{_PYTHON}"
+"""
+# Like other unrelated code, it moves the code behind it.
+_UNRELATED_C = """
+static PyObject *
+count_marks(PyObject *self, PyObject *text)
+{
+    Py_ssize_t size, count = 0;
+    const char *in = PyUnicode_AsUTF8AndSize(text, &size);
+    if (in == NULL)
+        return NULL;
+    for (Py_ssize_t i = 0; i < size; i++)
+        count += in[i] == '&' || in[i] == '<';
+    return PyLong_FromSsize_t(count);
+}
+"""
+_EXPORTED_C = '    {"count_marks", count_marks, METH_O, "Count marks."},\n    {NULL'
 # Edits that do not concern what is measured: a text in workloads.py, and its replacement.
 EDITS = {
     "docstring": ("def sort() -> None:\n", 'def sort() -> None:\n    """Sort some numbers."""\n'),
@@ -79,13 +104,7 @@ def git(folder: Path, *arguments: str) -> None:
 @contextmanager
 def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
     """Make a scratch repository of one commit, with the change in the working tree."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "project"
-        shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "benchgate.toml").write_text(config, encoding="utf-8")
-        git(folder, "init", "--initial-branch=main")
-        git(folder, "add", ".")
-        git(folder, "commit", "--message=base")
+    with _committed(FOLDER, config) as folder:
         percents = [change.percents.get(name, 0) for name in NAMES]
         _replace(folder / "workloads.py", _percents([0] * len(NAMES)), _percents(percents))
         if change.edit:
@@ -93,6 +112,31 @@ def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
         if change.command:
             extra = round(change.command / 100 * _loops_of_a_program())
             _replace(folder / "command.py", _extra(0), _extra(extra))
+        yield folder
+
+
+@contextmanager
+def extension_repository(options: str) -> Iterator[Path]:
+    """Make a scratch repository of a C extension; the head has one more function.
+
+    Args:
+        options: of the C compiler.
+    """
+    with _committed(_EXTENSION, _EXTENSION_CONFIG.replace("OPTIONS", options)) as folder:
+        _replace(folder / "extension.c", "/* unrelated */\n", _UNRELATED_C)
+        _replace(folder / "extension.c", "    {NULL", _EXPORTED_C)
+        yield folder
+
+
+@contextmanager
+def _committed(source: Path, config: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "project"
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "benchgate.toml").write_text(config, encoding="utf-8")
+        git(folder, "init", "--initial-branch=main")
+        git(folder, "add", ".")
+        git(folder, "commit", "--message=base")
         yield folder
 
 

@@ -29,6 +29,7 @@ from benchmarks.gate.project import (
     Change,
     burner,
     check,
+    extension_repository,
     repository,
 )
 
@@ -37,6 +38,7 @@ from benchgate.baselines.own_file import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 RECORDINGS = Path(__file__).parent / "recordings"
 
@@ -50,6 +52,9 @@ class Scenario:
         percent: extra loop units in one workload, another one in each build; or, if `everywhere`,
             in all of them; of a program, extra CPU time.
         is_edited: the head has one of the edits that change nothing measured, in turn.
+        edit: the name of such an edit, which the head has in every build.
+        extension: a C extension is measured, compiled with these options; an unrelated function
+            moves its code in the head.
         is_command: a program of about 30 ms is measured instead of the ten functions.
         burner: see `project.burner`.
         rounds: how many rounds of everything are measured; 0 if benchgate chooses.
@@ -64,6 +69,8 @@ class Scenario:
     percent: int = 0
     everywhere: bool = False
     is_edited: bool = False
+    edit: str = ""
+    extension: str = ""
     is_command: bool = False
     burner: str = ""
     rounds: int = 0
@@ -77,8 +84,10 @@ class Scenario:
     def words(self) -> str:
         """A description for people."""
         what = "a program" if self.is_command else ""
+        what = f"a C extension ({self.extension})" if self.extension else what
         change = f"+{self.percent} %" if self.percent else ""
-        edit = "an unrelated edit" if self.is_edited else ""
+        is_edited = self.is_edited or self.edit or self.extension
+        edit = "an unrelated edit" if is_edited else ""
         margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
         busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
         alone = "one build at a time" if self.is_alone and not self.burner else ""
@@ -93,8 +102,15 @@ class Scenario:
         names = NAMES if self.everywhere else (NAMES[index % len(NAMES)],)
         # Each half of the sessions has all of them, one after the other.
         turn = index // 2 if self.rounds else index
-        edit = list(EDITS)[turn % len(EDITS)] if self.is_edited else ""
+        edit = list(EDITS)[turn % len(EDITS)] if self.is_edited else self.edit
         return Change(dict.fromkeys(names, self.percent), edit=edit)
+
+    def repository(self, index: int) -> AbstractContextManager[Path]:
+        """Make the scratch repository of a build."""
+        if self.extension:
+            return extension_repository(self.extension)
+        config = COMMAND_CONFIG if self.is_command else PYTHON_CONFIG
+        return repository(self.change(index), config)
 
     def options(self, index: int) -> list[str]:
         """The options of `benchgate check`."""
@@ -139,6 +155,14 @@ BUILDS = (
     Scenario("command-5-burner-same", 5, is_command=True, burner="same", is_alone=True, builds=50),
     Scenario("3-burner-other", 3, burner="other", is_alone=True, builds=20),
     Scenario("3-burner-same", 3, burner="same", is_alone=True, builds=20),
+)
+
+# Each measures the same two commits in all of its builds.
+TWICE = (
+    _in_lanes("twice-edited", edit="import", builds=10),
+    _in_lanes("twice-extension", extension="-O2", builds=10),
+    _in_lanes("twice-aligned", extension="-O2 -falign-functions=64 -falign-loops=64", builds=10),
+    _in_lanes("twice-command", is_command=True, builds=10),
 )
 
 
@@ -188,7 +212,7 @@ def _record(
 
 def plan() -> Iterator[tuple[Scenario, int]]:
     """Give what is wanted, in an order that makes a recording useful whenever it is stopped."""
-    for scenarios in (SESSIONS, BUILDS):
+    for scenarios in (SESSIONS, BUILDS, TWICE):
         done = dict.fromkeys(scenarios, 0)
         while any(done[s] < s.builds for s in scenarios):
             for scenario in scenarios:
@@ -217,8 +241,7 @@ def _code() -> str:
 
 def _measure(scenario: Scenario, index: int, path: Path) -> str:
     change = scenario.change(index)
-    config = COMMAND_CONFIG if scenario.is_command else PYTHON_CONFIG
-    with repository(change, config) as folder, tempfile.TemporaryDirectory() as temporary:
+    with scenario.repository(index) as folder, tempfile.TemporaryDirectory() as temporary:
         output = Path(temporary) / "result.json"
         with burner(scenario.burner):
             answer = check(folder, output, scenario.options(index))
@@ -239,6 +262,11 @@ def _measure(scenario: Scenario, index: int, path: Path) -> str:
         "exit_code": answer.exit_code,
         "seconds": round(answer.seconds, 2),
         "outcomes": {f"{r['benchmark']} {r['statistic']}": r["outcome"] for r in rows},
+        "ratios": {
+            f"{r['benchmark']} {r['statistic']}": [r["ratio"], *r["interval"]]
+            for r in rows
+            if r["interval"]
+        },
     }
     whole = bool(scenario.rounds)
     write_recording(path, recording_of(result, about, whole=whole))
