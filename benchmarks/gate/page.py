@@ -17,6 +17,7 @@ from benchmarks.gate.replay import Half, Question, replay, replay_rules
 from benchmarks.gate.stored_page import stored_blocks
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
+from benchmarks.gate.twice import twice_blocks
 
 from benchgate.model.outcome import Outcome
 
@@ -79,7 +80,7 @@ KINDS = (
 
 def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> None:
     """Judge everything that is recorded or simulated, and write the page and the figure."""
-    head = [_HEAD, *_executed()]
+    head = [_HEAD, *_executed(), *twice_blocks()]
     replayed = dict(_replayed(sizes, processes, say))
     rules, points = _rules(sizes)
     found = ask_all(sizes.launches, seed=SEED, processes=processes, say=say)
