@@ -86,6 +86,8 @@ lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes
 	$(LOCK) $(ARGS) pyproject.toml --extra report --extra sql --extra yaml --output-file requirements/action.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
+	$(LOCK) $(ARGS) --group installer --constraints requirements/dev.txt \
+		--output-file requirements/installer.txt
 	$(LOCK) $(ARGS) --group peers --output-file requirements/peers.txt
 	$(LOCK) $(ARGS) --group otava --output-file requirements/otava.txt
 	$(LOCK) $(ARGS) --group energy --output-file requirements/energy.txt

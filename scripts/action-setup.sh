@@ -8,11 +8,15 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# What a job may have set for its own Python and pip must not lead ours astray. Where packages
-# come from stays as the runner has it (PIP_INDEX_URL and the like): the hashes decide what they are.
-unset PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE VIRTUAL_ENV __PYVENV_LAUNCHER__ || true
-unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PIP_REQUIRE_VIRTUALENV PIP_NO_DEPS PIP_CONSTRAINT || true
-unset PIP_NO_BINARY PIP_REQUIREMENT PIP_DRY_RUN PIP_IGNORE_INSTALLED PIP_PYTHON PIP_NO_USER || true
+# What a job may have set for its own Python, pip and uv must not lead ours astray. Where packages come
+# from stays as the runner has it (PIP_INDEX_URL and the like): the hashes decide what they are.
+for name in ${!PYTHON@} ${!PIP_@} ${!UV_@} VIRTUAL_ENV __PYVENV_LAUNCHER__; do
+  case $name in
+  PIP_INDEX_URL | PIP_EXTRA_INDEX_URL | PIP_FIND_LINKS | PIP_NO_INDEX | PIP_TRUSTED_HOST) ;;
+  PIP_CERT | PIP_CLIENT_CERT | PIP_PROXY | PIP_TIMEOUT | PIP_DEFAULT_TIMEOUT | PIP_KEYRING_PROVIDER) ;;
+  *) unset "$name" ;;
+  esac
+done
 
 usable() {
   "$1" -I -c '
@@ -71,13 +75,33 @@ fi
 
 folder=$(mktemp -d "$RUNNER_TEMP/benchgate-environment.XXXXXXXXXX")
 venv=$folder/venv
-"$python" -I -m venv "$venv"
-# With a file named here, pip leaves out the user's own, which an earlier step may have written and
-# which can have pip run another interpreter. The machine's own in /etc counts.
-: >"$folder/pip.conf"
-PIP_CONFIG_FILE=$folder/pip.conf "$venv/bin/python" -I -m pip install \
-  --quiet --disable-pip-version-check --no-input \
-  --no-compile --only-binary :all: --require-hashes --requirement "$root/requirements/action.txt"
+"$python" -I -m venv --without-pip "$venv"
+installer=$python
+if ! "$python" -I -c 'import pip' </dev/null >/dev/null 2>&1; then
+  "$python" -I -m venv "$folder/pip"
+  installer=$folder/pip/bin/python
+fi
+sources=$folder/sources.txt
+variables=$("$python" -I "$root/scripts/package-sources.py" "$sources")
+unset ${!PIP_@}
+while IFS='=' read -r name value; do
+  if [ -n "$name" ]; then export "$name=$value"; fi
+done <<<"$variables"
+# pip reads no file at all: the user's own, which an earlier step may have written, can have it run
+# another interpreter. uv installs the rest in a fifth of the time that pip takes.
+PIP_CONFIG_FILE=/dev/null "$installer" -I -m pip install \
+  --quiet --disable-pip-version-check --no-input --root-user-action ignore \
+  --no-compile --no-deps --only-binary :all: --require-hashes --target "$folder/uv" \
+  --requirement "$sources" --requirement "$root/requirements/installer.txt"
+# As pip does: certificates of the machine, if it has any, and the best of all sources.
+if compgen -G '/etc/ssl/certs/*' >/dev/null || compgen -G '/etc/pki/tls/certs/*' >/dev/null; then
+  export UV_SYSTEM_CERTS=true
+fi
+"$folder/uv/bin/uv" pip install \
+  --quiet --no-config --python "$venv/bin/python" --cache-dir "$folder/cache" \
+  --index-strategy unsafe-best-match --no-build --require-hashes \
+  --requirement "$sources" --requirement "$root/requirements/action.txt"
+rm -rf "$folder/uv" "$folder/cache" "$folder/pip"
 # Copied, not built: a build needs tools that are not locked.
 site=$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R "$root/src/benchgate" "$site/"

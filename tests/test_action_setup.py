@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "action-setup.sh"
 REACHES = '[ -w "$path" ] || [ -O "$path" ]'
 REACHES_HERE = 'case "${OUT_OF_REACH:-}" in *":$path:"*) false ;; esac'
 FIXED = "/usr/bin/python3 /usr/local/bin/python3 /opt/homebrew/bin/python3"
-TOOLS = ("bash", "cat", "chmod", "cp", "dirname", "mkdir", "mktemp", "rm", "sh")
+TOOLS = ("bash", "cat", "chmod", "cp", "dirname", "grep", "mkdir", "mktemp", "rm", "sh")
 NONE = "::error title=benchgate::no Python 3.11 or newer with venv was found on this runner"
 
 # Stands for an interpreter: what is asked by `-c` a real one answers, which takes itself for that
@@ -36,10 +36,33 @@ sysconfig.get_config_var = lambda name: {flag} if name == "Py_GIL_DISABLED" else
 exec(sys.argv[1])
 ' "$3"
 fi
-if [ "$1 $2 $3" = "-I -m venv" ]; then
-  mkdir -p "$4/bin" "$4/site"
-  cp "$STUB" "$4/bin/python"
+if [ "$1 $2 $3 $4" = "-I -m venv --without-pip" ]; then
+  mkdir -p "$5/bin" "$5/site"
+  cp "$STUB" "$5/bin/python"
   exit 0
+fi
+# With pip.
+if [ "$1 $2 $3" = "-I -m venv" ]; then
+  mkdir -p "$4/bin"
+  cp "$0" "$4/bin/python"
+  exit 0
+fi
+case "$2" in
+*package-sources.py)
+  env >"$LOG.sources"
+  echo "--index-url https://machine.example.org/simple" >"$3"
+  echo "PIP_CERT=/machine/its own.pem"
+  exit 0
+  ;;
+esac
+if [ "$1 $2 $3" = "-I -m pip" ]; then
+  echo "pip: $*" >>"$LOG"
+  env >"$LOG.pip"
+  for folder; do [ "$before" != --target ] || break; before=$folder; done
+  mkdir -p "$folder/bin"
+  cp "$UV" "$folder/bin/uv"
+  ! grep -qs PIP_STUB_EXIT "${{LOG%/log}}/exits"
+  exit
 fi
 exit 99
 """
@@ -47,13 +70,15 @@ STUB = """\
 #!/bin/sh
 echo "venv: $*" >>"$LOG"
 case "$2 $3" in
-"-m pip")
-  env >"$LOG.pip"
-  exit "${PIP_EXIT:-0}"
-  ;;
 "-m benchgate") echo "benchgate, version 1" ;;
 *) echo "${0%/bin/python}/site" ;;
 esac
+"""
+UV = """\
+#!/bin/sh
+echo "uv: $*" >>"$LOG"
+env >"$LOG.uv"
+! grep -qs UV_STUB_EXIT "${LOG%/log}/exits"
 """
 
 
@@ -127,7 +152,20 @@ class Runner:
         )
 
     def tried(self) -> list[str]:
-        """Every interpreter that was started, and what the environment's own was called with."""
+        """Every interpreter that was started."""
+        return [line for line in self._log() if ": " not in line]
+
+    def calls(self, who: str) -> list[str]:
+        """What the environment's own interpreter ("venv"), pip or uv was called with."""
+        return [
+            line.removeprefix(f"{who}: ") for line in self._log() if line.startswith(f"{who}: ")
+        ]
+
+    def seen(self, who: str) -> str:
+        """The variables that pip, uv or the script that looks for sources was started with."""
+        return Path(f"{self.variables['LOG']}.{who}").read_text()
+
+    def _log(self) -> list[str]:
         log = Path(self.variables["LOG"])
         return log.read_text().splitlines() if log.exists() else []
 
@@ -135,7 +173,7 @@ class Runner:
         """The one that made the environment."""
         done = self()
         assert done.returncode == 0, done.stderr
-        return [line for line in self.tried() if not line.startswith("venv: ")][-1]
+        return self.tried()[-1]
 
 
 def program(place: Path, text: str) -> Path:
@@ -153,7 +191,8 @@ def runner(tmp_path: Path) -> Runner:
     assert text.count(FIXED) == text.count(REACHES) == 1
     text = text.replace(FIXED, f"'{system}'").replace(REACHES, REACHES_HERE)
     program(action / "scripts" / SCRIPT.name, text)
-    for name in ("requirements/action.txt", "src/benchgate/a.py", "src/benchgate/b/c.py"):
+    locks = ("requirements/action.txt", "requirements/installer.txt")
+    for name in (*locks, "src/benchgate/a.py", "src/benchgate/b/c.py"):
         path = action / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {name}\n")
@@ -165,11 +204,12 @@ def runner(tmp_path: Path) -> Runner:
         (tools / name).symlink_to(found)
     program(tools / "uname", '#!/bin/sh\necho "${UNAME:-Linux}"\n')
     program(tools / "env", "#!/bin/sh\nexport -p\n")
-    stub = program(tmp_path / "stub", STUB)
+    stub, uv = program(tmp_path / "stub", STUB), program(tmp_path / "uv", UV)
     variables = {
         "PATH": str(tools),
         "LOG": str(tmp_path / "log"),
         "STUB": str(stub),
+        "UV": str(uv),
         "RUNNER_TEMP": str(tmp_path / "runner temp"),
         "RUNNER_TOOL_CACHE": str(cache),
         "GITHUB_OUTPUT": str(tmp_path / "output"),
@@ -271,17 +311,36 @@ def test_on_windows_the_job_is_told_so(runner: Runner) -> None:
 def test_only_what_is_locked_is_installed_and_the_code_is_copied(runner: Runner) -> None:
     runner.interpreter(runner.system)
     assert runner().returncode == 0
-    called = [line.removeprefix("venv: ") for line in runner.tried() if line.startswith("venv: ")]
-    assert called[0] == (
-        "-I -m pip install --quiet --disable-pip-version-check --no-input --no-compile "
-        "--only-binary :all: --require-hashes "
-        f"--requirement {runner.action}/requirements/action.txt"
-    )
-    assert all(call.startswith("-I ") for call in called)
     (environment,) = runner.environments
+    made = environment.parent
+    (of_pip,), (of_uv,) = runner.calls("pip"), runner.calls("uv")
+    assert of_pip == (
+        "-I -m pip install --quiet --disable-pip-version-check --no-input"
+        " --root-user-action ignore --no-compile --no-deps --only-binary :all: --require-hashes"
+        f" --target {made}/uv --requirement {made}/sources.txt"
+        f" --requirement {runner.action}/requirements/installer.txt"
+    )
+    assert of_uv == (
+        f"pip install --quiet --no-config --python {environment}/bin/python"
+        f" --cache-dir {made}/cache --index-strategy unsafe-best-match --no-build"
+        f" --require-hashes --requirement {made}/sources.txt"
+        f" --requirement {runner.action}/requirements/action.txt"
+    )
+    assert all(call.startswith("-I ") for call in runner.calls("venv"))
     copied = environment / "site" / "benchgate"
     assert (copied / "a.py").read_text() == "# src/benchgate/a.py\n"
     assert (copied / "b" / "c.py").exists()
+    assert {path.name for path in made.iterdir()} == {"venv", "sources.txt"}
+
+
+def test_an_interpreter_without_pip_gets_one_elsewhere(runner: Runner) -> None:
+    plain = runner.interpreter(runner.system, more='sys.modules["pip"] = None')
+    assert runner().returncode == 0
+    (environment,) = runner.environments
+    assert runner.tried()[-1] == f"{environment.parent}/pip/bin/python"
+    assert set(runner.tried()[:-2]) == {str(plain)}
+    assert len(runner.calls("pip")) == 1
+    assert not (environment.parent / "pip").exists()
 
 
 def test_what_a_job_has_set_for_its_own_python_leads_nothing_astray(runner: Runner) -> None:
@@ -289,21 +348,34 @@ def test_what_a_job_has_set_for_its_own_python_leads_nothing_astray(runner: Runn
     done = runner(
         PYTHONPATH="/theirs",
         PYTHONHOME="/theirs",
+        PYTHONINSPECT="1",
+        PYTHONWARNINGS="error",
         VIRTUAL_ENV="/theirs",
         PIP_TARGET="/theirs",
         PIP_PREFIX="/theirs",
+        PIP_PLATFORM="theirs",
         PIP_USER="1",
         PIP_NO_DEPS="1",
         PIP_REQUIRE_VIRTUALENV="1",
         PIP_CONSTRAINT="/theirs",
         PIP_NO_BINARY=":all:",
         PIP_INDEX_URL="https://mirror.example.org/simple",
+        UV_PYTHON="/theirs",
+        UV_CONFIG_FILE="/theirs",
+        UV_DEFAULT_INDEX="https://theirs.example.org/simple",
     )
     assert done.returncode == 0, done.stderr
-    seen = Path(f"{runner.variables['LOG']}.pip").read_text()
-    assert "theirs" not in seen
-    found = set(re.findall(r"\b(?:PIP|PYTHON)\w+(?==)", seen))
-    assert found == {"PIP_CONFIG_FILE", "PIP_INDEX_URL"}
+    expected = {
+        "sources": {"PIP_INDEX_URL"},
+        "pip": {"PIP_CONFIG_FILE", "PIP_CERT"},
+        "uv": {"PIP_CERT"},
+    }
+    for who, names in expected.items():
+        seen = runner.seen(who)
+        assert "theirs" not in seen
+        found = set(re.findall(r"\b(?:PIP|PYTHON|UV)_?\w+(?==)", seen))
+        assert found - {"UV_SYSTEM_CERTS"} == names
+    assert "/machine/its own.pem" in runner.seen("uv")
 
 
 def test_no_use_runs_what_an_earlier_one_has_left(runner: Runner) -> None:
@@ -320,7 +392,7 @@ def test_no_use_runs_what_an_earlier_one_has_left(runner: Runner) -> None:
     _, second = runner.environments
     assert not second.is_relative_to(first.parent)
     assert list(second.parent.rglob("sitecustomize.py")) == []
-    assert sum("-m pip" in line for line in runner.tried()) == 2
+    assert len(runner.calls("pip")) == len(runner.calls("uv")) == 2
 
 
 def test_an_environment_is_for_this_user_alone(runner: Runner) -> None:
@@ -331,9 +403,11 @@ def test_an_environment_is_for_this_user_alone(runner: Runner) -> None:
     assert environment.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_was_not_installed_is_no_environment(runner: Runner) -> None:
+@pytest.mark.parametrize("which", ["PIP_STUB_EXIT", "UV_STUB_EXIT"])
+def test_what_was_not_installed_is_no_environment(runner: Runner, which: str) -> None:
     runner.interpreter(runner.system)
-    assert runner(PIP_EXIT="1").returncode == 1
+    (runner.folder / "exits").write_text(which)
+    assert runner().returncode == 1
     assert runner.environments == []
 
 
@@ -341,11 +415,8 @@ def test_pip_reads_no_file_of_the_users(runner: Runner) -> None:
     # It may name another interpreter to run, and steps before this one may have written it.
     runner.interpreter(runner.system)
     assert runner(PIP_CONFIG_FILE="/theirs").returncode == 0
-    (environment,) = runner.environments
-    seen = Path(f"{runner.variables['LOG']}.pip").read_text()
-    (given,) = re.findall(r"PIP_CONFIG_FILE='?([^'\n]*)", seen)
-    assert Path(given) == environment.parent / "pip.conf"
-    assert Path(given).read_bytes() == b""
+    # pip reads no file at all if it is given this one.
+    assert re.findall(r"PIP_CONFIG_FILE='?([^'\n]*)", runner.seen("pip")) == ["/dev/null"]
 
 
 def test_an_interpreter_that_the_jobs_user_cannot_change_comes_first(runner: Runner) -> None:
@@ -355,14 +426,14 @@ def test_an_interpreter_that_the_jobs_user_cannot_change_comes_first(runner: Run
     safe = runner.interpreter(runner.system)
     reach = f":{cached.parent}:{named}:{safe}:{safe.parent}:"
     assert runner(OUT_OF_REACH=reach).returncode == 0
-    assert [line for line in runner.tried() if not line.startswith("venv: ")][-1] == str(safe)
+    assert runner.tried()[-1] == str(safe)
 
 
 def test_what_the_jobs_user_can_change_is_used_where_there_is_nothing_else(runner: Runner) -> None:
     too_old = runner.interpreter(runner.system, (3, 10, 2))
     cached = runner.interpreter(runner.cached("3.13.1"))
     assert runner(OUT_OF_REACH=f":{too_old}:{too_old.parent}:").returncode == 0
-    assert [line for line in runner.tried() if not line.startswith("venv: ")][-1] == str(cached)
+    assert runner.tried()[-1] == str(cached)
 
 
 def test_it_can_be_run_as_it_lies_there() -> None:

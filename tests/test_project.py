@@ -56,6 +56,7 @@ def declared(lock: str) -> list[Requirement]:
     lines = {
         "action.txt": project + extras["report"] + extras["sql"] + extras["yaml"],
         "dev.txt": project + groups["dev"],
+        "installer.txt": groups["installer"],
         "docs.txt": groups["docs"],
         "peers.txt": groups["peers"],
         "suites.txt": groups["suites"],

@@ -37,7 +37,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("act")]
 
 ROOT = Path(__file__).parents[2]
 ACTION = "octo-org/benchgate@v1"
-SHIPPED = ("action.yml", "requirements/action.txt", "scripts/action-setup.sh", "src/benchgate")
+LOCKS = ("requirements/action.txt", "requirements/installer.txt")
+SCRIPTS = ("scripts/action-setup.sh", "scripts/package-sources.py")
+SHIPPED = ("action.yml", *LOCKS, *SCRIPTS, "src/benchgate")
 UPLOAD = Path(__file__).with_name("actions") / "upload-artifact"
 BASELINE = "benchgate-baseline.default.linux-x86_64"
 RESULT = "benchgate-result.default.linux-x86_64"
@@ -73,12 +75,10 @@ def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the action installs, fetched once for all jobs."""
     folder = tmp_path_factory.mktemp("wheels")
-    locked = ROOT / "requirements" / "action.txt"
+    locked = [f"--requirement={ROOT / lock}" for lock in LOCKS]
     download = ["pip", "download", "--quiet", "--only-binary=:all:", "--require-hashes"]
     subprocess.run(
-        [sys.executable, "-m", *download, "--requirement", locked, "--dest", folder],
-        check=True,
-        timeout=280,
+        [sys.executable, "-m", *download, *locked, "--dest", folder], check=True, timeout=280
     )
     return folder
 

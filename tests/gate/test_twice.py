@@ -7,9 +7,7 @@ import pytest
 from benchmarks.gate.twice import answers
 
 
-def check(
-    ratio: float, outcome: str, *, half_width: float = 0.01, other: str = ""
-) -> dict[str, Any]:
+def check(ratio: float, outcome: str, *, other: str = "") -> dict[str, Any]:
     interval = [ratio * math.exp(-0.01), ratio * math.exp(0.01)]
     ratios = {"ten/sort p25": [ratio, *interval], "ten/sort p95": [9.0, 8.0, 10.0]}
     outcomes = {"ten/sort p25": outcome, "ten/sort p95": "not settled"}
