@@ -15,6 +15,7 @@ from benchmarks.gate.peers_page import peer_blocks, peer_points
 from benchmarks.gate.record import BUILDS, RECORDINGS, SESSIONS
 from benchmarks.gate.replay import Half, Question, replay, replay_rules
 from benchmarks.gate.stored_page import stored_blocks
+from benchmarks.gate.summary import summary
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 from benchmarks.gate.twice import twice_blocks
@@ -53,7 +54,7 @@ class Kind:
     question: Question
 
 
-_STRICT = 'gate.margin = "1%"'
+_STRICT, _STRICTEST = 'gate.margin = "1%"', 'gate.margin = "0.5%"'
 KINDS = (
     Kind("clean", Question(Half.JUDGING)),
     Kind("an unrelated edit", Question(Half.JUDGING, "rounds-edited")),
@@ -67,6 +68,8 @@ KINDS = (
         Question(Half.JUDGING, "rounds-edited", config=_STRICT),
     ),
     Kind("+2 %, margin 1 %", Question(Half.JUDGING, slower="rounds-2", config=_STRICT)),
+    Kind("clean, margin 0.5 %", Question(Half.JUDGING, config=_STRICTEST)),
+    Kind("+1 %, margin 0.5 %", Question(Half.JUDGING, slower="rounds-1", config=_STRICTEST)),
     *(
         Kind(
             f"{change}, busy loop on {where}",
@@ -80,7 +83,7 @@ KINDS = (
 
 def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> None:
     """Judge everything that is recorded or simulated, and write the page and the figure."""
-    head = [_HEAD, *_executed(), *twice_blocks()]
+    head = [_TITLE, summary(), _HEAD, *_executed(), *twice_blocks()]
     replayed = dict(_replayed(sizes, processes, say))
     rules, points = _rules(sizes)
     found = ask_all(sizes.launches, seed=SEED, processes=processes, say=say)
@@ -100,13 +103,16 @@ def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> N
     )
 
 
-_HEAD = """\
+_TITLE = """\
 <!-- Made by `python -m benchmarks.gate judge`: change the scripts, not this page. -->
 
 # How often benchgate is right
 
 This page shows how often benchgate calls code slower that did not change, and how often it finds
-code that did get slower. It was measured on real work, and the launches were kept. `make
+code that did get slower. In short:"""
+
+_HEAD = """\
+All of this was measured on real work, and the launches were kept. `make
 bench-gate` measures what is missing and recomputes this page. `python -m benchmarks.gate judge`
 only recomputes it, from the recordings in `benchmarks/gate/recordings` and from fixed seeds, so
 the result is always the same.

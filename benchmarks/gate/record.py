@@ -122,7 +122,7 @@ class Scenario:
 _session = partial(Scenario, rounds=100, is_alone=True)
 SESSIONS = (
     _session("rounds-clean", builds=4),
-    *(_session(f"rounds-{n}", n, everywhere=True, builds=2) for n in (2, 3, 5, 10)),
+    *(_session(f"rounds-{n}", n, everywhere=True, builds=2) for n in (1, 2, 3, 5, 10)),
     _session("rounds-edited", is_edited=True, builds=2 * len(EDITS)),
     _session("rounds-clean-burner-other", burner="other", builds=2),
     _session("rounds-clean-burner-same", burner="same", builds=2),
@@ -144,6 +144,9 @@ BUILDS = (
     _in_lanes("clean-lanes", builds=300, weight=6),
     _in_lanes("edited-lanes", is_edited=True, builds=60),
     _in_lanes("3-lanes", 3, builds=60),
+    _in_lanes("5-lanes", 5, builds=60),
+    _in_lanes("clean-margin-0.5-lanes", margin="0.5%", builds=100),
+    _in_lanes("1-margin-0.5-lanes", 1, margin="0.5%", builds=100),
     _in_lanes("clean-burner-same-lanes", burner="same", builds=20),
     _in_lanes("3-burner-same-lanes", 3, burner="same", builds=20),
     Scenario("clean-alone", is_alone=True),

@@ -26,12 +26,16 @@ def with_bounds(found: Rate) -> str:
     """Write a rate with its exact bounds: "0 of 300: 0.0 % (at most 1.0 %)"; "" without a trial."""
     if not found.trials:
         return ""
-    low, high = found.bounds(CONFIDENCE)
     share = f"{found.hits} of {found.trials:,}: {found.hits / found.trials:.2%}"
     if not found.hits:
-        # The whole error is on one side, because nothing was counted.
-        return f"{share} (at most {1 - 0.05 ** (1 / found.trials):.2%})"
+        return f"{share} (at most {at_most(found):.2%})"
+    low, high = found.bounds(CONFIDENCE)
     return f"{share} ({low:.2%} to {high:.2%})"
+
+
+def at_most(found: Rate) -> float:
+    """The upper bound; if nothing was counted, the whole error is on its side."""
+    return found.bounds(CONFIDENCE)[1] if found.hits else 1 - (1 - CONFIDENCE) ** (1 / found.trials)
 
 
 def share(builds: Sequence[ReplayedBuild], statistic: str, outcome: Outcome) -> float | None:

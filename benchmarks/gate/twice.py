@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from benchmarks.gate.record import Scenario
     from validation.rates import Rate
 
 _STATISTIC = " p25"
@@ -67,13 +68,15 @@ def answers(checks: Sequence[Mapping[str, Any]]) -> Answers:
     )
 
 
+def answers_of(scenario: Scenario) -> Answers | None:
+    """The answers that are recorded; None if there are fewer than two."""
+    paths = sorted((RECORDINGS / scenario.name).glob("*.json.gz"))
+    return answers([read_recording(path).about for path in paths]) if len(paths) > 1 else None
+
+
 def twice_blocks() -> Iterator[str]:
     """The section of the page."""
-    lines = []
-    for scenario in TWICE:
-        paths = sorted((RECORDINGS / scenario.name).glob("*.json.gz"))
-        if len(paths) > 1:
-            lines.append(_line(scenario.words, answers([read_recording(p).about for p in paths])))
+    lines = [_line(one.words, found) for one in TWICE if (found := answers_of(one))]
     if not lines:
         return
     yield "## The same two commits again and again"

@@ -416,8 +416,7 @@ def test_github_is_down(runner: Runner) -> None:
     base = runner.project.git.head_sha()
     event = opened(runner, base, slower=True)
     runner.server.faults.always("*", Fault(drop_connection=True))
-    variables = {"BENCHGATE_GITHUB_TIMEOUT": "1s", "BENCHGATE_VERBOSE": "true"}
-    ended = runner.run(event, 1007, **variables)
+    ended = runner.run(event, 1007, BENCHGATE_GITHUB_TIMEOUT="1s", BENCHGATE_VERBOSE="true")
     assert ended.code != 0
     assert ended.outputs()["verdict"] == "fail"
     assert ended.annotations("warning") == []  # it has nothing to say to GitHub

@@ -1,0 +1,100 @@
+"""The page in five lines: what the builds that were really run have shown."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from benchmarks.gate.executed import count
+from benchmarks.gate.launches import read_recording
+from benchmarks.gate.record import BUILDS, RECORDINGS, TWICE
+from benchmarks.gate.tally import at_most, rate
+from benchmarks.gate.twice import answers_of
+
+from benchgate.model.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from benchmarks.gate.record import Scenario
+    from validation.rates import Rate
+
+_WIDTH = 96
+_MARGIN = "2%"
+_PERCENTS = (3, 5, 10)
+_TYPICAL = "clean-lanes"
+
+
+def summary() -> str:
+    """The lines, as a list; those for which nothing is recorded are left out."""
+    lines = (*_alarms(), *_found(), *_programs(), *_waits(), *_agreement())
+    return "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
+
+
+def _alarms() -> Iterator[str]:
+    builds = _builds(lambda one: not one.percent and one.margin == _MARGIN)
+    if builds:
+        alarms = rate(Outcome.REGRESSED in one["outcomes"].values() for one in builds)
+        yield (
+            f"{alarms.hits} of {alarms.trials:,} builds of unchanged code, or of code with an "
+            f"unrelated edit, failed: on this machine, at most {at_most(alarms):.1%} of them do."
+        )
+
+
+def _found() -> Iterator[str]:
+    said = []
+    for percent in _PERCENTS:
+        builds = _builds(
+            lambda one, percent=percent: (  # type: ignore[misc]
+                one.percent == percent and one.margin == _MARGIN and not one.is_command
+            )
+        )
+        if builds and (found := count(builds).found):
+            said.append(f"+{percent} % in {_of(found)}")
+    if said:
+        yield f"A change in one of ten benchmarks was found, at a margin of 2 %: {', '.join(said)}."
+
+
+def _programs() -> Iterator[str]:
+    builds = _builds(lambda one: one.percent == 5 and one.is_command)
+    if builds and (found := count(builds).found):
+        yield f"A program of about 30 ms that takes 5 % more CPU time was found in {_of(found)}."
+
+
+def _waits() -> Iterator[str]:
+    builds = _builds(lambda one: one.name == _TYPICAL)
+    if builds:
+        found = count(builds)
+        yield (
+            f"A check of ten unchanged benchmarks took {found.typical_seconds:.1f} s (median), "
+            f"start-up included; 19 of 20 took at most {found.long_seconds:.1f} s."
+        )
+
+
+def _agreement() -> Iterator[str]:
+    found = [one for scenario in TWICE if (one := answers_of(scenario))]
+    if found:
+        covering, pairs = (
+            (sum(one.hits for one in each), sum(one.trials for one in each))
+            for each in zip(*((one.covering, one.contradictory) for one in found), strict=True)
+        )
+        yield (
+            f"Checks of the same two commits agree: {covering[0]} of {covering[1]} intervals hold "
+            f"the mean of ten checks, and {pairs[0]} of {pairs[1]:,} pairs of decided rows "
+            "contradict each other."
+        )
+
+
+def _builds(wanted: Callable[[Scenario], bool]) -> Sequence[Mapping[str, Any]]:
+    """What the recordings of some scenarios say about themselves."""
+    return [
+        read_recording(path).about
+        for scenario in BUILDS + TWICE
+        if wanted(scenario)
+        for path in sorted((RECORDINGS / scenario.name).glob("*.json.gz"))
+    ]
+
+
+def _of(found: Rate) -> str:
+    return f"{found.hits} of {found.trials}"
