@@ -42,6 +42,8 @@ def test_rows_of_instructions_are_decided_or_say_why_not(benchgate: Program, toy
         "HEAD",
         "--rounds",
         "9",
+        "--counter",
+        "perf",
         "--json",
         "-",
         "--output",
