@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.measure import lanes
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import ArmName, Observation, Task, ignore
 from benchgate.measure.lanes import Lanes, Measured
@@ -83,6 +85,25 @@ def test_two_tasks_run_at_the_same_time() -> None:
     assert sorted(started) == ["a", "b"]
     assert {one.lane for one in measured} == {0, 1}
     assert works[0].threads.isdisjoint(works[1].threads)
+    assert not any(work.halted.is_set() for work in works)
+
+
+class Lingering(threading.Thread):
+    """A thread that lives a moment longer than what it runs."""
+
+    def run(self) -> None:
+        super().run()
+        time.sleep(0.1)
+
+
+def test_a_lane_that_has_ended_is_not_halted_while_its_thread_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lanes, "Thread", Lingering)
+    works = [Work("a"), Work("b")]
+    measured = list(Lanes(ANY, Clock()).measure([w.task() for w in works], ignore, 2))
+    assert names(measured) == {"a": 1, "b": 1}
+    # Whoever is halted would start no more workers, in any later round.
     assert not any(work.halted.is_set() for work in works)
 
 

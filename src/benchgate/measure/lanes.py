@@ -100,6 +100,7 @@ class _Crew:
         self._waiting: SimpleQueue[Task] = SimpleQueue()
         self._reports: SimpleQueue[_Started | Measured | _Ended] = SimpleQueue()
         self._is_over = False
+        self._working = len(cpus)
         self._threads = [
             Thread(target=self._work, args=(number, cpu), name=f"lane {number}", daemon=True)
             for number, cpu in enumerate(cpus)
@@ -114,8 +115,10 @@ class _Crew:
 
     def __exit__(self, *_: object) -> None:
         self._is_over = True
+        # A thread that has reported its end may live a moment longer; to halt then would end the
+        # workers of later rounds.
         for task in self._tasks:
-            if task.halt and any(thread.is_alive() for thread in self._threads):
+            if task.halt and self._working:
                 task.halt()
         for thread in self._threads:
             if thread.ident:  # it was started
@@ -127,15 +130,14 @@ class _Crew:
         Raises:
             BaseException: what ended a lane too early.
         """
-        working = len(self._threads)
-        while working:
+        while self._working:
             report = self._reports.get()
             if not isinstance(report, _Ended):
                 yield report
-            elif report.error:
+                continue
+            self._working -= 1
+            if report.error:
                 raise report.error
-            else:
-                working -= 1
 
     def left(self) -> list[Task]:
         """The tasks that no lane has begun, because it lost its CPU."""
