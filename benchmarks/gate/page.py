@@ -147,11 +147,11 @@ def _executed() -> Iterator[str]:
     yield (
         "Each build is a whole `benchgate check` in a scratch repository. The seconds are\n"
         "those that a user waits, start-up included. The machine is a virtual one with two\n"
-        "CPUs, shared with others. Unless a line says otherwise, two builds ran at a time,\n"
-        "each on one CPU with the other build as its neighbor. *One build at a time* has both\n"
-        "CPUs. The load average when the builds began shows what else ran: a build alone is\n"
-        "about 1, and the rest is other work, such as tests. A build without a verdict is one\n"
-        "whose canary was disturbed."
+        "CPUs, shared with others. Unless a line says otherwise, a build has both CPUs and\n"
+        "measures in two lanes, as users have it. If two builds ran at a time, each had one\n"
+        "CPU, and the other build as its neighbor. The load average when the builds began\n"
+        "shows what else ran: a build alone is about 2, and the rest is other work, such as\n"
+        "tests. A build without a verdict is one whose canary was disturbed."
     )
     titles = (
         *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),

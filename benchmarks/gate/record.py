@@ -90,9 +90,9 @@ class Scenario:
         edit = "an unrelated edit" if is_edited else ""
         margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
         busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
-        alone = "one build at a time" if self.is_alone and not self.burner else ""
-        lanes = f"{self.lanes} lanes" if self.lanes > 1 else ""
-        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), alone, lanes)
+        lanes = "one lane" if self.lanes == 1 and not self.is_command else ""
+        shared = "" if self.is_alone else "two builds at a time"
+        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), lanes, shared)
         return ", ".join(part for part in parts if part)
 
     def change(self, index: int) -> Change:
@@ -129,35 +129,26 @@ SESSIONS = (
     _session("rounds-3-burner-other", 3, everywhere=True, burner="other", builds=2),
     _session("rounds-3-burner-same", 3, everywhere=True, burner="same", builds=2),
 )
+# As users have it on this machine: two lanes.
 _in_lanes = partial(Scenario, is_alone=True, lanes=2)
 BUILDS = (
-    Scenario("clean", builds=300, weight=6),
-    Scenario("edited", is_edited=True, builds=100, weight=2),
-    Scenario("3", 3, builds=100, weight=2),
-    Scenario("clean-margin-1", margin="1%", builds=60),
-    Scenario("2-margin-1", 2, margin="1%", builds=60),
-    Scenario("5", 5),
-    Scenario("10", 10),
+    _in_lanes("clean-lanes", builds=300, weight=6),
+    _in_lanes("edited-lanes", is_edited=True, builds=100, weight=2),
+    _in_lanes("3-lanes", 3, builds=100, weight=2),
+    _in_lanes("5-lanes", 5, builds=100, weight=2),
+    _in_lanes("2-margin-1-lanes", 2, margin="1%", builds=100, weight=2),
+    _in_lanes("clean-margin-0.5-lanes", margin="0.5%", builds=100, weight=2),
+    _in_lanes("1-margin-0.5-lanes", 1, margin="0.5%", builds=100, weight=2),
+    _in_lanes("clean-burner-same-lanes", burner="same", builds=50),
+    _in_lanes("3-burner-same-lanes", 3, burner="same", builds=50),
     Scenario("command-clean", is_command=True, builds=300, weight=3),
     Scenario("command-5", 5, is_command=True, builds=100),
     Scenario("command-10", 10, is_command=True, builds=100),
-    _in_lanes("clean-lanes", builds=300, weight=6),
-    _in_lanes("edited-lanes", is_edited=True, builds=60),
-    _in_lanes("3-lanes", 3, builds=60),
-    _in_lanes("5-lanes", 5, builds=60),
-    _in_lanes("clean-margin-0.5-lanes", margin="0.5%", builds=100),
-    _in_lanes("1-margin-0.5-lanes", 1, margin="0.5%", builds=100),
-    _in_lanes("clean-burner-same-lanes", burner="same", builds=20),
-    _in_lanes("3-burner-same-lanes", 3, burner="same", builds=20),
-    Scenario("clean-alone", is_alone=True),
-    Scenario("3-alone", 3, is_alone=True, builds=20),
-    Scenario("2-margin-1-alone", 2, margin="1%", is_alone=True, builds=20),
-    Scenario("clean-burner-other", burner="other", is_alone=True, builds=20),
-    Scenario("clean-burner-same", burner="same", is_alone=True, builds=20),
     Scenario("command-clean-burner-same", is_command=True, burner="same", is_alone=True, builds=50),
     Scenario("command-5-burner-same", 5, is_command=True, burner="same", is_alone=True, builds=50),
-    Scenario("3-burner-other", 3, burner="other", is_alone=True, builds=20),
-    Scenario("3-burner-same", 3, burner="same", is_alone=True, builds=20),
+    Scenario("clean", builds=100, weight=2),
+    Scenario("edited", is_edited=True, builds=30),
+    Scenario("3", 3, builds=30),
 )
 
 # Each measures the same two commits in all of its builds.
