@@ -171,6 +171,11 @@ class Workers:
         worker.close()
         self._alive.remove(worker)
 
+    def kill(self, worker: Worker) -> None:
+        """End a worker at once."""
+        worker.kill()
+        self._alive.remove(worker)
+
     def close(self) -> None:
         """Kill every worker that is still alive."""
         while self._alive:

@@ -23,7 +23,9 @@ from benchgate.session.outlook import (
     describe_rounds,
     describe_screen,
     of_fixed_rounds,
+    of_left_out,
     of_the_screen,
+    some_of,
     too_few_rounds,
 )
 from benchgate.session.result_file import ResultFile, working_tree_source
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from benchgate.session.session import Session
 
 _CLASSICAL_ROUNDS = 10
-_OPEN_NAMED = 5
 NOTHING_RUNS_ON_BASE = "none of the head's benchmarks runs on the base"
 _BUILT_BY_THEIR_OWN = (
     "base and head have different [build] tables, and each was built with its own: "
@@ -181,6 +182,8 @@ def _measure(
             save=result_file.save,
             foresee=foresee,
         )
+    if session.left_out:
+        result_file.warnings += (of_left_out(session.left_out, limit_s),)
     if still_open:
         rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(
@@ -217,8 +220,7 @@ def budget_ended(
     undecided = [id_ for id_ in still_open if id_ not in decided]
     if not undecided:
         return ()
-    rest = len(undecided) - _OPEN_NAMED
-    named = ", ".join(undecided[:_OPEN_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    named = some_of(undecided)
     how_many = counted(len(undecided), "benchmark")
     budget = format_duration(budget_s)
     said = f"the budget of {budget} ended before {how_many} could be decided: {named}"
