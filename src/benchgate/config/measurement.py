@@ -67,7 +67,11 @@ class Measure(Table):
         validate_default=True,
         description="Time limit for one launch of one benchmark; exceeding it is a failure.",
     )
-    pin: bool = Field(default=True, description="Keep both sides of a Python benchmark on one CPU.")
+    pin: bool = Field(
+        default=True,
+        description="Keep both sides of a function or a command on one CPU. A suite has a `pin` of"
+        " its own.",
+    )
     lanes: fields.LanesOrAuto = Field(
         default="auto",
         description="How many Python benchmarks are measured at the same time, each on a CPU of its"

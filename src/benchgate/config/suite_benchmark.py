@@ -50,7 +50,7 @@ class SuiteBenchmark(ProgramBenchmark):
         validate_default=True,
         description="Time limit for one run.",
     )
-    pin: bool = Field(default=False, description="Keep it on one CPU.")
+    pin: bool = Field(default=False, description="Keep it on one CPU, also with `pin = false` in `[measure]`.")
     output: fields.RelativePath | None = Field(
         default=None,
         description="File or folder that the suite writes its results to, relative to `cwd`."
