@@ -249,11 +249,11 @@ def test_the_shared_file_names_the_whole_key() -> None:
         ("[build]\nenv = {A = 1}", "`env`: Variables added to its environment"),
         (
             "[[benchmark]]\nname = 'y'\ncommand = 'x'\ntimeout = 5",
-            "`timeout`: Time limit for one execution",
+            "`timeout`: Time limit for each execution, `prepare` and `cleanup`",
         ),
         (
             "[[benchmark]]\npython = 'x'\ntimeout = 5",
-            "`timeout`: Time limit for one launch of one function",
+            "`timeout`: Time limit for each step of a launch of one function",
         ),
         ("[aliases]\na = 3", "`aliases`: Renamed benchmarks"),
         ("[aliases]\na = 'b'\nb = 'c'", "write 'c' here"),
