@@ -26,11 +26,15 @@ class Measure(Table):
     confirm_rounds: int = Field(
         default=12,
         ge=1,
-        description="Fresh rounds of each suspect; more if the test needs more, and as many again"
-        " if the test fails but the change still shows.",
+        description="The fewest fresh rounds of each suspect. In any case a suspect gets [three more"
+        " than its test needs](how-it-decides.md#confirm), which is 12 or more with the default"
+        " `alpha`, and as many again if the test fails but the change still shows.",
     )
     max_rounds: int = Field(
-        default=30, ge=5, description="The most rounds in which a benchmark is measured."
+        default=30,
+        ge=5,
+        description="The most rounds in which a benchmark is measured, unless the test of a suspect"
+        " [needs more](how-it-decides.md#confirm).",
     )
     rounds: int | None = Field(
         default=None,
