@@ -26,9 +26,9 @@ class Measure(Table):
     confirm_rounds: int = Field(
         default=12,
         ge=1,
-        description="The fewest fresh rounds of each suspect. In any case a suspect gets [three more"
-        " than its test needs](how-it-decides.md#confirm), which is 12 or more with the default"
-        " `alpha`, and as many again if the test fails but the change still shows.",
+        description="The fewest fresh rounds of each suspect. In any case a suspect gets [three"
+        " more than its test needs](how-it-decides.md#confirm), which is 12 or more with the"
+        " default `alpha`, and as many again if the test fails but the change still shows.",
     )
     max_rounds: int = Field(
         default=30,

@@ -50,7 +50,9 @@ class SuiteBenchmark(ProgramBenchmark):
         validate_default=True,
         description="Time limit for each run, `prepare` and `cleanup`.",
     )
-    pin: bool = Field(default=False, description="Keep it on one CPU, also with `pin = false` in `[measure]`.")
+    pin: bool = Field(
+        default=False, description="Keep it on one CPU, also with `pin = false` in `[measure]`."
+    )
     output: fields.RelativePath | None = Field(
         default=None,
         description="File or folder that the suite writes its results to, relative to `cwd`."
