@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import FULL_SHA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from benchgate.git.repository import Git
 
@@ -117,11 +117,8 @@ def _existing(git: Git, refs: Iterable[str]) -> tuple[str, ...]:
 FETCH_TIMEOUT_S = 300.0
 
 
-def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
+def ensure_commit(git: Git, sha: str) -> None:
     """Make sure that a commit and its files are in this clone; fetch only them if they are not.
-
-    Args:
-        variables: environment variables for git, e.g. from `credentials`.
 
     Raises:
         BaselineError: the commit cannot be fetched; git's output is in the details.
@@ -140,7 +137,7 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
     depth = ("--depth=1",) if git.is_shallow() else ()
     command = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *depth, remote, sha)
     try:
-        git.run(*command, variables=variables, timeout_s=FETCH_TIMEOUT_S)
+        git.run(*command, may_fetch=True, timeout_s=FETCH_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         raise BaselineError(
             f"the base commit {sha[:12]} was not fetched within {FETCH_TIMEOUT_S:.0f} s",
@@ -155,22 +152,24 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
         ) from None
 
 
-def credentials(server_url: str, token: str) -> dict[str, str]:
-    """Return variables that make git send a token to one server, and to no other.
+def with_token(git: Git, server_url: str, token: str) -> Git:
+    """Let git send a token to one server, and to no other.
 
-    They keep the token out of the configuration, where later steps would find it, and out of the
-    arguments, which every process can read.
+    Environment variables keep the token out of the configuration, where later steps would find it,
+    and out of the arguments, which every process can read. If the checkout has credentials of its
+    own for that server, as actions/checkout leaves them, git uses these alone: git-lfs would send
+    both, and GitHub refuses that.
 
     Args:
         server_url: e.g. "https://github.com".
     """
+    own = git.ask("config", "--get-urlmatch", "http.extraheader", f"{server_url}/") or ""
+    if own.lower().startswith("authorization:"):
+        return git
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    key = f"http.{server_url}/.extraheader"
-    # The empty header removes the one that actions/checkout configured: GitHub refuses two.
-    return {
-        "GIT_CONFIG_COUNT": "2",
-        "GIT_CONFIG_KEY_0": key,
-        "GIT_CONFIG_VALUE_0": "",
-        "GIT_CONFIG_KEY_1": key,
-        "GIT_CONFIG_VALUE_1": f"AUTHORIZATION: basic {basic}",
+    variables = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"http.{server_url}/.extraheader",
+        "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
     }
+    return replace(git, credentials=variables)

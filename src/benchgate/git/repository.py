@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,27 +95,34 @@ class Git:
     Attributes:
         root: its topmost folder, as `find_root` returns it.
         outputs: files that benchgate writes; in the checkout they are not part of the code.
+        credentials: environment variables that let git fetch from the repository's server.
     """
 
     root: Path
     outputs: tuple[Path, ...] = ()
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def run(
         self,
         *arguments: str,
         variables: Mapping[str, str] | None = None,
+        may_fetch: bool = False,
         timeout_s: float | None = None,
     ) -> str:
         """Run git and return its output; bytes that are not UTF-8 become surrogates.
 
         Args:
             variables: environment variables in addition to those of this process.
+            may_fetch: whether the command may need what this clone lacks; no other command gets
+                the credentials. A partial clone fetches files, and git-lfs large ones, when they
+                are read.
 
         Raises:
             UsageError: git fails; its output is in the details.
             TimeoutExpired: git was ended after `timeout_s`.
         """
-        done = _git(self.root, *arguments, variables=variables, timeout_s=timeout_s)
+        added = {**(self.credentials if may_fetch else {}), **(variables or {})}
+        done = _git(self.root, *arguments, variables=added, timeout_s=timeout_s)
         if done.exit_code != 0:
             raise self._failure(arguments, done)
         return done.output
@@ -157,6 +164,14 @@ class Git:
     def merge_base(self, commit: str, *others: str) -> str | None:
         """Return the nearest common ancestor of a commit and any of the others, or None."""
         return self.ask("merge-base", commit, *others)
+
+    def submodule(self, path: str) -> Git:
+        """The checkout of a submodule, which may not be there.
+
+        Args:
+            path: from the root, as `gitlinks` returns it.
+        """
+        return Git(self.root / path, credentials=self.credentials)
 
     def parents(self, sha: str) -> tuple[str, ...]:
         """Return the parents that a commit names, in order, even if a shallow clone lacks them."""

@@ -25,7 +25,7 @@ from benchgate.measure.ground import Ground
 from benchgate.measure.lending import lend
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
-from benchgate.measure.refusals import explain, no_room
+from benchgate.measure.refusals import explain, hint_on_access, no_room
 from benchgate.measure.session_folder import (
     SessionFolder,
     forget_worktree,
@@ -169,15 +169,18 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
     """Create one tree with its submodules; return notes about it."""
     folder.announce_worktree(git, tree)
     try:
-        git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
+        command = ("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
+        git.run(*command, may_fetch=True)
     except UsageError as error:
         if refusal := explain(git, code.commit, error.details):
             raise refusal from None
         if code.with_changes:
+            error.hint = hint_on_access(error.details) or error.hint
             raise
         raise BaselineError(
             f"the base commit {code.commit[:12]} cannot be checked out",
-            hint="Name another base: benchgate check --against REF",
+            hint=hint_on_access(error.details)
+            or "Name another base: benchgate check --against REF",
             details=error.details,
         ) from None
     try:
@@ -186,7 +189,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
     except OSError as error:
         raise no_room(error.strerror or str(error)) from None
     for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
-        submodule = Git(git.root / path)
+        submodule = git.submodule(path)
         if _is_checked_out(submodule):
             wanted = _working_tree(submodule) if code.with_changes else _Code(recorded)
             _require(submodule, wanted)
@@ -227,7 +230,7 @@ def _require(submodule: Git, code: _Code) -> None:
 
 def _submodules(git: Git) -> Iterator[Git]:
     for path in gitlinks(git):
-        submodule = Git(git.root / path)
+        submodule = git.submodule(path)
         if _is_checked_out(submodule):
             yield submodule
             yield from _submodules(submodule)
