@@ -107,6 +107,7 @@ class Git:
         *arguments: str,
         variables: Mapping[str, str] | None = None,
         may_fetch: bool = False,
+        stdin: str = "",
         timeout_s: float | None = None,
     ) -> str:
         """Run git and return its output; bytes that are not UTF-8 become surrogates.
@@ -116,13 +117,14 @@ class Git:
             may_fetch: whether the command may need what this clone lacks; no other command gets
                 the credentials. A partial clone fetches files, and git-lfs large ones, when they
                 are read.
+            stdin: what git reads from its standard input.
 
         Raises:
             UsageError: git fails; its output is in the details.
             TimeoutExpired: git was ended after `timeout_s`.
         """
         added = {**(self.credentials if may_fetch else {}), **(variables or {})}
-        done = _git(self.root, *arguments, variables=added, timeout_s=timeout_s)
+        done = _git(self.root, *arguments, variables=added, stdin=stdin, timeout_s=timeout_s)
         if done.exit_code != 0:
             raise self._failure(arguments, done)
         return done.output
@@ -211,13 +213,14 @@ def _git(
     folder: Path,
     *arguments: str,
     variables: Mapping[str, str] | None = None,
+    stdin: str = "",
     timeout_s: float | None = None,
 ) -> _Done:
     try:
         process = subprocess.Popen(
             ["git", "-C", str(folder), *_OPTIONS, *arguments],  # noqa: S607 - the user's own git
             env=clean_environ(os.environ) | _SETTINGS | dict(variables or {}),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
@@ -225,7 +228,7 @@ def _git(
         raise UsageError("git was not found", hint="Install git 2.30 or newer.") from None
     with process:
         try:
-            output, error = process.communicate(timeout=timeout_s)
+            output, error = process.communicate(os.fsencode(stdin), timeout=timeout_s)
         except BaseException:
             process.terminate()  # on SIGTERM, git removes unfinished files
             raise

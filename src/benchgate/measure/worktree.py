@@ -184,7 +184,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
             details=error.details,
         ) from None
     try:
-        notes = list(overlay(git, tree)) if code.with_changes else []
+        notes = list(overlay(git, tree, folder.path)) if code.with_changes else []
         _date(tree)
     except OSError as error:
         raise no_room(error.strerror or str(error)) from None
