@@ -135,7 +135,8 @@ def ensure_commit(git: Git, sha: str) -> None:
         )
     # In a complete clone, a depth would cut off its history.
     depth = ("--depth=1",) if git.is_shallow() else ()
-    command = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *depth, remote, sha)
+    alone = ("--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    command = ("fetch", "--quiet", *alone, *depth, remote, sha)
     try:
         git.run(*command, may_fetch=True, timeout_s=FETCH_TIMEOUT_S)
     except subprocess.TimeoutExpired:

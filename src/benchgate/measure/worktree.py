@@ -2,7 +2,7 @@
 
 Both are git worktrees in a temporary folder. Their paths have equal length and do not show which
 side they are. The head's tree also gets the uncommitted changes. Submodules become worktrees of
-their local repositories, so that nothing is downloaded.
+their local repositories. Only a commit that these lack, as in a shallow clone, is fetched.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, UsageError
+from benchgate.git.branches import ensure_commit
 from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
 from benchgate.measure.engine import Arm, ArmName
@@ -220,12 +221,15 @@ def _date(tree: Path) -> None:
 
 
 def _require(submodule: Git, code: _Code) -> None:
-    if submodule.rev_parse(code.commit) is None:
+    try:
+        ensure_commit(submodule, code.commit)
+    except BaselineError as error:
         raise BaselineError(
             f"the base needs commit {code.commit[:12]} of the submodule {submodule.root}, "
-            "which is not in this clone",
+            "which is not in this clone and cannot be fetched",
             hint=f"git -C {shlex.quote(str(submodule.root))} fetch origin {code.commit}",
-        )
+            details=error.details,
+        ) from None
 
 
 def _submodules(git: Git) -> Iterator[Git]:
