@@ -1,12 +1,23 @@
 """The tables [measure] and [build]: how much is measured, and what prepares it."""
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from benchgate.model.environment import PYTHON
 from benchgate.tables import fields
 from benchgate.tables.fields import Table, shell_of
+
+
+def _other_than_python(name: str) -> str:
+    if name == PYTHON:
+        raise ValueError("leave it out: benchgate records the version of Python itself")
+    return name
+
+
+Tool = Annotated[fields.Identifier, AfterValidator(_other_than_python)]
 
 
 class Measure(Table):
@@ -134,6 +145,11 @@ class Build(Table):
         default=True,
         description="Use [what the same build left](commands.md#builds-are-kept-for-a-day) less"
         " than a day ago; not in CI.",
+    )
+    toolchains: Mapping[Tool, fields.ToolCommand] = Field(
+        default_factory=dict,
+        description="For each tool that decides how fast the code is, such as a compiler, the"
+        " command that prints its version. Stored results of other versions are not used.",
     )
 
     @field_validator("commands", mode="before")

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.build import build
+from benchgate.measure.build import build, versions
 from benchgate.measure.build_key import build_key
 from benchgate.measure.build_manifest import About
 from benchgate.measure.importpath import packages_in
@@ -108,6 +108,20 @@ class ArmBuild:
         if not is_fresh:
             return "the build of the other side has changed its tree"
         return self._keep(idle, time.monotonic() - began_s)
+
+    def toolchains(self, guardian: Guardian) -> dict[str, str]:
+        """Ask what was built, or built it, for its versions, by the name of the tool.
+
+        Raises:
+            MeasureError, BaselineError: as `versions`.
+        """
+        return versions(
+            self.arm,
+            self.build.toolchains,
+            timeout_s=self.build.timeout_s,
+            variables=self.build.env,
+            guardian=guardian,
+        )
 
     def _keep(self, idle: str, took_s: float) -> str:
         if idle:
