@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from benchgate.git.changes import Changes
     from benchgate.git.repository import Git
 
-_FLAGS: Final = ("skip-worktree", "assume-unchanged")
+_SKIPPED: Final = "skip-worktree"
+_ASSUMED: Final = "assume-unchanged"
 
 
 def hidden_changes(git: Git, seen: Changes, scratch: Path) -> dict[str, tuple[str, ...]]:
@@ -28,7 +29,7 @@ def hidden_changes(git: Git, seen: Changes, scratch: Path) -> dict[str, tuple[st
         seen: the changes that are not hidden.
         scratch: a folder for temporary files.
     """
-    hidden = {flag: paths for flag in _FLAGS if (paths := _flagged(git, flag))}
+    hidden = _hidden(git)
     if not hidden:
         return {}
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
@@ -38,15 +39,13 @@ def hidden_changes(git: Git, seen: Changes, scratch: Path) -> dict[str, tuple[st
     return {flag: paths for flag, paths in found.items() if paths}
 
 
-def _flagged(git: Git, flag: str) -> frozenset[str]:
-    """Return the files with a flag; of those that git skips, only those that are there."""
-    skips = flag == "skip-worktree"
-    found = set()
-    for entry in filter(None, git.run("ls-files", "-v", "-z").split("\0")):
-        tag, path = entry.split(" ", 1)
-        if (tag in "Ss" and os.path.lexists(git.root / path)) if skips else tag.islower():
-            found.add(path)
-    return frozenset(found)
+def _hidden(git: Git) -> dict[str, tuple[str, ...]]:
+    """Return the files with each flag; of those that git skips, only those that are there."""
+    listed = git.run("ls-files", "-v", "-z").split("\0")
+    tagged = [entry.split(" ", 1) for entry in filter(None, listed)]
+    skipped = [path for tag, path in tagged if tag in "Ss" and os.path.lexists(git.root / path)]
+    found = {_SKIPPED: skipped, _ASSUMED: [path for tag, path in tagged if tag.islower()]}
+    return {flag: tuple(paths) for flag, paths in found.items() if paths}
 
 
 def _index_without(git: Git, hidden: Mapping[str, Collection[str]], folder: Path) -> Path:
