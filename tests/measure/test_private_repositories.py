@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.git_server import AUTHORIZED, TOKEN, GitServer, git_server
 
-from benchgate.errors import BaselineError
+from benchgate.errors import BaselineError, UsageError
 from benchgate.git.branches import with_token
+from benchgate.git.changes import settings_digest
 from benchgate.git.contents import read_committed
 from benchgate.git.repository import Git
 from benchgate.measure.engine import ArmName
@@ -60,13 +61,20 @@ def as_checkout_does(git: Git, server: GitServer) -> None:
     git.run("config", f"http.{server.url}/.extraheader", f"AUTHORIZATION: {AUTHORIZED[0]}")
 
 
+@pytest.mark.parametrize("lacks", ["blob:none", "tree:0"])
 @pytest.mark.parametrize("persists", [False, True])
 def test_a_partial_clone(
-    repo: Git, commit: Commit, server: GitServer, clone: Callable[..., Git], *, persists: bool
+    repo: Git,
+    commit: Commit,
+    server: GitServer,
+    clone: Callable[..., Git],
+    *,
+    lacks: str,
+    persists: bool,
 ) -> None:
     base = commit(repo, {"a": "1", "benchgate.toml": "[gate]"})
     commit(repo, {"a": "2", "benchgate.toml": ""})
-    git = clone("--filter=blob:none")
+    git = clone(f"--filter={lacks}")
     with pytest.raises(BaselineError), two_arms(git, base):
         pass
     if persists:
@@ -93,9 +101,11 @@ def test_files_of_git_lfs(
     (git.root / "a.bin").write_bytes(b"2")
     if persists:
         as_checkout_does(git, server)
+    before = settings_digest(git)
     with two_arms(with_token(git, server.url, TOKEN), base) as trees:
         found = {name: (arm.root / "a.bin").read_bytes() for name, arm in trees.arms.items()}
     assert found == {ArmName.BASE: b"1", ArmName.HEAD: b"2"}
+    assert settings_digest(git) == before
     assert any(path.startswith("/large/") for path in server.asked)
 
 
@@ -108,6 +118,6 @@ def test_without_a_token_the_error_says_what_is_missing(
     base = commit(repo, {**attributes, "a.bin": server.keep(b"1")})
     git = clone()
     git.run("lfs", "install", "--local", "--skip-repo")
-    with pytest.raises(BaselineError) as raised, two_arms(git, base):
+    with pytest.raises((BaselineError, UsageError)) as raised, two_arms(git, base):
         pass
     assert "git lfs fetch --all" in (raised.value.hint or "")

@@ -78,7 +78,7 @@ def gitlinks(git: Git, commit: str | None = None) -> dict[str, str]:
     if commit is None:
         listed = git.run("ls-files", "--stage", "-z")
     else:
-        listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit, may_fetch=True)
     links = {}
     for entry in filter(None, listed.split("\0")):
         head, path = entry.split("\t", 1)
