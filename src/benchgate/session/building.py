@@ -105,7 +105,7 @@ class Builder:
         with ExitStack() as stack:
             builds = {}
             for arm in arms:
-                one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache)
+                one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache, self.guardian)
                 stack.callback(one.close)
             yield builds
 
@@ -115,11 +115,11 @@ class Builder:
             return {}
         if one.build.commands and not one.put():
             self._run(one)
-        return one.toolchains(self.guardian)
+        return one.toolchains()
 
     def _run(self, one: ArmBuild) -> None:
         self.effects.progress.building(one.arm.name)
-        why_not = one.run(self.guardian)
+        why_not = one.run()
         if why_not:
             self.effects.progress.message(
                 f"the build of the {one.arm.name} is not kept for the next time: {why_not}"
