@@ -97,7 +97,7 @@ def test_the_token_goes_to_its_server(
     url, seen = server
     git.run("remote", "set-url", "origin", f"{url}/octo-org/hello")
     with pytest.raises(BaselineError) as raised:
-        ensure_commit(with_token(git, url, "secret"), missing)
+        ensure_commit(with_token(git, url, "secret", {}), missing)
     assert seen[0] == TOKEN
     assert "secret" not in raised.value.details
     assert "secret" not in git.run("config", "--list")
@@ -121,7 +121,7 @@ def test_what_the_checkout_sends_is_sent_once(
     git.run("remote", "set-url", "origin", f"{url}/octo-org/hello")
     git.run("config", f"http.{url}/.extraheader", header)
     with pytest.raises(BaselineError):
-        ensure_commit(with_token(git, url, "secret"), missing)
+        ensure_commit(with_token(git, url, "secret", {}), missing)
     assert seen[0] == sent
 
 
@@ -132,13 +132,26 @@ def test_the_token_goes_to_no_other_server(
     url, seen = server
     git.run("remote", "set-url", "origin", f"{url}/octo-org/hello")
     with pytest.raises(BaselineError):
-        ensure_commit(with_token(git, "https://github.com", "secret"), missing)
+        ensure_commit(with_token(git, "https://github.com", "secret", {}), missing)
     assert seen[0] == []
 
 
 def test_only_what_may_fetch_gets_the_token(repo: Git) -> None:
-    git = with_token(repo, "https://github.com", "secret")
+    git = with_token(repo, "https://github.com", "secret", {})
     git.run("config", "alias.shown", "!env | grep GIT_CONFIG_KEY || true")
     assert git.run("shown") == ""
     assert "github.com" in git.run("shown", may_fetch=True)
     assert "AUTHORIZATION" not in repr(git)
+
+
+def test_settings_of_the_caller_stay(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "lfs.concurrenttransfers",
+        "GIT_CONFIG_VALUE_0": "3",
+    }
+    for name, value in caller.items():
+        monkeypatch.setenv(name, value)
+    git = with_token(repo, "https://github.com", "secret", caller)
+    settings = git.run("config", "--list", "--name-only", may_fetch=True).splitlines()
+    assert {"lfs.concurrenttransfers", "http.https://github.com/.extraheader"} <= {*settings}

@@ -47,7 +47,7 @@ def clone(repo: Git, server: GitServer, tmp_path: Path) -> Callable[..., Git]:
 
     def make(*options: str) -> Git:
         url = f"{server.url}/{repo.root.name}/.git"
-        authorized = with_token(repo, server.url, TOKEN)
+        authorized = with_token(repo, server.url, TOKEN, {})
         command = ("clone", "--quiet", *options, url, str(tmp_path / "clone"))
         authorized.run(*command, may_fetch=True)
         server.asked.clear()
@@ -79,7 +79,7 @@ def test_a_partial_clone(
         pass
     if persists:
         as_checkout_does(git, server)
-    git = with_token(git, server.url, TOKEN)
+    git = with_token(git, server.url, TOKEN, {})
     assert read_committed(git, base, "benchgate.toml") == "[gate]"
     with two_arms(git, base) as trees:
         found = {name: (arm.root / "a").read_text() for name, arm in trees.arms.items()}
@@ -102,7 +102,7 @@ def test_files_of_git_lfs(
     if persists:
         as_checkout_does(git, server)
     before = settings_digest(git)
-    with two_arms(with_token(git, server.url, TOKEN), base) as trees:
+    with two_arms(with_token(git, server.url, TOKEN, {}), base) as trees:
         found = {name: (arm.root / "a.bin").read_bytes() for name, arm in trees.arms.items()}
     assert found == {ArmName.BASE: b"1", ArmName.HEAD: b"2"}
     assert settings_digest(git) == before

@@ -120,7 +120,7 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
     return Job(
         context=context,
         client=real_client(context.api_url, token, limit_s),
-        git=with_token(git, context.server_url, token) if token else git,
+        git=with_token(git, context.server_url, token, os.environ) if token else git,
         here=read_environment(os.environ),
     )
 

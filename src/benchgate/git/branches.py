@@ -12,7 +12,7 @@ from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import FULL_SHA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from benchgate.git.repository import Git
 
@@ -153,7 +153,7 @@ def ensure_commit(git: Git, sha: str) -> None:
         ) from None
 
 
-def with_token(git: Git, server_url: str, token: str) -> Git:
+def with_token(git: Git, server_url: str, token: str, environ: Mapping[str, str]) -> Git:
     """Let git send a token to one server, and to no other.
 
     Environment variables keep the token out of the configuration, where later steps would find it,
@@ -163,14 +163,17 @@ def with_token(git: Git, server_url: str, token: str) -> Git:
 
     Args:
         server_url: e.g. "https://github.com".
+        environ: the environment of this process, which may hold settings of git, too.
     """
     own = git.ask("config", "--get-urlmatch", "http.extraheader", f"{server_url}/") or ""
     if own.lower().startswith("authorization:"):
         return git
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    count = environ.get("GIT_CONFIG_COUNT", "")
+    index = int(count) if count.isdecimal() else 0
     variables = {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"http.{server_url}/.extraheader",
-        "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
+        "GIT_CONFIG_COUNT": str(index + 1),
+        f"GIT_CONFIG_KEY_{index}": f"http.{server_url}/.extraheader",
+        f"GIT_CONFIG_VALUE_{index}": f"AUTHORIZATION: basic {basic}",
     }
     return replace(git, credentials=variables)
