@@ -219,7 +219,7 @@ def test_a_later_round_ends_with_the_budget(world: World) -> None:
     def slow(_: str) -> None:
         world.clock.now_s += costs_s[0] if len(engine.rounds) < 3 else 100.0
 
-    world.progress.measured = slow  # type: ignore[method-assign]
+    world.progress.measured = slow  # type: ignore[method-assign, assignment]
     measure(world, session, planner, 14)
     launches = {one.id: len(one.series[0].launches) for one in session.results()[session.arms[0]]}
     assert sorted(launches.values()) == [2, 3], "the third round ends after its first benchmark"

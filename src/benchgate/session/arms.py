@@ -12,6 +12,7 @@ from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.model.environment import PYTHON
 from benchgate.model.outcome import Outcome
 from benchgate.model.timing import Phase
 from benchgate.model.verdict import decided_benchmarks
@@ -248,10 +249,15 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
     before, after = (toolchains[arm] for arm in (ArmName.BASE, ArmName.HEAD))
     for tool in sorted(before.keys() & after.keys()):
         if before[tool] != after[tool]:
-            name = "" if tool == "python" else f"{tool} "
-            runs_on = f"the base runs on {name}{before[tool]}, the head on {name}{after[tool]}"
-            said.append(f"{runs_on}: this may cause a difference")
+            old, new = (_with_version(tool, side[tool]) for side in (before, after))
+            said.append(f"the base uses {old}, the head {new}: this may cause a difference")
     return tuple(said)
+
+
+def _with_version(tool: str, version: str) -> str:
+    """Name a tool with its version, which often names the tool itself: "rustc 1.75.0"."""
+    names_itself = tool == PYTHON or version.startswith(f"{tool} ")
+    return version if names_itself else f"{tool} {version}"
 
 
 def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
@@ -59,6 +60,7 @@ class Session:
         lane_cpus: the CPUs on which parts of a round are measured at the same time; only the first
             one is used in the first round. None: any CPU.
         tell: tells the user why fewer parts are measured at the same time.
+        toolchains: for each arm the versions of tools that its configuration asks for.
 
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
@@ -79,13 +81,16 @@ class Session:
         ground: Ground | None = None,
         lane_cpus: Sequence[int | None] = (None,),
         tell: Callable[[str], None] = ignore,
+        toolchains: Mapping[ArmName, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
         self.seed = seed
         self.cpus = cpus
         self.runtimes: dict[ArmName, str] = {}
-        self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
+        self.toolchains: dict[ArmName, dict[str, str]] = {
+            arm: dict(toolchains.get(arm, {})) for arm in arms
+        }
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.suites: dict[str, str] = {}
@@ -128,7 +133,8 @@ class Session:
                 self.timers |= discovery.timers
                 self.runtimes |= discovery.runtimes
                 for arm, versions in discovery.toolchains.items():
-                    self.toolchains[arm] |= versions
+                    # What the user names is told by the user's own command.
+                    self.toolchains[arm] = {**versions, **self.toolchains[arm]}
 
     def unit_of(self, id_: str) -> str:
         """What a round measures as a whole: the suite of a benchmark, or the benchmark itself."""
