@@ -172,9 +172,10 @@ class Workers:
         self._alive.remove(worker)
 
     def kill(self, worker: Worker) -> None:
-        """End a worker at once."""
+        """End a worker at once; does nothing if it has ended."""
         worker.kill()
-        self._alive.remove(worker)
+        if worker in self._alive:
+            self._alive.remove(worker)
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
