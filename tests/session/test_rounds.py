@@ -223,3 +223,11 @@ def test_a_later_round_ends_with_the_budget(world: World) -> None:
     measure(world, session, planner, 14)
     launches = {one.id: len(one.series[0].launches) for one in session.results()[session.arms[0]]}
     assert sorted(launches.values()) == [2, 3], "the third round ends after its first benchmark"
+
+
+def test_one_benchmark_is_measured_however_short_the_budget_is(world: World) -> None:
+    session, engine = world.open({name: world.fake(cost_s=2.0) for name in "abc"})
+    still_open, _ = measure(world, session, FixedRounds(session, 4), 0.001)
+    assert len(engine.rounds) == 1
+    assert len(session.left_out) == 2
+    assert sorted({*still_open, *session.left_out}) == ["a", "b", "c"]

@@ -150,7 +150,8 @@ def has_room(
 ) -> bool:
     """Whether the first round has time for one more benchmark, and for the rounds that follow.
 
-    The next benchmark is assumed to take as long as the others do on average: the order is random.
+    There is always room for one benchmark. Any further one is assumed to take as long as the others
+    do on average: the order is random.
 
     Args:
         costs_s: what a later round of each benchmark takes, of those that were measured.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.next_round import RoundPlan, follow_up, screen
+from benchgate.model.run import CANARY_IDS
 from benchgate.model.timing import Phase
 from benchgate.session.outlook import Foreteller, has_room, rounds_of_a_large_slowdown
 
@@ -171,9 +172,9 @@ def measure_rounds(
 
     def is_over() -> bool:
         now_s = clock()
-        if round_index or now_s >= deadline_s:
+        if round_index:
             return now_s >= deadline_s
-        costs_s = list(session.costs_s.values())
+        costs_s = [cost for unit, cost in session.costs_s.items() if unit not in CANARY_IDS]
         least = planner.least_rounds(len(costs_s) + 1)
         return not has_room(costs_s, now_s - started_s, budget_s, least)
 
