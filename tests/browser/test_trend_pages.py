@@ -84,7 +84,7 @@ def test_a_chart_is_drawn_when_its_trend_is_opened(
     page = visit(history_page).page
     assert page.locator("svg.chart").count() == 0
     page.locator(".trend > summary").first.press("Enter")
-    assert page.locator("svg.chart").count() == 1
+    page.locator("svg.chart").wait_for()
     assert page.locator(".mark.strong").count() == 1
     page.locator("svg.chart").press("ArrowLeft")
     assert "Change number 19" in page.locator(".readout").inner_text()
@@ -117,6 +117,7 @@ def test_a_link_opens_its_trend(visit: Callable[..., Visit], history_page: Path)
 def test_paper_has_what_is_open(visit: Callable[..., Visit], history_page: Path) -> None:
     page = visit(history_page, color_scheme="dark").page
     page.locator(".trend > summary").first.click()
+    page.locator("svg.chart").wait_for()
     page.emulate_media(media="print")
     assert page.locator("svg.chart").is_visible()
     assert page.locator("#filter").is_hidden()
