@@ -124,6 +124,51 @@ def test_killed(benchgate: Program, toy: Project) -> None:
     assert toy.state() == before
 
 
+def test_continued_after_a_kill(benchgate: Program, toy: Project) -> None:
+    """It is a kill that nobody can catch, so the round that ended last was saved last."""
+    toy.slow_down()
+    output = toy.root.parent / "result.json"
+    options = ("--rounds", "10", "--output", output)
+    process = benchgate.start(toy.root, "check", *options)
+    wait_for(process, "round 3 ")
+    process.kill()
+    benchgate.wait(process)
+    before = json.loads(output.read_text())["head"]
+    done = end(
+        benchgate, benchgate.start(toy.root, "check", "--continue", output, "--rounds", "10")
+    )
+    done.check(3)
+    assert "warning: this check was interrupted in round " in done.out
+    after = json.loads(output.read_text())["head"]
+    assert (after["complete"], after["full_rounds"]) == (True, 10)
+    assert after["seed"] == before["seed"]
+    assert after["started"] == before["started"]
+    for then, now in zip(before["benchmarks"], after["benchmarks"], strict=True):
+        kept = then["series"][0]["launches"][: before["full_rounds"]]
+        assert kept
+        assert now["series"][0]["launches"][: len(kept)] == kept
+        assert [launch["round"] for launch in now["series"][0]["launches"]] == list(range(10))
+    again = benchgate(toy.root, "check", "--continue", output)
+    again.check(2, "was not interrupted, so there is nothing to continue")
+
+
+def test_the_last_check_goes_on_only_with_the_same_changes(
+    benchgate: Program, toy: Project
+) -> None:
+    toy.slow_down()
+    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    wait_for(process, "round 3 ")
+    process.send_signal(signal.SIGINT)
+    end(benchgate, process).check(130, "`benchgate check --continue` goes on")
+    (toy.root / "new.txt").write_text("new\n")
+    refused = benchgate(toy.root, "check", "--continue", "--rounds", "1000")
+    refused.check(2, "the uncommitted changes are not those that it measured")
+    (toy.root / "new.txt").unlink()
+    done = benchgate(toy.root, "check", "--continue", "--rounds", "10")
+    done.check(3)
+    assert "warning: this check was interrupted in round " in done.out
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_killed_at_random_moments() -> None:
     done = subprocess.run(

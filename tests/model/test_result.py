@@ -220,8 +220,8 @@ def test_the_layout_is_the_documented_one() -> None:
     ]  # fmt: skip
     assert whole["schema"] == RESULT.version
     assert list(whole["base"]) == [
-        "source", "started", "suite", "seed", "complete", "screen_rounds", "until_decided",
-        "is_mixed", "environment", "benchmarks",
+        "source", "started", "suite", "seed", "complete", "full_rounds", "screen_rounds",
+        "until_decided", "is_mixed", "environment", "benchmarks",
     ]  # fmt: skip
     assert whole["head"]["benchmarks"][0]["series"][0] == {
         "metric": {"name": "time", "unit": "s", "better": "lower", "kind": "sampled"},

@@ -4,6 +4,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from benchgate.gate.findings import Stage
 from benchgate.gate.suite import Need
 from benchgate.gate.waves import WaveSettings
@@ -231,3 +233,34 @@ def test_one_benchmark_is_measured_however_short_the_budget_is(world: World) -> 
     assert len(engine.rounds) == 1
     assert len(session.left_out) == 2
     assert sorted({*still_open, *session.left_out}) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("until_decided", [False, True])
+@pytest.mark.parametrize("full_rounds", [0, 1, 5, 6, 31, 60, 61, 200])
+def test_a_planner_that_goes_on_looks_when_it_would_have_looked(
+    world: World, full_rounds: int, *, until_decided: bool
+) -> None:
+    waves = replace(WAVES, max_rounds=1000, until_decided=until_decided)
+    session, _ = world.open({"a": world.fake()})
+    looks: list[int] = []
+    rounds = 0
+
+    def judge() -> list[Need]:
+        looks.append(rounds)
+        return []
+
+    whole = ScreenAndConfirm(session, waves, judge, frozenset())
+    for rounds in range(300):
+        whole.plan(rounds, math.inf)
+    expected, looks = looks, []
+
+    def judge_after(earlier: int) -> list[Need]:
+        looks.append(earlier)
+        return []
+
+    rest = ScreenAndConfirm(session, waves, judge, frozenset())
+    rest.go_on(full_rounds, judge_after)
+    for rounds in range(full_rounds, 300):
+        rest.plan(rounds, math.inf)
+    last_before = [look for look in expected if look < full_rounds][-1:]
+    assert looks == last_before + [look for look in expected if look >= full_rounds]

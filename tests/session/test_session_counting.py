@@ -53,7 +53,7 @@ class CountingFake(FakeEngine):
         return [
             id_
             for id_ in ids
-            if id_ in self.counting_s and self.counted[id_] < LEAST_COUNTED_ROUNDS
+            if id_ in self.counting_s and (self.counting_s[id_] or not self.counted[id_])
         ]
 
     def count_round(
@@ -182,3 +182,12 @@ def test_the_time_of_counting_is_kept_free(opened: Callable[..., Opened]) -> Non
     one.measure(99, budget_s=30.0)
     assert len(one.engine.rounds) == 15
     assert one.world.clock.now_s == 130.0
+
+
+def test_counting_goes_on_where_an_earlier_session_ended(opened: Callable[..., Opened]) -> None:
+    earlier = opened({"a": 5.0})
+    earlier.measure(2)
+    one = opened({"a": 5.0})
+    one.session.restore(earlier.session.results(), 2)
+    one.measure(LEAST_COUNTED_ROUNDS + 2)
+    assert one.engine.counted["a"] == LEAST_COUNTED_ROUNDS - 2

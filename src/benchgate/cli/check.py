@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from benchgate.baselines.own_file import read_result
 from benchgate.cli import options as o
-from benchgate.cli.outputs import Outputs, prepare_last_result
+from benchgate.cli.outputs import Outputs, prepare_last_result, require_last_result
 from benchgate.cli.unconfigured import naming_suites
 from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
@@ -23,12 +26,13 @@ from benchgate.report.timing_table import render_timing
 from benchgate.session.arms import fixed_rounds
 from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
+from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.config import Config
+    from benchgate.git.repository import Git
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.policy import Options
     from benchgate.model.result import Result, Shard
@@ -70,6 +74,14 @@ _ALSO_OF_RUN = frozenset(
     click.option(
         "--artifact", metavar="NAME", help="With --run: the result to use, if the run left several."
     ),
+    click.option(
+        "--continue",
+        "continued",
+        metavar="[FILE]",
+        is_flag=False,
+        flag_value="",
+        help="Go on with an interrupted check: the last one, or that of a result file.",
+    ),
     o.INTROSPECT,
     o.NO_CACHE,
     o.TIMING,
@@ -87,6 +99,7 @@ def command(
     benchmarks: Literal["auto", "own", "head"],
     run_url: str | None,
     artifact: str | None,
+    continued: str | None,
     introspect: bool,
     rebuild: bool,
     timing: bool,
@@ -110,10 +123,14 @@ def command(
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
       benchgate check --junit benchgate.xml --csv verdict.csv
       benchgate check --html report.html
+      benchgate check --continue
       benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
 
     With --run, benchgate downloads the result of a GitHub run and decides again with the
     settings that the run used. GITHUB_TOKEN or GH_TOKEN must hold a token that may read actions.
+
+    An interrupted check goes on with --continue where it stopped, if commits, changes, benchmarks
+    and machine are as they were; give the same options again.
 
     Even without --output, `benchgate show` and `benchgate compare` find the result.
 
@@ -127,7 +144,12 @@ def command(
         return _replay(run_url, artifact, output, outputs, effects.environ)
     git = repository(effects.cwd, (output, *reports.values()))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
+    unfinished = None if continued is None else _unfinished(continued, git, effects.environ)
+    if continued:
+        output = output or Path(continued)
     must_save = output is not None
+    again = "`benchgate check --continue"
+    again += f" {shlex.quote(str(output))}`" if output else "`"
     output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)
     request = CheckRequest(
         Choice(globs, tags, shard),
@@ -135,6 +157,8 @@ def command(
         must_save=must_save,
         introspect=introspect,
         benchmarks=benchmarks,
+        unfinished=unfinished,
+        again=again,
     )
     try:
         with naming_suites(config, git):
@@ -153,6 +177,12 @@ def command(
     if timing:
         render_timing(effects.phases.taken(), console(stderr=True))
     return verdict.exit_code
+
+
+def _unfinished(file: str, git: Git, environ: Mapping[str, str]) -> Unfinished:
+    """Read the interrupted check of a file, or the last one if no file is named."""
+    path = Path(file) if file else require_last_result(git.root, environ)
+    return Unfinished.of(read_result(path), str(path))
 
 
 def _replay(

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import stat
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -16,16 +15,15 @@ from benchgate.errors import UsageError
 from benchgate.git.repository import Git
 from benchgate.measure.build import build_environment
 from benchgate.measure.machine import read_environment
-from benchgate.measure.places import entries_below
+from benchgate.measure.tree_content import content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from benchgate.config import Build
     from benchgate.measure.engine import Arm
 
 FORMAT: Final = 1
-_WORKTREE = ".git"
 # They differ from one call to the next, and no build depends on them.
 _OF_A_CALL = frozenset(
     {
@@ -81,25 +79,10 @@ def build_key(arm: Arm, build: Build, tools: Mapping[str, str] = _NO_TOOLS) -> s
             machine.cpu_flags_hash,
             machine.cpu_count,
         ],
-        "tree": list(_content(arm.root)),
+        "tree": list(content(arm.root)),
     }
     text = json.dumps(parts, sort_keys=True).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()
-
-
-def _content(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Every file of a tree with its mode and a digest of its content, in order of the names."""
-    for entry in sorted(entries_below(root), key=lambda entry: entry.path):
-        if entry.name == _WORKTREE:
-            continue
-        mode = entry.stat(follow_symlinks=False).st_mode
-        digest = ""
-        if stat.S_ISLNK(mode):
-            digest = os.readlink(entry.path)  # noqa: PTH115 - as text
-        elif stat.S_ISREG(mode):
-            with open(entry.path, "rb") as file:  # noqa: PTH123 - thousands of files
-                digest = hashlib.file_digest(file, "blake2b").hexdigest()
-        yield os.path.relpath(entry.path, root), mode, digest
 
 
 def _tags(root: Path) -> str:

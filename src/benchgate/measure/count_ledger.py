@@ -1,9 +1,8 @@
-"""Which benchmarks valgrind still has to count, and its counts as observations."""
+"""Which benchmarks valgrind can count, and its counts as observations."""
 
 from __future__ import annotations
 
 import signal
-from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.session_folder import SessionFolder
-from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
+from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,9 +25,7 @@ _UNKNOWN_INSTRUCTION = (
 
 
 class CountLedger:
-    """Counting is slow, so no benchmark is counted in more rounds than its row needs.
-
-    A benchmark that cannot be counted once is not tried again.
+    """Counting is slow, so a benchmark that cannot be counted once is not tried again.
 
     Args:
         wants: tells whether a benchmark is counted at all, by its id.
@@ -36,21 +33,20 @@ class CountLedger:
 
     def __init__(self, wants: Callable[[str], bool]) -> None:
         self._wants = wants
-        self._rounds: Counter[str] = Counter()
         self._given_up: set[str] = set()
 
     def due(self, ids: Iterable[str]) -> list[str]:
-        """The benchmarks that are still to be counted."""
-        return [id_ for id_ in ids if self._is_due(id_)]
+        """Those of the benchmarks that can be counted, as far as is known."""
+        return [id_ for id_ in ids if id_ not in self._given_up and self._wants(id_)]
 
-    def counted(self, id_: str, counts: Mapping[ArmName, float], loops: int) -> list[Observation]:
-        """Note that a round of a benchmark was counted.
+    @staticmethod
+    def counted(id_: str, counts: Mapping[ArmName, float], loops: int) -> list[Observation]:
+        """Give the counts of one round of a benchmark.
 
         Args:
             counts: instructions of one operation, in the order of counting.
             loops: operations that were counted.
         """
-        self._rounds[id_] += 1
         return [
             Observation(arm, id_, order, (_metric(count, loops),))
             for order, (arm, count) in enumerate(counts.items())
@@ -64,10 +60,6 @@ class CountLedger:
         unknown = _UNKNOWN_INSTRUCTION if signal.SIGILL.name in reason else ""
         notes = (f"{INSTRUCTIONS.name}: {VALGRIND}: {reason}{unknown}",)
         return [Observation(arm, id_, order, notes=notes) for order, arm in enumerate(arms)]
-
-    def _is_due(self, id_: str) -> bool:
-        is_open = id_ not in self._given_up and self._rounds[id_] < LEAST_COUNTED_ROUNDS
-        return is_open and self._wants(id_)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TypeVar
 
 from pydantic import AfterValidator, FailFast, Field, model_validator
 
@@ -19,7 +19,7 @@ from benchgate.model.load import LoadResult
 from benchgate.model.samples import Samples, Warmup
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 MAX_ROUND_S = 1e9
 """Thirty years: a file with a larger value is damaged or made up."""
@@ -200,6 +200,8 @@ class Source(JsonObject):
         sha: commit; None outside of git.
         ref: the name that was used to ask for it; None if there is none.
         dirty: whether it includes uncommitted changes of tracked files.
+        content: digest of all of its files if it includes anything that is in no commit; "" if the
+            commit tells it, or if it is unknown.
         why: for a base, why it was chosen; for the results of another tool, which files they come
             from; otherwise "".
         untracked: how many new files, which git does not track, it includes.
@@ -210,6 +212,7 @@ class Source(JsonObject):
     dirty: bool = False
     why: Text = ""
     untracked: Count = 0
+    content: Text = ""
 
     @property
     def uncommitted(self) -> bool:
@@ -225,6 +228,8 @@ class Run(JsonObject):
         started: UTC, ISO 8601 with a trailing Z.
         seed: determines every random choice of the run.
         complete: False while rounds are still to come, and if it was interrupted.
+        full_rounds: how many rounds were measured to their end; an interrupted check goes on after
+            these. 0 if that is unknown.
         screen_rounds: how many of the first rounds were the screen; needed to recompute a verdict
             from the file.
         until_decided: whether measuring went on until every row was decided; needed likewise.
@@ -237,6 +242,7 @@ class Run(JsonObject):
     suite: Text = field(default="default", kw_only=True)
     seed: int = field(default=0, kw_only=True)
     complete: bool = field(default=True, kw_only=True)
+    full_rounds: Count = field(default=0, kw_only=True)
     screen_rounds: Count = field(default=0, kw_only=True)
     until_decided: bool = field(default=False, kw_only=True)
     is_mixed: bool = field(default=False, kw_only=True)
@@ -253,6 +259,19 @@ class Run(JsonObject):
         if self.is_mixed or other.is_mixed:
             return ("the shards of one of them ran on machines that differ",)
         return self.environment.differences(other.environment)
+
+
+class _OfARound(Protocol):
+    @property
+    def round(self) -> int: ...
+
+
+L = TypeVar("L", bound=_OfARound)
+
+
+def before_round(launches: Iterable[L], end: int) -> tuple[L, ...]:
+    """The launches of the rounds before one of this number."""
+    return tuple(launch for launch in launches if launch.round < end)
 
 
 def renamed(

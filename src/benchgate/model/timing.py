@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -29,6 +29,12 @@ class Phase(StrEnum):
     SAVE = "save the result"
     REPORT = "report"
     START_WORKERS = "start workers"
+
+
+OF_THE_BUDGET: Final = frozenset(
+    {Phase.FIRST_ROUND, Phase.LATER_ROUNDS, Phase.COUNT, Phase.DECIDE, Phase.SAVE}
+)
+"""The phases that the budget limits."""
 
 
 @dataclass(frozen=True, slots=True)

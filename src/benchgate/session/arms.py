@@ -11,6 +11,7 @@ from benchgate.config import SuiteBenchmark
 from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
+from benchgate.measure.tree_content import content_digest
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.environment import PYTHON
 from benchgate.model.outcome import Outcome
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
+    from benchgate.session.unfinished import Unfinished
 
 _CLASSICAL_ROUNDS = 10
 NOTHING_RUNS_ON_BASE = "none of the head's benchmarks runs on the base"
@@ -66,12 +68,16 @@ class ArmsRequest(RunRequest):
         tried: what trying the base before the head ran has shown; None to try it now.
         lends: give the base the head's benchmarks in place of its own.
         warnings: to put into the result.
+        unfinished: the interrupted check to go on with, if there is one.
+        again: the command that goes on if this one is interrupted.
     """
 
     self_check: bool = False
     lends: bool = False
     tried: BaseTrial | None = None
     warnings: tuple[str, ...] = ()
+    unfinished: Unfinished | None = None
+    again: str = ""
 
 
 def measure_arms(
@@ -85,9 +91,10 @@ def measure_arms(
     Raises:
         BaselineError: the base cannot be checked out or built.
         MeasureError: the head cannot be built.
-        UsageError: no benchmarks.
+        UsageError: no benchmarks, or an interrupted check cannot go on.
         Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
     """
+    unfinished = request.unfinished
     began_s, started = effects.clock(), effects.now()
     effects.phases.begin(Phase.CHECK_OUT)
     warnings = (*sweep(git), *request.warnings)
@@ -98,6 +105,12 @@ def measure_arms(
         trees = stack.enter_context(
             same_arms(git) if request.self_check else two_arms(git, base.sha or "", lent=lent)
         )
+        if head.uncommitted and not request.self_check:
+            head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
+        sources = {ArmName.BASE: base, ArmName.HEAD: head}
+        if unfinished:
+            unfinished.require_code(sources)
+            effects = replace(effects, draw_seed=lambda: unfinished.seed)
         session = open_session(
             stack,
             trees.arms.values(),
@@ -114,7 +127,7 @@ def measure_arms(
             warnings = (*warnings, NOTHING_RUNS_ON_BASE)
         result_file = ResultFile(
             session=session,
-            sources={ArmName.BASE: base, ArmName.HEAD: head},
+            sources=sources,
             effects=effects,
             began_s=began_s,
             started=started,
@@ -122,6 +135,7 @@ def measure_arms(
             screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
             until_decided=config.measure.until_decided,
             output=request.output,
+            again=request.again,
             must_save=request.must_save,
             warnings=(
                 *warnings,
@@ -130,7 +144,9 @@ def measure_arms(
                 *unmatched(config, request.choice, session),
             ),
         )
-        _measure(session, result_file, config, effects, self_check=request.self_check)
+        if unfinished:
+            _go_on(unfinished, session, result_file, effects)
+        _measure(session, result_file, config, effects, request)
     return result_file.result()
 
 
@@ -139,11 +155,30 @@ def _named(base: Source) -> str:
     return f"the base {(base.sha or '')[:7]}{why}"
 
 
+def _go_on(
+    unfinished: Unfinished, session: Session, result_file: ResultFile, effects: Effects
+) -> None:
+    """Begin with what an interrupted check measured, if everything is as it was then."""
+    unfinished.require_settings(
+        result_file.screen_rounds, session.seed, until_decided=result_file.until_decided
+    )
+    unfinished.require_machine(result_file.environments)
+    result_file.warnings += unfinished.restore(session)
+    result_file.began_s -= unfinished.result.duration_s
+    result_file.started = unfinished.result.head.started
+    effects.phases.go_on(unfinished.result.phases)
+
+
 def _measure(
-    session: Session, result_file: ResultFile, config: Config, effects: Effects, *, self_check: bool
+    session: Session,
+    result_file: ResultFile,
+    config: Config,
+    effects: Effects,
+    request: ArmsRequest,
 ) -> None:
     once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
     shards = session.shard.count if session.shard else 1
+    unfinished = request.unfinished
 
     def needs() -> Sequence[Need]:
         return judge_run(result_file.result(), config).needs
@@ -157,7 +192,7 @@ def _measure(
         compared = [id_ for id_ in session.ids if id_ not in once]
         steps = {one.id for one in session.definitions(ArmName.HEAD) if one.load}
         too_few = too_few_rounds(fixed, compared, config, steps=steps, shards=shards)
-        if too_few and not self_check:
+        if too_few and not request.self_check:
             effects.progress.message(f"warning: {too_few}")
             result_file.warnings += (too_few,)
     else:
@@ -165,6 +200,11 @@ def _measure(
         plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
         effects.progress.found(len(session.ids), plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
+        if unfinished:
+            planner.go_on(
+                session.full_rounds,
+                lambda rounds: judge_run(unfinished.until(rounds), config).needs,
+            )
 
     def foresee(spending: BudgetForecast) -> Shortage | None:
         if fixed:
@@ -182,6 +222,7 @@ def _measure(
             progress=effects.progress,
             save=result_file.save,
             foresee=foresee,
+            spent_s=unfinished.spent_s if unfinished else 0.0,
         )
     if session.left_out:
         result_file.warnings += (of_left_out(session.left_out, limit_s),)

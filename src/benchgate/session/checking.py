@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Source
     from benchgate.model.verdict import Verdict
     from benchgate.session.effects import Effects
+    from benchgate.session.unfinished import Unfinished
 
 _STORED_SOURCES = frozenset({"directory", "file"})
 
@@ -47,6 +48,8 @@ class CheckRequest:
             request is judged by the configuration of its base, if the base has one.
         benchmarks: those that the base is measured with: its own, the head's, or, with auto, the
             head's if it has none.
+        unfinished: the interrupted check to go on with, if there is one.
+        again: the command that goes on if this check is interrupted.
     """
 
     choice: Choice = field(default_factory=Choice)
@@ -56,6 +59,8 @@ class CheckRequest:
     self_check: bool = False
     policy: Literal["base", "head"] = "head"
     benchmarks: Literal["auto", "own", "head"] = "auto"
+    unfinished: Unfinished | None = None
+    again: str = ""
 
 
 def check(
@@ -81,6 +86,12 @@ def check(
             must_save=request.must_save,
             introspect=request.introspect,
         )
+        if request.unfinished:
+            raise UsageError(
+                "only a check that measures base and head in turn can go on, but "
+                f"{config.where('baseline.source')} names stored results",
+                hint="Give the same options as then, or leave out --continue.",
+            )
         from benchgate.session.stored_check import check_stored  # noqa: PLC0415 - it can read all formats: slow to load
 
         return check_stored(own, config, git, effects)
@@ -104,6 +115,8 @@ def check(
         self_check=request.self_check,
         lends=lends,
         warnings=warnings,
+        unfinished=request.unfinished,
+        again=request.again,
     )
     result = measure_arms(wanted, base, config, git, effects)
     if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.model.timing import Phase, PhaseTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class Phases:
@@ -29,6 +29,13 @@ class Phases:
         self._times = {Phase.START: 1}
         self._seconds = {Phase.START: 0.0}
         self._adding = Lock()
+
+    def go_on(self, earlier: Iterable[PhaseTime]) -> None:
+        """Add what the phases of an earlier session took, which this one continues."""
+        with self._adding:
+            for one in earlier:
+                self._times[one.phase] = self._times.get(one.phase, 0) + one.times
+                self._seconds[one.phase] = self._seconds.get(one.phase, 0.0) + one.seconds
 
     def begin(self, phase: Phase) -> None:
         """End the current phase, and begin another one."""

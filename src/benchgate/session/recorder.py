@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
-from benchgate.model.metrics import CPU_TIME, TIME
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, VALGRIND
 from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
@@ -72,6 +72,20 @@ class _BenchmarkRecord:
     load: list[LoadLaunch] = field(default_factory=list)
     server: Mapping[str, str] = field(default_factory=dict)
 
+    def restore(self, earlier: BenchmarkResult) -> None:
+        """Go on with what an earlier session measured."""
+        for series in earlier.series:
+            self.launches[series.metric] = list(series.launches)
+            self.loops[series.metric] = series.loops
+            self.counters[series.metric] = series.counter
+        self.notes = dict.fromkeys(
+            note for note in earlier.notes if note not in self.definition.notes
+        )
+        self.error = earlier.error
+        self.round_s = earlier.round_s
+        if earlier.load is not None:
+            self.load, self.server = list(earlier.load.launches), earlier.load.server
+
     def result(self) -> BenchmarkResult:
         about = self.definition
         return BenchmarkResult(
@@ -128,6 +142,17 @@ class Recorder:
                 self.failed_for_all.add(failure.id)
             for arm in self._records if failure.of_all else (failure.arm,):
                 self._failures[arm].append(result)
+
+    def restore(self, arm: ArmName, results: Iterable[BenchmarkResult]) -> None:
+        """Go on with what an earlier session measured of the benchmarks that were found.
+
+        Args:
+            results: of one arm; what was not found is left out.
+        """
+        earlier = {one.id: one for one in results}
+        for record in self._records[arm].values():
+            if one := earlier.get(record.definition.own_id):
+                record.restore(one)
 
     def add(self, observation: Observation, round_index: int, lane: int | None = None) -> None:
         """Append one launch; if a benchmark fails, its first error is kept.
@@ -235,6 +260,15 @@ class Recorder:
             for launch in records[id_].launches.get(CPU_TIME, ())
         ]
         return min(found, default=0.0)
+
+    def rounds_counted(self, id_: str) -> int:
+        """In how many rounds the instructions of a benchmark were counted by valgrind."""
+        counted = (
+            len(records[id_].launches.get(INSTRUCTIONS, ()))
+            for records in self._records.values()
+            if id_ in records and records[id_].counters.get(INSTRUCTIONS) == VALGRIND
+        )
+        return max(counted, default=0)
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
         """The files and functions of one arm that could not be read."""

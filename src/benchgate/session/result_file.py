@@ -42,6 +42,7 @@ class ResultFile:
         started: the same, as a time of day.
         suite: name of the suite.
         output: where to save; None keeps it in memory.
+        again: the command that goes on if this session is interrupted; "" if none can.
         must_save: it is an error if the file cannot be written; otherwise that is a warning.
         warnings: to put into the result; may grow during measuring.
         environments: the machine, for each arm.
@@ -56,6 +57,7 @@ class ResultFile:
     screen_rounds: int = 0
     until_decided: bool = False
     output: Path | None
+    again: str = ""
     must_save: bool = True
     warnings: tuple[str, ...]
     environments: Mapping[ArmName, Environment] = field(init=False)
@@ -87,6 +89,7 @@ class ResultFile:
                 suite=self.suite,
                 seed=self.session.seed,
                 complete=self.complete,
+                full_rounds=self.session.full_rounds,
                 screen_rounds=self.screen_rounds,
                 until_decided=self.until_decided,
             )
@@ -146,7 +149,8 @@ class ResultFile:
         except KeyboardInterrupt:
             self.save()
             shown = f"`benchgate compare {shlex.quote(str(self.output))}` shows what was measured."
-            hint = shown if self.output else ""
+            more = f" {self.again} goes on." if self.again and self.session.full_rounds else ""
+            hint = f"{shown}{more}" if self.output else ""
             raise Interrupted("interrupted", hint=hint) from None
 
 

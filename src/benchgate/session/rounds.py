@@ -106,6 +106,20 @@ class ScreenAndConfirm:
         # Late looks test rows that no earlier look has made suspects.
         return replace(plan, canary=plan.canary or self._waves.until_decided)
 
+    def go_on(self, full_rounds: int, judge_after: Callable[[int], Sequence[Need]]) -> None:
+        """Act as if this many rounds had been planned and measured.
+
+        Args:
+            judge_after: as `judge`, given only what was measured in the first rounds.
+        """
+        last_look = 0
+        while self._next_look < full_rounds:
+            last_look = self._next_look
+            self._next_look = self._waves.next_look(last_look)
+        if last_look:
+            self._needs = judge_after(last_look)
+        self._planned = full_rounds
+
     def least_rounds(self, benchmarks: int) -> int:
         """How many rounds the largest slowdown of one of some benchmarks needs to be shown."""
         if self.once.issuperset(self._session.ids):
@@ -149,18 +163,20 @@ def measure_rounds(
     progress: Progress,
     save: Callable[[], None],
     foresee: Callable[[BudgetForecast], Shortage | None] = lambda _: None,
+    spent_s: float = 0.0,
 ) -> tuple[str, ...]:
-    """Measure rounds until the planner has none left.
+    """Measure rounds until the planner has none left, after those that the session has already.
 
     Args:
         save: called after every round.
         foresee: says during the first round if the budget is too short; None if it is not.
+        spent_s: how much of the budget was spent before.
 
     Returns:
         The benchmarks that were still open when the budget ended.
     """
     started_s = clock()
-    deadline_s = started_s + budget_s
+    deadline_s = started_s + budget_s - spent_s
     foreteller = _foreteller(session, planner, budget_s, foresee, progress)
     pace = _Pace(session)
     session.counting.budget_s = budget_s
@@ -178,7 +194,7 @@ def measure_rounds(
         least = planner.least_rounds(len(costs_s) + 1)
         return not has_room(costs_s, now_s - started_s, budget_s, least)
 
-    round_index = 0
+    round_index = session.full_rounds
     while True:
         left_s = deadline_s - clock() - session.counting.ahead_s(1)
         phases.begin(Phase.DECIDE)

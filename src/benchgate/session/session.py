@@ -20,8 +20,8 @@ from benchgate.measure.engine import (
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
-from benchgate.model.metrics import INSTRUCTIONS, TIME
-from benchgate.model.run import CANARY_IDS
+from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, TIME
+from benchgate.model.run import CANARY_IDS, before_round
 from benchgate.session.counting_time import CountingTime
 from benchgate.session.outlook import some_of
 from benchgate.session.recorder import UNTRIED, Recorder
@@ -66,6 +66,7 @@ class Session:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
         left_out: benchmarks that the first round had no time for.
+        full_rounds: how many rounds have ended.
         counting: how long counting in launches of its own takes, which is in none of the costs.
     """
 
@@ -97,6 +98,7 @@ class Session:
         self.counting = CountingTime()
         self.hidden: frozenset[str] = frozenset()
         self.left_out: tuple[str, ...] = ()
+        self.full_rounds = 0
         self.shard: Shard | None = None
         self._engines = engines
         self._engines_of: dict[str, list[Engine]] = {}
@@ -104,6 +106,7 @@ class Session:
         self._ground = ground
         self._lanes = Lanes(lane_cpus, clock)
         self._sharing = Sharing(len(lane_cpus), tell)
+        self._has_measured = False
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
@@ -222,12 +225,13 @@ class Session:
             on_measured(id_)
 
         begin, ended = _of_users(_unless(is_over, starting)), _of_users(end)
-        if round_index == 0 and self._sharing.lanes > 1:
-            self._learn_to_share(order, rng, begin, ended)
+        if not self._has_measured and self._sharing.lanes > 1:
+            self._learn_to_share(order, rng, round_index, begin, ended)
         else:
             if round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
                 self._sharing.look(self._recorder.times())
             self._measure(order, rng, round_index, begin, ended)
+        self._has_measured = True
         if round_index == 0:
             self.left_out = tuple(id_ for id_ in self.ids if id_ in set(ids) - measured)
             for id_ in self.left_out:
@@ -239,11 +243,13 @@ class Session:
             for note in self._ground.notes:
                 for id_ in self.known_ids:
                     self.note(id_, note)
+        self.full_rounds = round_index + 1
 
     def _learn_to_share(
         self,
         order: Sequence[str],
         rng: random.Random,
+        round_index: int,
         starting: Callable[[str], None],
         ended: Callable[[str], None],
     ) -> None:
@@ -252,7 +258,8 @@ class Session:
         The canary comes last, because it writes into the trees.
         """
         before = self._ground.state() if self._ground else {}
-        self._measure([id_ for id_ in order if id_ not in CANARY_IDS], rng, 0, starting, ended)
+        own = [id_ for id_ in order if id_ not in CANARY_IDS]
+        self._measure(own, rng, round_index, starting, ended)
         if self._ground:
             written = written_between(before, self._ground.state())
             self._sharing.trees_were_written(self._ground.names(written))
@@ -260,7 +267,8 @@ class Session:
             (one.peak_bytes for one in self._engines if isinstance(one, DivisibleEngine)), default=0
         )
         self._sharing.memory_was_used(peak_bytes, free_memory_bytes())
-        self._measure([id_ for id_ in order if id_ in CANARY_IDS], rng, 0, starting, ended)
+        canaries = [id_ for id_ in order if id_ in CANARY_IDS]
+        self._measure(canaries, rng, round_index, starting, ended)
 
     def _measure(
         self,
@@ -271,7 +279,7 @@ class Session:
         ended: Callable[[str], None],
     ) -> None:
         sizes = Counter(map(self.unit_of, order))
-        lanes = self._sharing.lanes if round_index else 1
+        lanes = self._sharing.lanes if self._has_measured else 1
         tasks = self._divided(order, rng, round_index, lanes)
         measured: set[str] = set()
         units: set[str] = set()
@@ -298,8 +306,10 @@ class Session:
         for engine in self._engines:
             if not isinstance(engine, CountingEngine):
                 continue
-            own = (id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive)
-            due = engine.due_for_counting(own)
+            own = [id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive]
+            due = engine.due_for_counting(
+                id_ for id_ in own if self._recorder.rounds_counted(id_) < LEAST_COUNTED_ROUNDS
+            )
             self.counting.refuse_slow({id_: self._recorder.sample_cpu_s(id_) for id_ in due})
             due = [id_ for id_ in due if id_ not in self.counting.refused]
             left |= dict.fromkeys(due)
@@ -341,6 +351,40 @@ class Session:
 
     def _cost_s(self, id_: str) -> float:
         return self.costs_s.get(id_, 0.0)
+
+    def restore(
+        self, earlier: Mapping[ArmName, Sequence[BenchmarkResult]], full_rounds: int
+    ) -> None:
+        """Go on with what an interrupted session measured of the same benchmarks.
+
+        Args:
+            earlier: by arm; launches of these rounds only.
+            full_rounds: how many there are.
+        """
+        shares_s: dict[str, float] = {}
+        left_out: set[str] = set()
+        for arm, results in earlier.items():
+            self._recorder.restore(arm, results)
+            ids = {one.own_id: one.id for one in self.definitions(arm)}
+            for one in results:
+                if one.id in ids and one.round_s is not None:
+                    shares_s[ids[one.id]] = one.round_s
+                if one.id in ids and _NO_TIME in one.notes:
+                    left_out.add(ids[one.id])
+        for id_, share_s in shares_s.items():
+            unit = self.unit_of(id_)
+            self.costs_s[unit] = self.costs_s.get(unit, 0.0) + share_s
+        self.left_out = tuple(id_ for id_ in self.ids if id_ in left_out)
+        self.full_rounds = full_rounds
+        if self._sharing.lanes > 1:
+            times = self._recorder.times()
+            for rounds in range(LEAST_ROUNDS, full_rounds + 1):
+                self._sharing.look(
+                    {
+                        id_: (before_round(base, rounds), before_round(head, rounds))
+                        for id_, (base, head) in times.items()
+                    }
+                )
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
