@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.growth import grows_too_fast
+from tests.results import measured
 
 from benchgate.baselines.base_config import MOST_BYTES
 from benchgate.config import loads
-from benchgate.errors import ConfigError
+from benchgate.errors import ConfigError, FormatError
+from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,3 +88,42 @@ CONFIGURATIONS = {
 @pytest.mark.parametrize("make", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 def test_reading_a_configuration(make: Input) -> None:
     assert not grows_too_fast(make, config, MOST_BYTES)
+
+
+TEXT_CHARACTERS = 50_000
+"""More than the longest text of a result that has any output of a program."""
+
+PIECES = [
+    *("a.", "a://b:", "a://b:a:@", "a:b@tcp", "x@", "password=", "pwd: ", "]", "\\'", "'", '"'),
+    *("eyJ-", "-eyJ", "-eyJaaaaaa", "eyJaaaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----"),
+    *("authorization: ", "bearer ", "-ghp_a", "-sk-a", "pypi-", ",a=1", "hunter2", " ", "[removed]"),
+]
+BEFORE = ["", 'password="', "a://b:", "authorization: a "]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("piece", PIECES)
+def test_removing_secrets(piece: str, before: str) -> None:
+    make = run(piece, around=before + "{}")
+    assert not grows_too_fast(make, Redactor({"A_TOKEN": "hunter2"}), TEXT_CHARACTERS)
+
+
+RESULT_BYTES = 4_000_000
+
+
+def result(text: str) -> None:
+    with suppress(FormatError):
+        decode_result(text.encode(), "it")
+
+
+def within(place: str, around: str = "{}") -> str:
+    """A valid result, with `around` in the place of a value, and braces doubled nowhere."""
+    before, after = GENUINE.split(place, 1)
+    return f"{before}{around}{after}"
+
+
+GENUINE = encode_result(measured({"a": 1e-3}, {"a": 1e-3}), str).decode()
+RESULTS = {
+    "keys": entries('"%x":1,', around="{{{}"),
+    "keys of a result": entries('"%x":1,', around="{{" + "{}" + GENUINE[1:].replace("{", "{{").replace("}", "}}")),
+}
