@@ -7,6 +7,7 @@ packages=(
   apache2-utils            # ab
   catch2 cmake g++
   curl
+  git-lfs
   golang-go
   hyperfine
   libbenchmark-dev         # Google Benchmark

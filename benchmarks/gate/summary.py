@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 96
 _MARGIN = "2%"
-_PERCENTS = (3, 5, 10)
+_PERCENTS = (3, 5)
 _TYPICAL = "clean-lanes"
 
 

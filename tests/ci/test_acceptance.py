@@ -174,7 +174,6 @@ class Change:
                 Context(**(same | context)),
                 client_of(self.server, FORKS_TOKEN),
                 self.git,
-                {},
                 Environment(machine="x86_64"),
             ),
             keep_baseline=lambda _: None,

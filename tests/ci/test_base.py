@@ -50,7 +50,7 @@ def compared(
         server_url="https://github.com",
         runner_os="Linux",
     )
-    job = Job(context, client_of(server, TOKEN), git, {}, Environment())
+    job = Job(context, client_of(server, TOKEN), git, Environment())
     plan = plan_for(context, checked_out(git))
     return compare_with(plan, load(git.root, git.root), job, git.root)
 

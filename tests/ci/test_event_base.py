@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,7 +43,7 @@ def merge_base_with(other: str) -> Base:
 
 
 def find(base: Base, git: Git, compare: Compare) -> Source | NoBase:
-    return find_base(base, git, merge_base=compare, fetch=lambda sha: ensure_commit(git, sha, {}))
+    return find_base(base, git, merge_base=compare, fetch=partial(ensure_commit, git))
 
 
 def test_what_is_checked_out_is_named_with_its_parents(history: tuple[Git, str, str]) -> None:

@@ -108,9 +108,7 @@ class Deciding:
             CiRequest(self.folder, Choice(shard=shard)),
             loads(toml, "benchgate.toml").with_overrides(options or Options()),
             replace(self.world.effects, cwd=self.git.root),
-            Job(
-                context, client_of(self.server, TOKEN), self.git, {}, Environment(machine="x86_64")
-            ),
+            Job(context, client_of(self.server, TOKEN), self.git, Environment(machine="x86_64")),
             keep_baseline=lambda _: pytest.fail("a pull request is no baseline"),
             say=lambda _: None,
         )

@@ -209,7 +209,6 @@ class OnGitHub:
             context,
             client_of(self.server, token),
             self.git.checkout,
-            {},
             Environment(machine="x86_64"),
         )
         root = self.git.checkout.root

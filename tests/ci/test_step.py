@@ -100,9 +100,7 @@ class Working:
         **options: bool,
     ) -> int:
         context = self.context(event, actor)
-        job = Job(
-            context, client_of(self.server, token), self.git, {}, Environment(machine=machine)
-        )
+        job = Job(context, client_of(self.server, token), self.git, Environment(machine=machine))
         request = CiRequest(self.stage.folder, Choice(shard=shard), suite)
         step = self.stage.step(**options)
         return ci_step.ci_step(request, lambda: loads("", "x.toml"), self.world.effects, job, step)

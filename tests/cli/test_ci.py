@@ -285,7 +285,7 @@ INPUTS: dict[str, tuple[str, Callable[[Called], object], object]] = {
     "BENCHGATE_VERBOSE": ("true", lambda c: c.said[-1], "the reason\n"),
     "BENCHGATE_GITHUB_TIMEOUT": ("2m 30s", lambda c: c.limits_s[-1], 150.0),
     "BENCHGATE_CHECK": ("true", lambda c: c.steps[-1].check_run, True),
-    "BENCHGATE_TOKEN": (TOKEN, lambda c: len(c.jobs[-1].git_variables), 5),
+    "BENCHGATE_TOKEN": (TOKEN, lambda c: len(c.jobs[-1].git.credentials), 3),
 }
 
 
@@ -308,7 +308,7 @@ def test_inputs_that_are_empty_mean_nothing(call: Call, in_job: InJob, called: C
     assert (config.origin.name, config.measure.samples) == ("benchgate.toml", 50)
     assert config.origin.options == Options()
     assert (step.comments, step.check_run) == (True, False)
-    assert called.jobs[0].git_variables == {}
+    assert called.jobs[0].git.credentials == {}
 
 
 def test_options_are_kept_for_the_record(call: Call, in_job: InJob, called: Called) -> None:

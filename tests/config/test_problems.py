@@ -65,6 +65,18 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
         ("[gate]\nmin_compared = true", ':2: gate.min_compared = true: must be "all" or a whole'),
         ("gate = 3", ":1: gate = 3: must be a table"),
         ("[[gate]]\nrule = 'launch'", ":1: gate: must be written [gate]"),
+        (
+            "[build]\ntoolchains = 'rustc'",
+            ':2: build.toolchains = "rustc": must be a table',
+        ),
+        (
+            "[build]\ntoolchains = { cc = 'cc --version | head' }",
+            ':2: build.toolchains.cc = "cc --version | head": | is for a shell',
+        ),
+        (
+            "[build.toolchains]\npython = 'python3 -V'",
+            ':2: build.toolchains.python = "python": leave it out',
+        ),
         ("[measure]\nbudget = 10", ":2: measure.budget = 10: a duration is text"),
         ("[measure]\nbudget = '0s'", ':2: measure.budget = "0s": a duration must be longer'),
         ("[measure]\nbudget = '10'", ":2: measure.budget = \"10\": '10' is not a duration"),
@@ -249,11 +261,11 @@ def test_the_shared_file_names_the_whole_key() -> None:
         ("[build]\nenv = {A = 1}", "`env`: Variables added to its environment"),
         (
             "[[benchmark]]\nname = 'y'\ncommand = 'x'\ntimeout = 5",
-            "`timeout`: Time limit for one execution",
+            "`timeout`: Time limit for each execution, `prepare` and `cleanup`",
         ),
         (
             "[[benchmark]]\npython = 'x'\ntimeout = 5",
-            "`timeout`: Time limit for one launch of one function",
+            "`timeout`: Time limit for each step of a launch of one function",
         ),
         ("[aliases]\na = 3", "`aliases`: Renamed benchmarks"),
         ("[aliases]\na = 'b'\nb = 'c'", "write 'c' here"),

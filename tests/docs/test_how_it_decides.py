@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from benchgate.config import loads
@@ -49,6 +50,16 @@ def test_the_rounds_to_confirm() -> None:
         for wave in range(waves.LOOKS):
             found = waves.rounds_to_confirm(int(suspects), settings.look(wave), settings)
             assert found == int(rounds)
+
+
+def test_what_limits_the_rounds_to_confirm() -> None:
+    default = waves.WaveSettings.of(CONFIG)
+    look = default.look(1)
+    fewer = waves.rounds_to_confirm(1, look, replace(default, confirm_rounds=1))
+    assert fewer == waves.rounds_to_confirm(1, look, default)
+    least = waves.rounds_to_confirm(1, look, replace(default, max_rounds=17))
+    assert "With `max_rounds = 17`, for example" in TEXT
+    assert f"is measured in {look} + {least} = {look + least} rounds." in " ".join(TEXT.split())
 
 
 def test_what_the_test_on_all_rounds_may_spend() -> None:

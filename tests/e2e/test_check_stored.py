@@ -137,3 +137,21 @@ def test_what_was_not_asked_for_is_not_missing(benchgate: Program, toy: Project)
 def test_a_benchmark_that_fails_fails_also_a_first_run(benchgate: Program, toy: Project) -> None:
     toy.configure("", benchmarks='[[benchmark]]\nname = "bad"\ncommand = "false"\n')
     benchgate(toy.root, "check", "--baseline", "dir:../none", "--rounds", "1").check(5)
+
+
+def test_results_of_another_compiler_are_left_out(benchgate: Program, toy: Project) -> None:
+    toy.configure('[build]\ntoolchains = { cc = "cat cc.txt" }\n')
+    results = toy.root.parent / "results"
+    results.mkdir()
+    for number in (1, 2):
+        toy.write({"cc.txt": f"cc {number}\n"})
+        output = results / f"{number}.json"
+        benchgate(toy.root, "run", "-q", "--rounds", "1", "--output", output).check(0)
+    rounds = ("--rounds", "1")
+    done = benchgate(toy.root, "check", "--baseline", f"dir:{results}", *rounds, *QUIET)
+    assert [(one["what"], one["reason"]) for one in verdict_of(done)["skipped"]] == [
+        (str(results / "1.json"), "another machine: cc: 'cc 1' and 'cc 2'")
+    ]
+    alone = f"file:{results / '1.json'}"
+    done = benchgate(toy.root, "check", "--baseline", alone, *rounds, *QUIET)
+    assert "measured on different machines: cc: 'cc 1' and 'cc 2'" in verdict_of(done)["warnings"]

@@ -65,13 +65,13 @@ def test_every_kind_of_build_has_words_of_its_own() -> None:
     words = [one.words for one in BUILDS]
     assert len(set(words)) == len(words)
     assert "+2 %, margin 1 %" in words
-    assert "a program, +10 %" in words
+    assert "a program, +10 %, two builds at a time" in words
 
 
 def test_recording_ends_with_its_time() -> None:
     """Its processes are started all the same, one on each CPU."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.gate", "record", "--budget", "1ms", "--only", "5"],
+        [sys.executable, "-m", "benchmarks.gate", "record", "--budget", "1ms", "--only", "5-lanes"],
         capture_output=True,
         text=True,
         check=False,

@@ -81,7 +81,9 @@ def test_a_metric_that_no_benchmark_has_is_a_warning(
 ) -> None:
     side = having(TIME, RATE)
     found = judged([side], [side], '[gate]\nmetrics = ["time", "timme"]', paired=False)
-    assert found.warnings == ("no benchmark has the metric timme, which `metrics` names",)
+    assert found.warnings == (
+        "no benchmark has the metric timme, which `metrics` names; did you mean 'time'?",
+    )
     assert "timme" not in {row.metric for row in found.rows}
 
 

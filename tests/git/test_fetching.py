@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import BaselineError
-from benchgate.git.branches import credentials, ensure_commit
+from benchgate.git.branches import ensure_commit, with_token
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def shallow(repo: Git, commit: Commit, tmp_path: Path) -> tuple[Git, str, str]:
 def test_a_missing_commit_is_fetched_alone(shallow: tuple[Git, str, str]) -> None:
     git, here, missing = shallow
     assert git.rev_parse(missing) is None
-    ensure_commit(git, missing, {})
+    ensure_commit(git, missing)
     assert git.run("show", f"{missing}:a") == "1"
     assert git.head_sha() == here
     assert git.is_shallow()
@@ -41,13 +41,13 @@ def test_a_complete_clone_stays_complete(repo: Git, commit: Commit, tmp_path: Pa
     repo.run("clone", "--quiet", f"file://{repo.root}", str(tmp_path / "clone"))
     later = commit(repo, {"a": "2"})
     git = Git(tmp_path / "clone")
-    ensure_commit(git, later, {})
+    ensure_commit(git, later)
     assert git.rev_parse(later) == later
     assert not git.is_shallow()
 
 
 def test_what_is_here_needs_no_remote(repo: Git, commit: Commit) -> None:
-    ensure_commit(repo, commit(repo, {"a": "1"}), {})
+    ensure_commit(repo, commit(repo, {"a": "1"}))
 
 
 def test_a_commit_that_exists_nowhere_is_an_error_with_gits_words(
@@ -55,7 +55,7 @@ def test_a_commit_that_exists_nowhere_is_an_error_with_gits_words(
 ) -> None:
     git, _, _ = shallow
     with pytest.raises(BaselineError, match="cannot be fetched from origin") as raised:
-        ensure_commit(git, "f" * 40, {})
+        ensure_commit(git, "f" * 40)
     assert raised.value.message.startswith("the base commit ffff")
     assert "f" * 40 in raised.value.details
     assert "contents: read" in raised.value.hint
@@ -64,7 +64,7 @@ def test_a_commit_that_exists_nowhere_is_an_error_with_gits_words(
 def test_without_a_remote_there_is_nothing_to_fetch_from(repo: Git, commit: Commit) -> None:
     commit(repo, {"a": "1"})
     with pytest.raises(BaselineError, match="has no remote"):
-        ensure_commit(repo, "f" * 40, {})
+        ensure_commit(repo, "f" * 40)
 
 
 @pytest.fixture
@@ -87,18 +87,42 @@ def server() -> Iterator[tuple[str, list[list[str]]]]:
     http.server_close()
 
 
-def test_the_token_goes_to_its_server_once(
+TOKEN = ["basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"]
+
+
+def test_the_token_goes_to_its_server(
     shallow: tuple[Git, str, str], server: tuple[str, list[list[str]]]
 ) -> None:
     git, _, missing = shallow
     url, seen = server
     git.run("remote", "set-url", "origin", f"{url}/octo-org/hello")
-    git.run("config", f"http.{url}/.extraheader", "AUTHORIZATION: basic of-the-checkout")
     with pytest.raises(BaselineError) as raised:
-        ensure_commit(git, missing, credentials(url, "secret"))
-    assert seen[0] == ["basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"]
+        ensure_commit(with_token(git, url, "secret", {}), missing)
+    assert seen[0] == TOKEN
     assert "secret" not in raised.value.details
     assert "secret" not in git.run("config", "--list")
+
+
+@pytest.mark.parametrize(
+    ("header", "sent"),
+    [
+        ("AUTHORIZATION: basic of-the-checkout", ["basic of-the-checkout"]),
+        ("X-Of-The-Proxy: 1", TOKEN),
+    ],
+)
+def test_what_the_checkout_sends_is_sent_once(
+    shallow: tuple[Git, str, str],
+    server: tuple[str, list[list[str]]],
+    header: str,
+    sent: list[str],
+) -> None:
+    git, _, missing = shallow
+    url, seen = server
+    git.run("remote", "set-url", "origin", f"{url}/octo-org/hello")
+    git.run("config", f"http.{url}/.extraheader", header)
+    with pytest.raises(BaselineError):
+        ensure_commit(with_token(git, url, "secret", {}), missing)
+    assert seen[0] == sent
 
 
 def test_the_token_goes_to_no_other_server(
@@ -108,5 +132,26 @@ def test_the_token_goes_to_no_other_server(
     url, seen = server
     git.run("remote", "set-url", "origin", f"{url}/octo-org/hello")
     with pytest.raises(BaselineError):
-        ensure_commit(git, missing, credentials("https://github.com", "secret"))
+        ensure_commit(with_token(git, "https://github.com", "secret", {}), missing)
     assert seen[0] == []
+
+
+def test_only_what_may_fetch_gets_the_token(repo: Git) -> None:
+    git = with_token(repo, "https://github.com", "secret", {})
+    git.run("config", "alias.shown", "!env | grep GIT_CONFIG_KEY || true")
+    assert git.run("shown") == ""
+    assert "github.com" in git.run("shown", may_fetch=True)
+    assert "AUTHORIZATION" not in repr(git)
+
+
+def test_settings_of_the_caller_stay(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "lfs.concurrenttransfers",
+        "GIT_CONFIG_VALUE_0": "3",
+    }
+    for name, value in caller.items():
+        monkeypatch.setenv(name, value)
+    git = with_token(repo, "https://github.com", "secret", caller)
+    settings = git.run("config", "--list", "--name-only", may_fetch=True).splitlines()
+    assert {"lfs.concurrenttransfers", "http.https://github.com/.extraheader"} <= {*settings}

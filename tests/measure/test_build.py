@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import BaselineError, BenchgateError, MeasureError
-from benchgate.measure.build import TAIL_LINES, build, build_environment
+from benchgate.measure.build import TAIL_LINES, build, build_environment, versions
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -217,3 +217,49 @@ def test_no_build_outlives_benchgate_when_that_is_killed(
         assert eventually(child.exists)
         process.kill()
     assert eventually(lambda: not alive(int(child.read_text())))
+
+
+def asked(arm: Arm, guardian: Guardian, **commands: str) -> dict[str, str]:
+    """Ask with shell commands."""
+    argvs = {name: (*SHELL, command) for name, command in commands.items()}
+    return versions(arm, argvs, timeout_s=20, variables={"V": "5 in {root}"}, guardian=guardian)
+
+
+def test_a_version_is_the_first_line_that_a_tool_prints(head: Arm, guardian: Guardian) -> None:
+    (head.root / "tool").write_text("4")
+    found = asked(
+        head,
+        guardian,
+        cc="echo; echo ' cc 12.2 '; echo 'There is NO warranty'",
+        java="echo 17 >&2",
+        own="cat tool",
+        variable='echo "$V"',
+        long="seq 900",
+    )
+    assert found == {
+        "cc": "cc 12.2",
+        "java": "17",
+        "own": "4",
+        "variable": "5 in {root}",
+        "long": "1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [(ArmName.HEAD, MeasureError), (ArmName.BASE, BaselineError)]
+)
+def test_a_tool_without_a_version_is_an_error(
+    make_arm: Callable[[ArmName], Arm],
+    guardian: Guardian,
+    name: ArmName,
+    error: type[BenchgateError],
+) -> None:
+    arm = make_arm(name)
+    whose = f"asking the {name} (0123456789ab) for the version of cc: /bin/sh -c"
+    with pytest.raises(error) as failed:
+        asked(arm, guardian, cc="echo no; exit 3")
+    assert failed.value.message == f"{whose} 'echo no; exit 3' failed with exit code 3"
+    assert failed.value.details == "no"
+    with pytest.raises(error) as silent:
+        asked(arm, guardian, cc="echo")
+    assert silent.value.message == f"{whose} echo printed nothing"

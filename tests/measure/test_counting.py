@@ -281,3 +281,10 @@ def test_instructions_of_a_call(measure: Measure) -> None:
     base, head = (counts_of([o for o in observations if o.arm is name]) for name in ArmName)
     assert head[0] / base[0] == pytest.approx(1.1, rel=0.01)
     assert head[1] / base[1] == pytest.approx(1.1, rel=0.01)
+
+
+def test_what_sets_up_each_call_is_not_counted(measure: Measure) -> None:
+    source = "def bench_a(one): ...\nbench_a.setup_each = lambda: 1\n"
+    for one in measure(source, event=NEVER):
+        assert one.error is None
+        assert "instructions: the setup of each call would be counted, too" in one.notes

@@ -280,3 +280,15 @@ def test_a_function_that_returns_a_number_is_not_counted(
         "import benchgate\n@benchgate.bench(measures='size', unit='B')\ndef bench_a(): return 5.0\n"
     )
     assert of_round(engine, ids, 0) == []
+
+
+@real
+def test_what_sets_up_each_call_is_not_counted_and_the_reader_learns_why(
+    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+) -> None:
+    engine, ids = python_engine("def bench_a(one): ...\nbench_a.setup_each = lambda: 1\n")
+    found = of_round(engine, ids, 0)
+    assert {one.notes for one in found} == {
+        ("instructions: valgrind: the setup of each call would be counted, too",)
+    }
+    assert all(one.metrics == () for one in found)

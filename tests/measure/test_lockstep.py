@@ -166,6 +166,23 @@ def test_the_shortest_sample_of_an_arm_is_noted(advice: str, *, is_limited: bool
     assert plan == SamplePlan(1, 33, 3, (note,))
 
 
+def test_of_calls_that_are_timed_one_by_one_each_must_be_long_enough() -> None:
+    plan = make_plan(
+        10,
+        [40_000, 50_000],
+        timer_cost_ns=50,
+        launch_ns=LAUNCH_NS,
+        samples=45,
+        warmup=3,
+        times_each=True,
+    )
+    (note,) = plan.notes
+    assert note == (
+        "reading the clock costs 50 ns, 1.2 % of a sample of 4000 ns: each call is timed by "
+        "itself, so let it do more work"
+    )
+
+
 def test_the_warm_up_is_left_open_only_where_it_can_settle() -> None:
     assert plan_of(1, 1_200_000, warmup=0).warmup == 0
     assert plan_of(1, 1_200_000, warmup=None) == SamplePlan(1, 45, None)

@@ -68,7 +68,7 @@ def test_every_kind_of_change(repo: Git, commit: Commit, fresh: Callable[[], Pat
     (root / "sub").mkdir()
     (root / "sub/new").write_text("new")
     repo.run("add", "--intent-to-add", "sub/new")
-    assert overlay(repo, tree) == ()
+    assert overlay(repo, tree, tree.parent) == ()
     assert listing(tree) == listing(root)
 
 
@@ -77,7 +77,7 @@ def test_ignored_files_stay_behind(repo: Git, commit: Commit, fresh: Callable[[]
     tree = fresh()
     (repo.root / "built.so").write_text("for another interpreter")
     (repo.root / "b").write_text("1")
-    overlay(repo, tree)
+    overlay(repo, tree, tree.parent)
     assert set(listing(tree)) == {".gitignore", "a", "b"}
 
 
@@ -91,7 +91,7 @@ def test_odd_names(repo: Git, commit: Commit, fresh: Callable[[], Path], name: s
     (repo.root / name / "changed").write_text("2")
     (repo.root / name / "gone").unlink()
     (repo.root / name / f"new {name}").write_text("3")
-    overlay(repo, tree)
+    overlay(repo, tree, tree.parent)
     assert listing(tree) == listing(repo.root)
 
 
@@ -103,7 +103,7 @@ def test_name_that_is_not_utf8(repo: Git, commit: Commit, fresh: Callable[[], Pa
         (repo.root / name).write_text("1")
     except OSError:
         pytest.skip("this file system knows UTF-8 only")
-    overlay(repo, tree)
+    overlay(repo, tree, tree.parent)
     assert (tree / name).read_text() == "1"
 
 
@@ -123,7 +123,7 @@ def test_kinds_that_changed(repo: Git, commit: Commit, fresh: Callable[[], Path]
     (root / "way").unlink()
     (root / "way").mkdir()
     (root / "way/a").write_text("not to be written through the link")
-    overlay(repo, tree)
+    overlay(repo, tree, tree.parent)
     assert listing(tree) == listing(root)
     assert (tree / "target/a").read_text() == "elsewhere"
 
@@ -136,7 +136,7 @@ def test_bytes_are_those_of_the_user_whatever_git_converts(
     tree = fresh()
     assert (tree / "b").read_bytes() == b"1\r\n2\r\n"
     (repo.root / "a").write_bytes(b"mixed\r\nlines\n")
-    overlay(repo, tree)
+    overlay(repo, tree, tree.parent)
     assert (tree / "a").read_bytes() == b"mixed\r\nlines\n"
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_file_stays_behind(repo: Git, commit: Commit, fresh: Callable
     os.mkfifo(repo.root / "pipe")
     (repo.root / "b").unlink()
     os.mkfifo(repo.root / "b")
-    assert overlay(repo, tree) == ()
+    assert overlay(repo, tree, tree.parent) == ()
     assert not (tree / "pipe").exists()
 
 
@@ -154,7 +154,7 @@ def test_repository_inside_is_named(repo: Git, commit: Commit, fresh: Callable[[
     commit(repo, {"a": "1"})
     tree = fresh()
     repo.run("init", "--quiet", "vendor")
-    (note,) = overlay(repo, tree)
+    (note,) = overlay(repo, tree, tree.parent)
     assert note == "not measured: vendor/ is a separate git repository, not a submodule"
     assert not (tree / "vendor").exists()
 
@@ -169,7 +169,7 @@ def test_unresolved_merge(repo: Git, commit: Commit, fresh: Callable[[], Path]) 
     tree = fresh()
     assert repo.ask("merge", "side") is None
     with pytest.raises(UsageError, match="merge conflicts: a, b, c and 1 more") as raised:
-        overlay(repo, tree)
+        overlay(repo, tree, tree.parent)
     assert "git merge --abort" in raised.value.hint
 
 
@@ -185,5 +185,23 @@ def test_removed_submodule(
     commit(repo, {"a": "1"})
     tree = fresh()
     repo.run("rm", "--quiet", "lib")
-    overlay(repo, tree)
+    overlay(repo, tree, tree.parent)
     assert listing(tree) == listing(repo.root)
+
+
+def test_hidden_changes_are_left_out_with_a_note(
+    repo: Git, commit: Commit, fresh: Callable[[], Path]
+) -> None:
+    commit(repo, {"local": "1", "mine": "1"})
+    repo.run("update-index", "--skip-worktree", "local")
+    repo.run("update-index", "--assume-unchanged", "mine")
+    tree = fresh()
+    assert overlay(repo, tree, tree.parent) == ()
+    (repo.root / "local").write_text("2")
+    (repo.root / "mine").write_text("2")
+    why = "because git was told to hide the changes (git update-index"
+    assert overlay(repo, tree, tree.parent) == (
+        f"measured as committed: local, {why} --no-skip-worktree FILE shows them)",
+        f"measured as committed: mine, {why} --no-assume-unchanged FILE shows them)",
+    )
+    assert ((tree / "local").read_text(), (tree / "mine").read_text()) == ("1", "1")

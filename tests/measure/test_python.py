@@ -765,6 +765,22 @@ def test_an_abandoned_round_leaves_no_worker_once_closed(make_engine: MakeEngine
     assert living_workers() == 0
 
 
+def test_a_round_that_ends_before_a_benchmark_leaves_no_worker(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES)
+    discovered(engine)
+
+    def starting(id_: str) -> None:
+        if id_ == "it/b":
+            raise TimeoutError
+
+    round_ = engine.measure_round(["it/a", "it/b"], random.Random(1), 0, starting)  # noqa: S311 - repeatable on purpose
+    with pytest.raises(TimeoutError):
+        list(round_)
+    assert living_workers() == 0
+    again = engine.measure_round(["it/a"], random.Random(2), 1)  # noqa: S311 - as above
+    assert {one.error for one in again} == {None}
+
+
 def test_a_file_that_cannot_be_read_fails_in_its_arm(make_engine: MakeEngine) -> None:
     engine = make_engine(
         {**BENCHES, "benchmarks/sub/bench_bad.py": "def bench_x(): ...\n"},

@@ -146,6 +146,7 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
         ("{}unit = ['s']", "bench_a.unit is ['s']: it must be one of ns, us, ms, s"),
         ("{}parallel = 'no'", "bench_a.parallel is 'no': it must be True or False"),
         ("{}setup = 3", "bench_a.setup is a int: it must be a function"),
+        ("{}setup_each = 3", "bench_a.setup_each is a int: it must be a function"),
         ("{}teardown = ''", "bench_a.teardown is a str: it must be a function"),
         (
             "def s(): yield\n{}setup = s",
@@ -198,6 +199,7 @@ def test_says_what_is_wrong_with_a_function(start: Start, source: str, error: st
             for wrong, meant in [
                 *(("param", "params"), ("Params", "params"), ("set_up", "setup")),
                 *(("setup_function", "setup"), ("tear_down", "teardown"), ("paralell", "parallel")),
+                *(("setup_iteration", "setup_each"), ("teardown_every_call", "teardown_each")),
                 *(("units", "unit"), ("numbr", "number"), ("datas", "data")),
             ]
         ),
@@ -342,6 +344,90 @@ bench_a.number = 1
     launch(worker, "a[n=5]")
     assert set(logged()[:-1]) == {"call made for 5 5"}
     assert logged()[-1] == "clean made for 5 5"
+
+
+@pytest.mark.parametrize("asynchronous", list(itertools.product([False, True], repeat=3)))
+def test_each_call_may_have_a_setup_and_a_teardown_of_its_own(
+    start: Start,
+    tmp_path: Path,
+    logged: Callable[[], list[str]],
+    asynchronous: tuple[bool, bool, bool],
+) -> None:
+    function, setup, teardown = ("async def" if is_async else "def" for is_async in asynchronous)
+    source = f"""
+{function} bench_a(values, n): log("call", values); values.append(0)
+{setup} copied(values, n): log("set up"); return values * n
+{teardown} clean(values, n): log("clean", values)
+bench_a.params = {{"n": [2]}}
+bench_a.setup = lambda n: [n]
+bench_a.setup_each, bench_a.teardown_each = copied, clean
+bench_a.teardown = lambda values, n: log("end", values)
+bench_a.number = 2
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    assert launch(worker, "a[n=2]")["changed"] == []
+    found = logged()
+    each = ["set up", "call [2, 2]", "clean [2, 2, 0]"]
+    assert found == each * (len(found) // 3) + ["end [2]"]
+    assert len(found) > 6
+
+
+def test_what_surrounds_a_call_is_not_timed(start: Start) -> None:
+    source = """
+import time
+def bench_a(state): ...
+def prepare(): time.sleep(0.05); return 1
+bench_a.setup_each = prepare
+bench_a.teardown_each = lambda state: time.sleep(0.05)
+"""
+    worker = start(source)
+    worker.ready(20)
+    worker.allow(20)
+    assert worker.ask("open", id="a")["times_each"]
+    found = worker.ask("calibrate", target_ns=TARGET_NS)
+    assert found["loops"] == 1, "a sample does not take long only because of its setups"
+    assert found["beside_ns"] >= 100_000_000
+    assert found["sample_ns"] < 50_000_000
+    assert min(worker.sample()[0] for _ in range(3)) < 50_000_000
+
+
+def test_without_a_result_of_its_setup_a_call_gets_the_state(
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
+) -> None:
+    source = """
+def bench_a(state): log(len(state)); state.append(1)
+bench_a.setup, bench_a.setup_each = list, lambda state: state.clear()
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    launch(worker, "a")
+    assert set(logged()) == {"0"}
+
+
+def test_a_call_that_fails_is_torn_down(
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
+) -> None:
+    source = """
+def bench_a(): raise ValueError
+bench_a.teardown_each = lambda: log("clean")
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    assert "ValueError" in error_of(lambda: launch(worker, "a"))
+    assert logged() == ["clean"]
+
+
+def test_allocations_of_its_setup_are_not_those_of_a_call(start: Start) -> None:
+    source = """
+def bench_a(values): return values.pop()
+bench_a.setup_each = lambda: [bytes(1_000_000)]
+"""
+    worker = start(source)
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    assert worker.ask("allocations")["alloc_peak"] < 100_000
 
 
 def test_a_setup_that_gives_none_adds_no_argument(start: Start) -> None:
@@ -1136,6 +1222,7 @@ bench_params.params = {"n": [1, 2]}
 bench_params.setup = lambda n: []
 bench_params.teardown = lambda state, n: state.clear()
 bench_params.unit = "us"
+bench_params.setup_each = lambda state, n: list(state)
 async def bench_async(lock):
     async with lock: await asyncio.sleep(0)
 async def make(): return asyncio.Lock()

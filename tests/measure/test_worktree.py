@@ -334,6 +334,25 @@ def test_submodule_that_is_not_checked_out_is_left_out(with_submodule: Git) -> N
     assert "git submodule update --init --recursive" in note
 
 
+def test_submodule_commit_that_a_shallow_clone_lacks(with_submodule: Git, tmp_path: Path) -> None:
+    base_sha = with_submodule.rev_parse("HEAD^")
+    assert base_sha is not None
+    library = tmp_path / "project/lib"
+    Git(library).run("push", "--quiet", "origin", "HEAD:refs/heads/second")
+    Git(tmp_path / "library").run("config", "uploadpack.allowAnySHA1InWant", "true")
+    shutil.rmtree(with_submodule.root / ".git/modules/lib")
+    shutil.rmtree(library)
+    url = f"file://{tmp_path / 'library'}"
+    with_submodule.run("clone", "--quiet", "--depth=1", "--branch=second", url, str(library))
+    assert Git(library).is_shallow()
+    assert Git(library).rev_parse("HEAD^") is None
+    with two_arms(with_submodule, base_sha) as trees:
+        assert contents(trees.arms[BASE].root / "lib") == {"x": "first"}
+        assert contents(trees.arms[HEAD].root / "lib") == {"x": "second"}
+    assert Git(library).is_shallow()
+    assert not (library / ".git/FETCH_HEAD").exists()
+
+
 def test_submodule_commit_that_is_not_here(with_submodule: Git) -> None:
     missing = "2" * 40
     with_submodule.run("update-index", "--cacheinfo", f"160000,{missing},lib")

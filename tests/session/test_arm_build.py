@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     Place = Callable[[str], Arm]
 
-BUILD = Build.model_validate({"command": ["mkdir {env}", "cp src {env}/built"]})
+COMMANDS = ["mkdir {env}", "cp src {env}/built"]
+BUILD = Build.model_validate({"command": COMMANDS})
 
 
 @pytest.fixture
@@ -50,10 +51,10 @@ def guardian() -> Iterator[Guardian]:
 def test_a_build_is_kept_and_put_in_place(
     place: Place, cache: BuildCache, guardian: Guardian
 ) -> None:
-    first = ArmBuild(place("00000000"), BUILD, cache)
+    first = ArmBuild(place("00000000"), BUILD, cache, guardian)
     assert not first.put()
-    assert first.run(guardian) == ""
-    second = ArmBuild(place("11111111"), BUILD, cache)
+    assert first.run() == ""
+    second = ArmBuild(place("11111111"), BUILD, cache, guardian)
     assert second.put()
     second.close()
     assert (second.arm.env / "built").read_text() == "1"
@@ -62,17 +63,17 @@ def test_a_build_is_kept_and_put_in_place(
 def test_a_tree_that_the_other_build_has_changed_counts_as_changed(
     place: Place, cache: BuildCache, guardian: Guardian
 ) -> None:
-    poisoned = ArmBuild(place("00000000"), BUILD, cache)
+    poisoned = ArmBuild(place("00000000"), BUILD, cache, guardian)
     (poisoned.arm.root / "src").write_text("2")
-    assert "the other side has changed its tree" in poisoned.run(guardian)
+    assert "the other side has changed its tree" in poisoned.run()
     assert cache.entries() == []
-    clean = ArmBuild(place("11111111"), BUILD, cache)
-    assert clean.run(guardian) == ""
-    late = ArmBuild(place("22222222"), BUILD, cache)
+    clean = ArmBuild(place("11111111"), BUILD, cache, guardian)
+    assert clean.run() == ""
+    late = ArmBuild(place("22222222"), BUILD, cache, guardian)
     assert late.kept
     (late.arm.root / "src").write_text("2")
     assert not late.put()
-    late.run(guardian)
+    late.run()
     assert (late.arm.env / "built").read_text() == "2"
 
 
@@ -82,8 +83,8 @@ def test_a_place_without_room_is_an_error(
     def full(_: KeptBuild, __: Arm) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    ArmBuild(place("00000000"), BUILD, cache).run(guardian)
-    late = ArmBuild(place("11111111"), BUILD, cache)
+    ArmBuild(place("00000000"), BUILD, cache, guardian).run()
+    late = ArmBuild(place("11111111"), BUILD, cache, guardian)
     monkeypatch.setattr(KeptBuild, "put", full)
     with pytest.raises(UsageError, match="cannot be put in place") as raised:
         late.put()
@@ -95,8 +96,8 @@ def test_the_project_itself_may_have_another_version(
     place: Place, cache: BuildCache, guardian: Guardian
 ) -> None:
     def built(own: str, dependency: str, project: str) -> ArmBuild:
-        one = ArmBuild(place(own), BUILD, None)
-        one.run(guardian)
+        one = ArmBuild(place(own), BUILD, None, guardian)
+        one.run()
         site = one.arm.env / "lib" / "python3" / "site-packages"
         (site / f"numpy-{dependency}.dist-info").mkdir(parents=True)
         (site / f"toy-{project}.dist-info").mkdir()
@@ -105,7 +106,7 @@ def test_the_project_itself_may_have_another_version(
 
     builds = [built("00000000", "1.0", "1.0"), built("11111111", "1.0", "1.1")]
     assert are_alike(builds)
-    assert are_alike([*builds, ArmBuild(place("33333333"), Build(), cache)])
+    assert are_alike([*builds, ArmBuild(place("33333333"), Build(), cache, guardian)])
     assert not are_alike([*builds, built("22222222", "1.1", "1.1")])
 
 
@@ -121,14 +122,31 @@ def test_earlier_builds_may_differ_if_they_were_made_together(
         package = f"{{env}}/lib/python3/site-packages/numpy-{dependency}.dist-info"
         build = Build.model_validate({"command": f"mkdir -p {package}"})
         arm = Arm(ArmName.HEAD, root, root.parent.with_name(f"{own}-env"))
-        return ArmBuild(arm, build, cache)
+        return ArmBuild(arm, build, cache, guardian)
 
     for number, dependency in enumerate(("1.0", "2.0")):
-        at("benchgate-aaaaaaaa", f"0000000{number}", dependency).run(guardian)
-    at("benchgate-bbbbbbbb", "00000000", "3.0").run(guardian)
+        at("benchgate-aaaaaaaa", f"0000000{number}", dependency).run()
+    at("benchgate-bbbbbbbb", "00000000", "3.0").run()
     first, second, third = (at("benchgate-cccccccc", f"0000000{n}", f"{n}.0") for n in (1, 2, 3))
     assert all(one.kept for one in (first, second, third))
     assert are_alike([first, second])
     assert not are_alike([first, third])
     for one in (first, second, third):
         one.close()
+
+
+def test_a_named_tool_of_another_version_builds_again(
+    place: Place, cache: BuildCache, guardian: Guardian, tmp_path: Path
+) -> None:
+    tool = tmp_path / "version"
+    tool.write_text("1")
+    names = {"cc": f"cat {tool}", "own": "cat {env}/built"}
+    build = Build.model_validate({"command": COMMANDS, "toolchains": names})
+    first = ArmBuild(place("00000000"), build, cache, guardian)
+    first.run()
+    assert first.toolchains() == {"cc": "1", "own": "1"}
+    second = ArmBuild(place("11111111"), build, cache, guardian)
+    assert second.kept
+    second.close()
+    tool.write_text("2")
+    assert not ArmBuild(place("22222222"), build, cache, guardian).kept

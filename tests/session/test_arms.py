@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchgate.config import loads
+from benchgate.measure.engine import ArmName
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
-from benchgate.session.arms import budget_ended
+from benchgate.session.arms import budget_ended, unlike_arms
 
 
 def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:
@@ -61,3 +63,14 @@ def test_a_suite_is_run_once_for_all_that_is_open_in_it() -> None:
         60.0, ["sort", "parse"], rows, {"suite: all": 10.0}, suites, least_rounds=10
     )
     assert warning.endswith(": sort, parse; a budget of 4m would be long enough")
+
+
+def test_tools_of_other_versions_are_told() -> None:
+    base = {"python": "cpython 3.12.1", "rustc": "rustc 1.75.0", "cc": "12.2", "same": "1"}
+    head = {"python": "cpython 3.13.0", "rustc": "rustc 1.76.0", "cc": "13.1", "same": "1"}
+    versions = {ArmName.BASE: {**base, "old": "1"}, ArmName.HEAD: {**head, "new": "1"}}
+    assert unlike_arms(loads("", "benchgate.toml"), versions) == (
+        "the base uses cc 12.2, the head cc 13.1: this may cause a difference",
+        "the base uses cpython 3.12.1, the head cpython 3.13.0: this may cause a difference",
+        "the base uses rustc 1.75.0, the head rustc 1.76.0: this may cause a difference",
+    )

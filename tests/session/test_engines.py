@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ import pytest
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
-from benchgate.measure.affinity import available_cpus
+from benchgate.measure.affinity import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.session.choice import Choice
-from benchgate.session.engines import EngineOptions, Place, make_engines
+from benchgate.session.engines import EngineOptions, Place, choose_place, make_engines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -122,6 +123,29 @@ def test_a_suite_that_is_not_run_is_one_entry(tmp_path: Path, guardian: Guardian
     assert (entry.id, entry.tags, entry.is_unrun_suite) == ("touch ran", ("slow",), True)
     assert not (tmp_path / "tree/ran").exists()
     engine.close()
+
+
+@pytest.mark.skipif(
+    not supports_pinning() or len(available_cpus()) < 2, reason="needs two CPUs and pinning"
+)
+@pytest.mark.parametrize(("measure", "suite"), [(True, False), (False, True)])
+def test_only_a_suites_own_pin_pins_it(
+    tmp_path: Path, guardian: Guardian, *, measure: bool, suite: bool
+) -> None:
+    (tmp_path / "tree").mkdir()
+    output = "goos: linux\\npkg: x\\nBenchmarkA-2 100 5 ns/op\\nPASS\\n"
+    run = f"grep Cpus_allowed_list: /proc/self/status > cpus; printf '{output}'"
+    keys = f"pin = {json.dumps(suite)}\n"
+    measures = f"[measure]\ncanary = false\npin = {json.dumps(measure)}\n"
+    config = loads(measures + SUITE.format(run) + keys, "x")
+    place = choose_place(config, None)
+    arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
+    environ = {"PATH": os.environ["PATH"]}
+    (engine,) = make_engines(config, [arm], place, guardian, environ, options=EngineOptions())
+    (found,) = engine.discover().found[ArmName.HEAD]
+    engine.close()
+    cpus = (tmp_path / "tree/cpus").read_text().split()[1]
+    assert (cpus == str(place.suite_cpu), found.notes) == (suite, ())
 
 
 def test_a_suite_that_cannot_have_what_is_wanted_has_no_engine(

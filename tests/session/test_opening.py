@@ -63,3 +63,23 @@ def test_who_is_built_and_started_first_is_drawn(
             )
             assert session.arms == tuple(ArmName)
     assert set(orders) == {tuple(ArmName), tuple(ArmName)[::-1]}
+
+
+def test_each_side_asks_its_own_tools_after_its_build(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        opening, "make_engines", lambda *_, **__: [world.open({"a": world.fake()})[1]]
+    )
+    arms = []
+    for name in ArmName:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "release").write_text(name)
+        arms.append(Arm(name, tmp_path / name, tmp_path / f"{name}-env"))
+    text = '[build]\ncommand = "cp release tool"\ntoolchains = { cc = "cat tool" }\n'
+    with ExitStack() as stack:
+        session = opening.open_session(
+            stack, arms, loads(text, "a.toml"), world.effects, checkout=None, choice=Choice()
+        )
+        found = {arm: versions["cc"] for arm, versions in session.toolchains.items()}
+    assert found == {ArmName.BASE: "base", ArmName.HEAD: "head"}

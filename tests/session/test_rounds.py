@@ -172,8 +172,8 @@ def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: W
 def test_suspects_come_first_when_the_budget_is_short(world: World) -> None:
     session, engine = world.open({name: world.fake(cost_s=1.0) for name in "ab"})
     needs = [Need("a", Stage.SETTLE, 9.0), Need("b", Stage.CONFIRM, 0.1)]
-    still_open, _ = measure(world, session, screening(session, lambda: needs), 11.5)
-    assert engine.rounds[5:] == [("b",)]
+    still_open, _ = measure(world, session, screening(session, lambda: needs), 13.5)
+    assert engine.rounds[5:] == [("a", "b"), ("b",)]
     assert set(still_open) == {"a", "b"}
 
 
@@ -189,3 +189,45 @@ def test_needs_of_what_has_failed_are_not_pursued(world: World) -> None:
     needs = [Need("bad", Stage.CONFIRM, 0.1)]
     measure(world, session, screening(session, lambda: needs), 100)
     assert engine.rounds[5:] == [("bad",)]
+
+
+def test_the_first_round_leaves_out_what_could_not_get_enough_rounds(world: World) -> None:
+    session, engine = world.open({name: world.fake(cost_s=2.0) for name in "abcdefgh"})
+    planner = screening(session, lambda: [Need(id_, Stage.SETTLE, 1.0) for id_ in session.ids])
+    began_s = world.clock()
+    measure(world, session, planner, 40)
+    # Three take 2 s in each of 6 rounds; a slowdown of one of four shows after 6 rounds, too.
+    (first, *later) = engine.rounds
+    assert len(session.left_out) == 5
+    assert [len(ids) for ids in later] == [3, 3, 3, 3, 3, 2]
+    assert sorted({*later[0], *session.left_out}) == list("abcdefgh")
+    assert world.clock() - began_s <= 40
+    assert len(first) == 8, "the engine was asked for all of them"
+    for arm in session.arms:
+        noted = {one.id: one.notes for one in session.results()[arm]}
+        assert {noted[id_] for id_ in session.left_out} == {
+            ("time: the budget has no time for it",)
+        }
+        assert {noted[id_] for id_ in later[0]} == {()}
+
+
+def test_a_later_round_ends_with_the_budget(world: World) -> None:
+    costs_s = [1.0, 1.0]
+    session, engine = world.open({name: world.fake(cost_s=1.0) for name in "ab"})
+    planner = FixedRounds(session, 4)
+
+    def slow(_: str) -> None:
+        world.clock.now_s += costs_s[0] if len(engine.rounds) < 3 else 100.0
+
+    world.progress.measured = slow  # type: ignore[method-assign, assignment]
+    measure(world, session, planner, 14)
+    launches = {one.id: len(one.series[0].launches) for one in session.results()[session.arms[0]]}
+    assert sorted(launches.values()) == [2, 3], "the third round ends after its first benchmark"
+
+
+def test_one_benchmark_is_measured_however_short_the_budget_is(world: World) -> None:
+    session, engine = world.open({name: world.fake(cost_s=2.0) for name in "abc"})
+    still_open, _ = measure(world, session, FixedRounds(session, 4), 0.001)
+    assert len(engine.rounds) == 1
+    assert len(session.left_out) == 2
+    assert sorted({*still_open, *session.left_out}) == ["a", "b", "c"]

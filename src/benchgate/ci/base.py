@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.baselines.base_config import judged_by_base, measured_by_base
@@ -151,7 +152,7 @@ def _base(plan: EventPlan, job: Job) -> Source | NoBase:
         plan.base,
         job.git,
         merge_base=lambda base, head: merge_base(job.client, repository, base, head),
-        fetch=lambda sha: ensure_commit(job.git, sha, job.git_variables),
+        fetch=partial(ensure_commit, job.git),
     )
 
 

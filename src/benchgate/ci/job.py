@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.context import Context
@@ -19,12 +17,10 @@ class Job:
     """A job of GitHub Actions, with access to GitHub.
 
     Attributes:
-        git: the repository that the workflow checked out.
-        git_variables: environment variables that let git fetch from the repository.
+        git: the repository that the workflow checked out, with credentials to fetch from it.
     """
 
     context: Context
     client: Client
     git: Git
-    git_variables: Mapping[str, str]
     here: Environment

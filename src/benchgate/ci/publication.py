@@ -219,7 +219,7 @@ class Publication:
         self, result: Result, base: Run, config: Config, own: Run | None
     ) -> SanitizedResult:
         sha = base.source.sha or ""
-        ensure_commit(self.job.git, sha, self.job.git_variables)
+        ensure_commit(self.job.git, sha)
         measured = [one.id for one in base.benchmarks]
         known = known_benchmarks(
             config, self.job.git, sha, own=own, choice=self.choice, measured=measured
@@ -270,7 +270,7 @@ class Publication:
 
     def _configuration(self, sha: str, path: str | None = None) -> Config | None:
         """The configuration of a commit; its files are only read, never run."""
-        ensure_commit(self.job.git, sha, self.job.git_variables)
+        ensure_commit(self.job.git, sha)
         if path is not None:
             return config_at(self.job.git, sha, path)
         return base_config(self.job.git, sha, self.config, self.effects.cwd)

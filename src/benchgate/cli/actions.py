@@ -22,7 +22,7 @@ from benchgate.ci.replay import replay
 from benchgate.ci.step import Step
 from benchgate.cli.world import repository
 from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError
-from benchgate.git.branches import credentials
+from benchgate.git.branches import with_token
 from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
 from benchgate.github.queries import parse_run_url
@@ -120,8 +120,7 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
     return Job(
         context=context,
         client=real_client(context.api_url, token, limit_s),
-        git=git,
-        git_variables=credentials(context.server_url, token) if token else {},
+        git=with_token(git, context.server_url, token, os.environ) if token else git,
         here=read_environment(os.environ),
     )
 

@@ -125,6 +125,6 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     # It judges nothing.
     ("history",): frozenset({"store"}),
     # Each side is built by its own settings, and the verdict says where they differ.
-    ("build",): frozenset({"shell", "command", "timeout", "env", "cache"}),
+    ("build",): frozenset({"shell", "command", "timeout", "env", "cache", "toolchains"}),
 }
 """Keys that make a gate neither laxer nor stricter."""

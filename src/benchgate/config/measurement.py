@@ -1,12 +1,23 @@
 """The tables [measure] and [build]: how much is measured, and what prepares it."""
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from benchgate.model.environment import PYTHON
 from benchgate.tables import fields
 from benchgate.tables.fields import Table, shell_of
+
+
+def _other_than_python(name: str) -> str:
+    if name == PYTHON:
+        raise ValueError("leave it out: benchgate records the version of Python itself")
+    return name
+
+
+Tool = Annotated[fields.Identifier, AfterValidator(_other_than_python)]
 
 
 class Measure(Table):
@@ -26,11 +37,15 @@ class Measure(Table):
     confirm_rounds: int = Field(
         default=12,
         ge=1,
-        description="Fresh rounds of each suspect; more if the test needs more, and as many again"
-        " if the test fails but the change still shows.",
+        description="The fewest fresh rounds of each suspect. In any case a suspect gets [three"
+        " more than its test needs](how-it-decides.md#confirm), which is 12 or more with the"
+        " default `alpha`, and as many again if the test fails but the change still shows.",
     )
     max_rounds: int = Field(
-        default=30, ge=5, description="The most rounds in which a benchmark is measured."
+        default=30,
+        ge=5,
+        description="The most rounds in which a benchmark is measured, unless the test of a suspect"
+        " [needs more](how-it-decides.md#confirm).",
     )
     rounds: int | None = Field(
         default=None,
@@ -65,9 +80,14 @@ class Measure(Table):
         default="60s",
         alias="timeout",
         validate_default=True,
-        description="Time limit for one launch of one benchmark; exceeding it is a failure.",
+        description="Time limit for each execution of a command, and for each step of a launch of a"
+        " function, such as its setup or its samples; exceeding it is a failure.",
     )
-    pin: bool = Field(default=True, description="Keep both sides of a Python benchmark on one CPU.")
+    pin: bool = Field(
+        default=True,
+        description="Keep both sides of a function or a command on one CPU. A suite has a `pin` of"
+        " its own.",
+    )
     lanes: fields.LanesOrAuto = Field(
         default="auto",
         description="How many Python benchmarks are measured at the same time, each on a CPU of its"
@@ -125,6 +145,11 @@ class Build(Table):
         default=True,
         description="Use [what the same build left](commands.md#builds-are-kept-for-a-day) less"
         " than a day ago; not in CI.",
+    )
+    toolchains: Mapping[Tool, fields.ToolCommand] = Field(
+        default_factory=dict,
+        description="For each tool that decides how fast the code is, such as a compiler, the"
+        " command that prints its version. Stored results of other versions are not used.",
     )
 
     @field_validator("commands", mode="before")

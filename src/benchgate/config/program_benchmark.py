@@ -46,7 +46,7 @@ class ProgramBenchmark(BenchmarkTable):
     timeout_s: fields.Duration | None = Field(
         default=None,
         alias="timeout",
-        description=f"Time limit for one execution; {TIMEOUT_DEFAULT}.",
+        description=f"Time limit for each execution, `prepare` and `cleanup`; {TIMEOUT_DEFAULT}.",
     )
     env: fields.Environment = Field(
         default_factory=dict, description="Variables added to its environment."

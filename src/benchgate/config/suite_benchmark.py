@@ -48,9 +48,11 @@ class SuiteBenchmark(ProgramBenchmark):
         default="10m",
         alias="timeout",
         validate_default=True,
-        description="Time limit for one run.",
+        description="Time limit for each run, `prepare` and `cleanup`.",
     )
-    pin: bool = Field(default=False, description="Keep it on one CPU.")
+    pin: bool = Field(
+        default=False, description="Keep it on one CPU, also with `pin = false` in `[measure]`."
+    )
     output: fields.RelativePath | None = Field(
         default=None,
         description="File or folder that the suite writes its results to, relative to `cwd`."

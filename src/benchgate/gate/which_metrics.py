@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import SUMMARY, series_of
 from benchgate.gate.rows import about, incomparable_row, notes_of, sides
 from benchgate.gate.under_load import deciding_under_load, is_step
@@ -59,7 +60,11 @@ def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
     if not known:
         return ()
     unknown = [name for name in named if name not in known and name not in MEASURED]
-    return tuple(f"no benchmark has the metric {name}, which `metrics` names" for name in unknown)
+    return tuple(
+        f"no benchmark has the metric {name}, which `metrics` names"
+        f"{did_you_mean(name, [*known, *MEASURED])}"
+        for name in unknown
+    )
 
 
 def other_rows(

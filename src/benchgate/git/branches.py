@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, UsageError
@@ -117,11 +117,8 @@ def _existing(git: Git, refs: Iterable[str]) -> tuple[str, ...]:
 FETCH_TIMEOUT_S = 300.0
 
 
-def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
+def ensure_commit(git: Git, sha: str) -> None:
     """Make sure that a commit and its files are in this clone; fetch only them if they are not.
-
-    Args:
-        variables: environment variables for git, e.g. from `credentials`.
 
     Raises:
         BaselineError: the commit cannot be fetched; git's output is in the details.
@@ -138,9 +135,10 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
         )
     # In a complete clone, a depth would cut off its history.
     depth = ("--depth=1",) if git.is_shallow() else ()
-    command = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *depth, remote, sha)
+    alone = ("--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    command = ("fetch", "--quiet", *alone, *depth, remote, sha)
     try:
-        git.run(*command, variables=variables, timeout_s=FETCH_TIMEOUT_S)
+        git.run(*command, may_fetch=True, timeout_s=FETCH_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         raise BaselineError(
             f"the base commit {sha[:12]} was not fetched within {FETCH_TIMEOUT_S:.0f} s",
@@ -155,22 +153,27 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
         ) from None
 
 
-def credentials(server_url: str, token: str) -> dict[str, str]:
-    """Return variables that make git send a token to one server, and to no other.
+def with_token(git: Git, server_url: str, token: str, environ: Mapping[str, str]) -> Git:
+    """Let git send a token to one server, and to no other.
 
-    They keep the token out of the configuration, where later steps would find it, and out of the
-    arguments, which every process can read.
+    Environment variables keep the token out of the configuration, where later steps would find it,
+    and out of the arguments, which every process can read. If the checkout has credentials of its
+    own for that server, as actions/checkout leaves them, git uses these alone: git-lfs would send
+    both, and GitHub refuses that.
 
     Args:
         server_url: e.g. "https://github.com".
+        environ: the environment of this process, which may hold settings of git, too.
     """
+    own = git.ask("config", "--get-urlmatch", "http.extraheader", f"{server_url}/") or ""
+    if own.lower().startswith("authorization:"):
+        return git
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    key = f"http.{server_url}/.extraheader"
-    # The empty header removes the one that actions/checkout configured: GitHub refuses two.
-    return {
-        "GIT_CONFIG_COUNT": "2",
-        "GIT_CONFIG_KEY_0": key,
-        "GIT_CONFIG_VALUE_0": "",
-        "GIT_CONFIG_KEY_1": key,
-        "GIT_CONFIG_VALUE_1": f"AUTHORIZATION: basic {basic}",
+    count = environ.get("GIT_CONFIG_COUNT", "")
+    index = int(count) if count.isdecimal() else 0
+    variables = {
+        "GIT_CONFIG_COUNT": str(index + 1),
+        f"GIT_CONFIG_KEY_{index}": f"http.{server_url}/.extraheader",
+        f"GIT_CONFIG_VALUE_{index}": f"AUTHORIZATION: basic {basic}",
     }
+    return replace(git, credentials=variables)

@@ -46,8 +46,12 @@ class Changes:
         return self.dirty or bool(self.untracked)
 
 
-def read_changes(git: Git) -> Changes:
-    """Read `git status` without refreshing the index, and leave out benchgate's own files."""
+def read_changes(git: Git, index: Path | None = None) -> Changes:
+    """Read `git status` without refreshing the index, and leave out benchgate's own files.
+
+    Args:
+        index: instead of the index of the checkout.
+    """
     outputs = (os.path.relpath(path, git.root) for path in git.outputs)
     ours = [f":(top,exclude,literal){path}" for path in outputs if not path.startswith("..")]
     status = git.run(
@@ -55,6 +59,7 @@ def read_changes(git: Git) -> Changes:
         *("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"),
         "--ignore-submodules=untracked",
         *(("--", ".", *ours) if ours else ()),
+        variables={"GIT_INDEX_FILE": str(index)} if index else None,
     )
     return parse_status(status)
 
@@ -73,7 +78,7 @@ def gitlinks(git: Git, commit: str | None = None) -> dict[str, str]:
     if commit is None:
         listed = git.run("ls-files", "--stage", "-z")
     else:
-        listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit, may_fetch=True)
     links = {}
     for entry in filter(None, listed.split("\0")):
         head, path = entry.split("\t", 1)

@@ -24,13 +24,13 @@ def read_committed(git: Git, commit: str, path: str) -> str | None:
         path: from the root of the repository, with slashes.
     """
     blob = _blob(git, commit, path)
-    return None if blob is None else git.run("cat-file", "blob", blob)
+    return None if blob is None else git.run("cat-file", "blob", blob, may_fetch=True)
 
 
 def committed_bytes(git: Git, commit: str, path: str) -> int:
     """Return the size in bytes of the file that `read_committed` would read; 0 if it is missing."""
     blob = _blob(git, commit, path)
-    return 0 if blob is None else int(git.run("cat-file", "-s", blob))
+    return 0 if blob is None else int(git.run("cat-file", "-s", blob, may_fetch=True))
 
 
 def resolve_committed(git: Git, commit: str, path: str) -> str | None:
@@ -59,7 +59,7 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
             done.append(part)
             continue
         links += 1
-        target = git.run("cat-file", "blob", blob)
+        target = git.run("cat-file", "blob", blob, may_fetch=True)
         if links > _MOST_LINKS or target.startswith("/"):
             return None
         ahead = _parts(target) + ahead
@@ -68,7 +68,7 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
 
 def list_committed(git: Git, commit: str) -> tuple[str, ...]:
     """Return the paths of all files of a commit, from the root of the repository."""
-    listed = git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit, may_fetch=True)
     return tuple(path for path in listed.split("\0") if path)
 
 
@@ -83,7 +83,8 @@ def _blob(git: Git, commit: str, path: str) -> str | None:
 
 def _entry(git: Git, commit: str, path: str) -> tuple[str, str]:
     """Return the mode of a file or link, and its blob; empty if it is missing."""
-    entry = git.run("ls-tree", "-z", "--full-tree", commit, "--", path, variables=_LITERAL)
+    command = ("ls-tree", "-z", "--full-tree", commit, "--", path)
+    entry = git.run(*command, variables=_LITERAL, may_fetch=True)
     if " blob " not in entry.partition("\t")[0]:
         return "", ""
     mode, _, blob = entry.partition("\t")[0].split(" ")

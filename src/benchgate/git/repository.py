@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,27 +95,36 @@ class Git:
     Attributes:
         root: its topmost folder, as `find_root` returns it.
         outputs: files that benchgate writes; in the checkout they are not part of the code.
+        credentials: environment variables that let git fetch from the repository's server.
     """
 
     root: Path
     outputs: tuple[Path, ...] = ()
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def run(
         self,
         *arguments: str,
         variables: Mapping[str, str] | None = None,
+        may_fetch: bool = False,
+        stdin: str = "",
         timeout_s: float | None = None,
     ) -> str:
         """Run git and return its output; bytes that are not UTF-8 become surrogates.
 
         Args:
             variables: environment variables in addition to those of this process.
+            may_fetch: whether the command may need what this clone lacks; no other command gets
+                the credentials. A partial clone fetches files, and git-lfs large ones, when they
+                are read.
+            stdin: what git reads from its standard input.
 
         Raises:
             UsageError: git fails; its output is in the details.
             TimeoutExpired: git was ended after `timeout_s`.
         """
-        done = _git(self.root, *arguments, variables=variables, timeout_s=timeout_s)
+        added = {**(self.credentials if may_fetch else {}), **(variables or {})}
+        done = _git(self.root, *arguments, variables=added, stdin=stdin, timeout_s=timeout_s)
         if done.exit_code != 0:
             raise self._failure(arguments, done)
         return done.output
@@ -158,6 +167,14 @@ class Git:
         """Return the nearest common ancestor of a commit and any of the others, or None."""
         return self.ask("merge-base", commit, *others)
 
+    def submodule(self, path: str) -> Git:
+        """The checkout of a submodule, which may not be there.
+
+        Args:
+            path: from the root, as `gitlinks` returns it.
+        """
+        return Git(self.root / path, credentials=self.credentials)
+
     def parents(self, sha: str) -> tuple[str, ...]:
         """Return the parents that a commit names, in order, even if a shallow clone lacks them."""
         header = self.run("cat-file", "commit", sha).partition("\n\n")[0]
@@ -196,13 +213,14 @@ def _git(
     folder: Path,
     *arguments: str,
     variables: Mapping[str, str] | None = None,
+    stdin: str = "",
     timeout_s: float | None = None,
 ) -> _Done:
     try:
         process = subprocess.Popen(
             ["git", "-C", str(folder), *_OPTIONS, *arguments],  # noqa: S607 - the user's own git
             env=clean_environ(os.environ) | _SETTINGS | dict(variables or {}),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
@@ -210,7 +228,7 @@ def _git(
         raise UsageError("git was not found", hint="Install git 2.30 or newer.") from None
     with process:
         try:
-            output, error = process.communicate(timeout=timeout_s)
+            output, error = process.communicate(os.fsencode(stdin), timeout=timeout_s)
         except BaseException:
             process.terminate()  # on SIGTERM, git removes unfinished files
             raise

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TAIL_LINES = 40
 _LINE_BYTES = 8192  # a longer line is split
+_MOST_LINES = 1000
 _DRAIN_S = 2.0
 USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
 """Variables that would lead into the environment that benchgate was started from."""
@@ -57,6 +58,37 @@ def build(
         failure = _run(argv, arm, tail, timeout_s, environment=environment, guardian=guardian)
         if failure is not None:
             raise _error(arm, argv, failure, "\n".join(tail))
+
+
+def versions(
+    arm: Arm,
+    commands: Mapping[str, Sequence[str]],
+    *,
+    timeout_s: float,
+    variables: Mapping[str, str],
+    guardian: Guardian,
+) -> dict[str, str]:
+    """Ask the tools of an arm for their versions; the first line that each prints is its version.
+
+    Args:
+        commands: by the name of the tool; for the other arguments see `build`.
+
+    Raises:
+        MeasureError: a command failed on the head, or printed nothing.
+        BaselineError: the same on the base.
+    """
+    environment = build_environment(arm, variables) | guardian.variables
+    found = {}
+    for name, command in commands.items():
+        argv = [arm.substitute(word) for word in command]
+        said: deque[str] = deque(maxlen=_MOST_LINES)
+        failure = _run(argv, arm, said, timeout_s, environment=environment, guardian=guardian)
+        version = next((line.strip() for line in said if line.strip()), "")
+        if failure is not None or not version:
+            details = "\n".join(said) if failure else ""
+            raise _error(arm, argv, failure or "printed nothing", details, f"the version of {name}")
+        found[name] = arm.generalize(version)
+    return found
 
 
 def build_environment(arm: Arm, variables: Mapping[str, str]) -> dict[str, str]:
@@ -119,9 +151,12 @@ def _drain(stream: IO[bytes], tail: deque[str]) -> None:
             tail.append(line.decode(errors="replace").rstrip())
 
 
-def _error(arm: Arm, argv: Sequence[str], failure: str, tail: str) -> MeasureError | BaselineError:
+def _error(
+    arm: Arm, argv: Sequence[str], failure: str, tail: str, of: str = ""
+) -> MeasureError | BaselineError:
     which = f"the {arm.name}" + (f" ({arm.sha[:12]})" if arm.sha else "")
-    message = f"building {which}: {shlex.join(argv)} {failure}"
+    doing = f"asking {which} for {of}" if of else f"building {which}"
+    message = f"{doing}: {shlex.join(argv)} {failure}"
     if arm.name is ArmName.BASE:
         hint = "Name a base that builds with these commands: benchgate check --against REF"
         return BaselineError(message, hint=hint, details=tail)

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from benchgate import __version__
@@ -18,7 +19,7 @@ from benchgate.measure.machine import read_environment
 from benchgate.measure.places import entries_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from benchgate.config import Build
     from benchgate.measure.engine import Arm
@@ -37,18 +38,21 @@ _TOOLS = (
     *("python3", "python", "pip", "uv", "cc", "c++", "gcc", "g++", "clang", "ld", "make"),
     *("cmake", "ninja", "cargo", "rustc", "go", "node", "npm", "java", "git"),
 )
+_NO_TOOLS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def build_key(arm: Arm, build: Build) -> str:
+def build_key(arm: Arm, build: Build, tools: Mapping[str, str] = _NO_TOOLS) -> str:
     """64 hex digits that change if anything changes that decides the result of a build.
 
     These are the content of the tree and its permissions, the commit and the tags, the commands and
-    their variables, the environment, the usual tools and the programs of the commands, the
-    machine, and the version of benchgate. What a build reads elsewhere is not known: files outside
-    of the tree, the network and the time.
+    their variables, the environment, the usual tools and the programs of the commands, the versions
+    of the tools that are named, the machine, and the version of benchgate. What a build reads
+    elsewhere is not known: files outside of the tree, the network and the time.
 
     Args:
         arm: right before its build.
+        tools: versions of the tools that the build names, as far as they are there already. The
+            files of some, such as those of rustup, stay the same when their version changes.
     """
     environment = build_environment(arm, {})
     inherited = {name: value for name, value in environment.items() if name not in _OF_A_CALL}
@@ -66,6 +70,7 @@ def build_key(arm: Arm, build: Build) -> str:
         "commands": build.commands,
         "variables": dict(build.env),
         "environment": inherited,
+        "tools": dict(tools),
         "umask": _umask(),
         "programs": {name: _program(name, path) for name in sorted(programs)},
         "machine": [

@@ -180,6 +180,9 @@ _LONG_NS = 2_000_000
 _LOOKS = 1000
 
 
+COUNTS_SETUPS = "the setup of each call would be counted, too"
+
+
 def count_per_call(worker: Worker, loops: int, event: Event) -> float:
     """Count the event in separate samples, which are not timed; return the count of one call.
 

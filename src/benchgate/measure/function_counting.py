@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.measure.count_ledger import CountLedger, folder_for_counts
-from benchgate.measure.counters import CounterError
+from benchgate.measure.counters import COUNTS_SETUPS, CounterError
 from benchgate.measure.lockstep import SamplePlan, starting_order
 from benchgate.measure.valgrind import LIMIT_S, count_between_marks, layout_of_round
 from benchgate.measure.worker_process import WorkerFailedError
@@ -127,6 +127,8 @@ class FunctionCounter:
             opened = worker.ask("open", id=entry.sides[arm].name)
             if not opened["is_inside"]:
                 raise CounterError("it works in processes that benchgate does not see")
+            if opened["times_each"]:
+                raise CounterError(COUNTS_SETUPS)
             counts[arm] = _count_per_call(worker, plan, folder / arm)
             is_clean &= not worker.ask("close")["changed"]
             worker.forget_output()

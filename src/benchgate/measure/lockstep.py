@@ -56,6 +56,7 @@ _LONGEST_STRETCH = 20
 # enough.
 _LONGEST_SAMPLE = 10
 _RAISE_NUMBER = "raise `number`"
+_DO_MORE = "each call is timed by itself, so let it do more work"
 _HALF_IS_WARMUP = (
     "the first call in a process takes longer than the next, so half of each round is warm-up: "
     "`warmup = 0` in [measure] saves it"
@@ -126,6 +127,7 @@ def make_plan(
     warmup: int | None,
     beside_ns: int = 0,
     is_limited: bool = False,
+    times_each: bool = False,
     is_warm: bool = False,
 ) -> SamplePlan:
     """Determine the number of samples, which is the same for all arms.
@@ -140,6 +142,7 @@ def make_plan(
             a fixed number, at most as many as it has samples.
         beside_ns: what a sample takes that is not timed: setting up, for example.
         is_limited: whether the slowest arm limits the calls in a sample.
+        times_each: whether the calls of a sample are timed one by one.
         is_warm: whether the first call in a process takes no longer than the next. If so, a launch
             with a single sample discards none, which halves its time.
     """
@@ -149,8 +152,10 @@ def make_plan(
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))
     notes = []
-    if note := timer_note(min(samples_ns), timer_cost_ns):
-        notes.append(f"{note}: {_LIMITED if is_limited else _RAISE_NUMBER}")
+    timed_ns = min(samples_ns) / loops if times_each else min(samples_ns)
+    if note := timer_note(timed_ns, timer_cost_ns):
+        remedy = _DO_MORE if times_each else _RAISE_NUMBER
+        notes.append(f"{note}: {_LIMITED if is_limited else remedy}")
     if count == 1 and is_warm:
         warmup = 0
     if warmup is None and count < _WARMUP_WINDOW:

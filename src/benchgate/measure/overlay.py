@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.git.changes import read_changes
+from benchgate.git.hidden import hidden_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 
-def overlay(git: Git, tree: Path) -> tuple[str, ...]:
+def overlay(git: Git, tree: Path, scratch: Path) -> tuple[str, ...]:
     """Make a checkout of HEAD equal to the user's, except for ignored files and submodules.
 
     Args:
         git: the user's checkout; it is only read.
         tree: the fresh checkout.
+        scratch: a folder for temporary files.
 
     Returns:
         Notes that a reader of the numbers must see.
@@ -42,10 +44,16 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
         remove(tree / path)
     for path in (*changes.modified, *changes.untracked):
         copy(git.root / path, tree / path)
-    return tuple(
+    separate = (
         f"not measured: {path} is a separate git repository, not a submodule"
         for path in changes.repositories
     )
+    hidden = (
+        f"measured as committed: {_listed(paths)}, because git was told to hide the changes "
+        f"(git update-index --no-{flag} FILE shows them)"
+        for flag, paths in hidden_changes(git, changes, scratch).items()
+    )
+    return (*separate, *hidden)
 
 
 def remove(path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from benchgate.measure.counters import CounterError, count_per_call
+from benchgate.measure.counters import COUNTS_SETUPS, CounterError, count_per_call
 from benchgate.measure.engine import MetricSamples, Stopwatch
 from benchgate.measure.lockstep import (
     SamplePlan,
@@ -114,9 +114,10 @@ def measure_launch(
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
     # Of work in other processes, only times are known.
     is_inside = all(step["is_inside"] for (step,) in opened)
+    times_each = any(step["times_each"] for (step,) in opened)
     is_first = plan is None
     if plan is None:
-        sampled = _first_samples(workers, sampling, rng, timeout_s, once)
+        sampled = _first_samples(workers, sampling, rng, timeout_s, once, times_each=times_each)
     else:
         sampled = _take_samples(workers, plan, rng, timeout_s)
     plan, warmup, turns = sampled
@@ -124,7 +125,9 @@ def measure_launch(
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
-    if sampling.event and is_inside and (is_first or plan.samples > 1):
+    if sampling.event and times_each:
+        notes += (f"{INSTRUCTIONS.name}: {COUNTS_SETUPS}",)
+    elif sampling.event and is_inside and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask(workers, timeout_s, "end")
@@ -168,10 +171,12 @@ def _first_samples(
     rng: random.Random,
     timeout_s: float,
     once: Stopwatch,
+    *,
+    times_each: bool,
 ) -> tuple[SamplePlan, list[Turns], list[Turns]]:
     """Make the plan and follow it; make it again if the calls that it is made from were slow."""
     with once:
-        plan, samples_ns = _calibrate(workers, sampling)
+        plan, samples_ns = _calibrate(workers, sampling, times_each=times_each)
     sampled = _take_samples(workers, plan, rng, timeout_s)
     _, warmup, turns = sampled
     shortest_ns = [
@@ -183,7 +188,7 @@ def _first_samples(
     with once:
         _ask(workers, timeout_s, "end")
         _allow_turns(workers, timeout_s)
-        plan, _ = _calibrate(workers, sampling)
+        plan, _ = _calibrate(workers, sampling, times_each=times_each)
     return _take_samples(workers, plan, rng, timeout_s)
 
 
@@ -197,7 +202,9 @@ def _take_samples(
     return plan, warmup, take_turns(workers, plan.samples, rng)
 
 
-def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> tuple[SamplePlan, list[int]]:
+def _calibrate(
+    workers: Sequence[Worker], sampling: Sampling, *, times_each: bool
+) -> tuple[SamplePlan, list[int]]:
     """Make a plan; return it, and the duration of a sample in each worker."""
     timer_cost_ns = max(worker.timer.error_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
@@ -217,6 +224,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> tuple[SamplePla
         samples=sampling.samples,
         warmup=sampling.warmup,
         is_limited=loops < max(each["loops"] for each in found),
+        times_each=times_each,
         is_warm=all(each["first_ns"] <= _WARM_RATIO * each["sample_ns"] for each in found),
     )
     return plan, samples_ns

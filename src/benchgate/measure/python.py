@@ -205,8 +205,13 @@ class PythonEngine:
                         yield from self._other_alone(failure, id_, arms, rng, cpu)
                 pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
-            yield from self._use(workers, pending, rng, None if parallel else cpu, starting)
-            self.peak_bytes = max(self.peak_bytes, sum(w.peak_bytes() for w in workers))
+            try:
+                yield from self._use(workers, pending, rng, None if parallel else cpu, starting)
+                self.peak_bytes = max(self.peak_bytes, sum(w.peak_bytes() for w in workers))
+            except BaseException:
+                for worker in workers:
+                    self._workers.kill(worker)
+                raise
             for worker in workers:
                 self._workers.end(worker)
 

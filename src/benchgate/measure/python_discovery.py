@@ -16,6 +16,7 @@ from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.measured_by import metric_of
 from benchgate.measure.runtime import describe_runtime
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
+from benchgate.model.environment import PYTHON
 from benchgate.model.metrics import PEAK_RSS, TIME
 from benchgate.model.run import Tier, renamed
 
@@ -159,7 +160,7 @@ class PythonDiscovery:
                 failures.append(_unread(described, file.label))
                 continue
             hello, timer = described
-            toolchains[arm.name]["python"] = hello["python"]
+            toolchains[arm.name][PYTHON] = hello["python"]
             runtimes[arm.name][describe_runtime(arm, hello)] = None
             other = timers.get(arm.name, timer)
             timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))

@@ -171,6 +171,12 @@ class Workers:
         worker.close()
         self._alive.remove(worker)
 
+    def kill(self, worker: Worker) -> None:
+        """End a worker at once; does nothing if it has ended."""
+        worker.kill()
+        if worker in self._alive:
+            self._alive.remove(worker)
+
     def close(self) -> None:
         """Kill every worker that is still alive."""
         while self._alive:

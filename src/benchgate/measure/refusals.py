@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 _FULL = ("No space left on device", "Disk quota exceeded")
+_NO_ACCESS = ("could not read Username", "Authentication failed", "Git credentials for")
 _UNWRITABLE = ("Read-only file system", "Permission denied")
 
 
@@ -54,6 +55,17 @@ def explain(git: Git, commit: str, said: str) -> UsageError | None:
             free, needed = format_value(free_bytes, "B"), format_value(needed_bytes, "B")
             return no_room(f"it has {free} left, and the files of a side take {needed}")
     return None
+
+
+def hint_on_access(said: str) -> str:
+    """Say how to get files that git may not fetch; "" if that is not why it failed."""
+    if not any(reason in said for reason in _NO_ACCESS):
+        return ""
+    return (
+        "This clone lacks files, and git may not fetch them. Log in, so that git can, or get them "
+        "first: all files of git-lfs with `git lfs fetch --all`, and those of a partial clone by "
+        "cloning again without a filter. On GitHub, give the token the permission `contents: read`."
+    )
 
 
 def _size_bytes(git: Git, commit: str) -> int:

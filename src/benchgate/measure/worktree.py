@@ -2,7 +2,7 @@
 
 Both are git worktrees in a temporary folder. Their paths have equal length and do not show which
 side they are. The head's tree also gets the uncommitted changes. Submodules become worktrees of
-their local repositories, so that nothing is downloaded.
+their local repositories. Only a commit that these lack, as in a shallow clone, is fetched.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, UsageError
+from benchgate.git.branches import ensure_commit
 from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
 from benchgate.measure.engine import Arm, ArmName
@@ -25,7 +26,7 @@ from benchgate.measure.ground import Ground
 from benchgate.measure.lending import lend
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
-from benchgate.measure.refusals import explain, no_room
+from benchgate.measure.refusals import explain, hint_on_access, no_room
 from benchgate.measure.session_folder import (
     SessionFolder,
     forget_worktree,
@@ -169,24 +170,27 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
     """Create one tree with its submodules; return notes about it."""
     folder.announce_worktree(git, tree)
     try:
-        git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
+        command = ("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
+        git.run(*command, may_fetch=True)
     except UsageError as error:
         if refusal := explain(git, code.commit, error.details):
             raise refusal from None
         if code.with_changes:
+            error.hint = hint_on_access(error.details) or error.hint
             raise
         raise BaselineError(
             f"the base commit {code.commit[:12]} cannot be checked out",
-            hint="Name another base: benchgate check --against REF",
+            hint=hint_on_access(error.details)
+            or "Name another base: benchgate check --against REF",
             details=error.details,
         ) from None
     try:
-        notes = list(overlay(git, tree)) if code.with_changes else []
+        notes = list(overlay(git, tree, folder.path)) if code.with_changes else []
         _date(tree)
     except OSError as error:
         raise no_room(error.strerror or str(error)) from None
     for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
-        submodule = Git(git.root / path)
+        submodule = git.submodule(path)
         if _is_checked_out(submodule):
             wanted = _working_tree(submodule) if code.with_changes else _Code(recorded)
             _require(submodule, wanted)
@@ -217,17 +221,20 @@ def _date(tree: Path) -> None:
 
 
 def _require(submodule: Git, code: _Code) -> None:
-    if submodule.rev_parse(code.commit) is None:
+    try:
+        ensure_commit(submodule, code.commit)
+    except BaselineError as error:
         raise BaselineError(
             f"the base needs commit {code.commit[:12]} of the submodule {submodule.root}, "
-            "which is not in this clone",
+            "which is not in this clone and cannot be fetched",
             hint=f"git -C {shlex.quote(str(submodule.root))} fetch origin {code.commit}",
-        )
+            details=error.details,
+        ) from None
 
 
 def _submodules(git: Git) -> Iterator[Git]:
     for path in gitlinks(git):
-        submodule = Git(git.root / path)
+        submodule = git.submodule(path)
         if _is_checked_out(submodule):
             yield submodule
             yield from _submodules(submodule)

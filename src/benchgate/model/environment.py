@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+PYTHON = "python"
+"""The name, among the toolchains, of the interpreter that runs Python benchmarks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Environment(JsonObject):
     """The machine that a run was measured on. What the OS does not tell is null or empty.
@@ -33,7 +37,7 @@ class Environment(JsonObject):
         busy_elsewhere: how many of the CPUs other programs kept busy, on average, while the run
             was measured.
         python: version of the interpreter that runs benchgate.
-        toolchains: versions of the user's tools by name, such as {"base python": "3.12.1"}.
+        toolchains: versions of the user's tools by name, such as {"python": "3.12.1"}.
         timer_cost_ns: time to read the clock in the interpreter that runs Python benchmarks; if
             there are several, in the slowest. None if there is none.
         timer_resolution_ns: smallest step seen of that clock; None also if no step was seen.

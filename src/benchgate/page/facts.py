@@ -79,7 +79,10 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
     if settings.min_compared:
         found.append(f"At least {settings.min_compared} benchmarks had to be compared.")
     if settings.max_rounds:
-        found.append(f"A benchmark got at most {counted(settings.max_rounds, 'round')}.")
+        found.append(
+            f"A benchmark got at most {counted(settings.max_rounds, 'round')}, "
+            "or as many as the test of a suspect needs."
+        )
     found.append(f"The configuration of the {plain_line(settings.policy)} judged.")
     return tuple(found)
 

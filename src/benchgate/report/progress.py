@@ -223,7 +223,9 @@ class PlainProgress(_ProgressDisplay):
         """Print the round's line."""
         super().round_ended(index, counts, seconds_left)
         states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-        measured = f"{self._state.round()}: {counted(self._state.benchmarks, 'benchmark')}"
+        done, planned = self._state.done, self._state.benchmarks
+        part = f"{done} of " if 0 < done < planned else ""
+        measured = f"{self._state.round()}: {part}{counted(planned, 'benchmark')}"
         self.message("; ".join(part for part in (measured, states, self._elapsed()) if part))
 
 

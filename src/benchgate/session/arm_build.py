@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from benchgate.errors import UsageError
-from benchgate.measure.build import build
+from benchgate.errors import BaselineError, MeasureError, UsageError
+from benchgate.measure.build import build, versions
 from benchgate.measure.build_key import build_key
 from benchgate.measure.build_manifest import About
 from benchgate.measure.importpath import packages_in
@@ -15,7 +16,7 @@ from benchgate.measure.kept_build import NotKeptError, snapshot
 from benchgate.measure.places import is_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.config import Build
     from benchgate.measure.build_cache import BuildCache
@@ -30,21 +31,26 @@ class ArmBuild:
     Args:
         arm: with a fresh tree, and no environment yet.
         cache: where builds are kept; None if they are not.
+        guardian: ends processes that outlive benchgate.
 
     Attributes:
         kept: what the same build left before; None if it must run.
     """
 
-    def __init__(self, arm: Arm, build: Build, cache: BuildCache | None) -> None:
+    def __init__(
+        self, arm: Arm, build: Build, cache: BuildCache | None, guardian: Guardian
+    ) -> None:
         self.arm = arm
         self.build = build
         self.kept: KeptBuild | None = None
         self._cache = cache if build.commands else None
+        self._guardian = guardian
         self._key = ""
         self._fresh: dict[str, State] = {}
         if self._cache:
+            tools = self._tools_before()
             self._fresh = snapshot(arm)
-            self._key = build_key(arm, build)
+            self._key = build_key(arm, build, tools)
             self.kept = self._cache.find(self._key, arm)
 
     @property
@@ -82,7 +88,7 @@ class ArmBuild:
             ) from None
         return True
 
-    def run(self, guardian: Guardian) -> str:
+    def run(self) -> str:
         """Run the build, and keep what it leaves; return why it is not kept, or "".
 
         Raises:
@@ -97,7 +103,7 @@ class ArmBuild:
                 [command],
                 timeout_s=self.build.timeout_s,
                 variables=self.build.env,
-                guardian=guardian,
+                guardian=self._guardian,
             )
             if self._cache:
                 now = snapshot(self.arm)
@@ -108,6 +114,31 @@ class ArmBuild:
         if not is_fresh:
             return "the build of the other side has changed its tree"
         return self._keep(idle, time.monotonic() - began_s)
+
+    def toolchains(self) -> dict[str, str]:
+        """Ask the tools that the build names for their versions, by the name of the tool.
+
+        Raises:
+            MeasureError, BaselineError: as `versions`.
+        """
+        return self._versions(self.build.toolchains)
+
+    def _tools_before(self) -> dict[str, str]:
+        """Ask before the build, which may be what installs a tool."""
+        found: dict[str, str] = {}
+        for name, command in self.build.toolchains.items():
+            with suppress(MeasureError, BaselineError):
+                found |= self._versions({name: command})
+        return found
+
+    def _versions(self, commands: Mapping[str, Sequence[str]]) -> dict[str, str]:
+        return versions(
+            self.arm,
+            commands,
+            timeout_s=self.build.timeout_s,
+            variables=self.build.env,
+            guardian=self._guardian,
+        )
 
     def _keep(self, idle: str, took_s: float) -> str:
         if idle:

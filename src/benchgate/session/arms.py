@@ -12,6 +12,7 @@ from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.model.environment import PYTHON
 from benchgate.model.outcome import Outcome
 from benchgate.model.timing import Phase
 from benchgate.model.verdict import decided_benchmarks
@@ -23,7 +24,9 @@ from benchgate.session.outlook import (
     describe_rounds,
     describe_screen,
     of_fixed_rounds,
+    of_left_out,
     of_the_screen,
+    some_of,
     too_few_rounds,
 )
 from benchgate.session.result_file import ResultFile, working_tree_source
@@ -47,7 +50,6 @@ if TYPE_CHECKING:
     from benchgate.session.session import Session
 
 _CLASSICAL_ROUNDS = 10
-_OPEN_NAMED = 5
 NOTHING_RUNS_ON_BASE = "none of the head's benchmarks runs on the base"
 _BUILT_BY_THEIR_OWN = (
     "base and head have different [build] tables, and each was built with its own: "
@@ -181,6 +183,8 @@ def _measure(
             save=result_file.save,
             foresee=foresee,
         )
+    if session.left_out:
+        result_file.warnings += (of_left_out(session.left_out, limit_s),)
     if still_open:
         rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(
@@ -217,8 +221,7 @@ def budget_ended(
     undecided = [id_ for id_ in still_open if id_ not in decided]
     if not undecided:
         return ()
-    rest = len(undecided) - _OPEN_NAMED
-    named = ", ".join(undecided[:_OPEN_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    named = some_of(undecided)
     how_many = counted(len(undecided), "benchmark")
     budget = format_duration(budget_s)
     said = f"the budget of {budget} ended before {how_many} could be decided: {named}"
@@ -246,10 +249,15 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
     before, after = (toolchains[arm] for arm in (ArmName.BASE, ArmName.HEAD))
     for tool in sorted(before.keys() & after.keys()):
         if before[tool] != after[tool]:
-            name = "" if tool == "python" else f"{tool} "
-            runs_on = f"the base runs on {name}{before[tool]}, the head on {name}{after[tool]}"
-            said.append(f"{runs_on}: this may cause a difference")
+            old, new = (_with_version(tool, side[tool]) for side in (before, after))
+            said.append(f"the base uses {old}, the head {new}: this may cause a difference")
     return tuple(said)
+
+
+def _with_version(tool: str, version: str) -> str:
+    """Name a tool with its version, which often names the tool itself: "rustc 1.75.0"."""
+    names_itself = tool == PYTHON or version.startswith(f"{tool} ")
+    return version if names_itself else f"{tool} {version}"
 
 
 def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:

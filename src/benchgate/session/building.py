@@ -18,7 +18,7 @@ from benchgate.session.session import Session
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config
@@ -40,6 +40,19 @@ _ONCE = {
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """What building all arms has shown.
+
+    Attributes:
+        tried: what trying the base has shown.
+        toolchains: the versions of the tools that each arm's [build] names.
+    """
+
+    tried: BaseTrial
+    toolchains: Mapping[ArmName, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Builder:
     """Builds the arms, each as its own configuration describes, and tries the base."""
 
@@ -50,10 +63,8 @@ class Builder:
     checkout: Path | None
     lends: bool
 
-    def build(
-        self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None
-    ) -> BaseTrial:
-        """Build all arms; return what trying the base has shown.
+    def build(self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None) -> Built:
+        """Build all arms, and try the base if that was not done.
 
         If each side has its own configuration, the base is built and tried before the head's own
         commands run, because these could change it. It is also tried if it has the head's
@@ -62,6 +73,7 @@ class Builder:
         sides = bool(self.config.sides)
         order = sorted(drawn, key=lambda arm: arm.name is ArmName.HEAD) if sides else drawn
         is_tried_here = self.lends or (tried is None and sides)
+        toolchains = {}
         with self._opened_builds(drawn) as builds:
             # What is built now shows which packages there are now.
             order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
@@ -69,7 +81,7 @@ class Builder:
                 if builds[arm.name].kept and not are_alike(builds.values()):
                     for one in builds.values():
                         one.forget()
-                self._prepare(builds[arm.name])
+                toolchains[arm.name] = self._prepare(builds[arm.name])
                 if is_tried_here and arm.name is ArmName.BASE:
                     tried = self._try_alone(arm)
                 if ground and any(builds[other.name].build.commands for other in order[count:]):
@@ -77,7 +89,7 @@ class Builder:
             self._tell(builds.values())
         if ground:
             ground.settle()
-        return tried or BaseTrial()
+        return Built(tried or BaseTrial(), toolchains)
 
     @contextmanager
     def _opened_builds(self, arms: Sequence[Arm]) -> Iterator[dict[ArmName, ArmBuild]]:
@@ -93,17 +105,21 @@ class Builder:
         with ExitStack() as stack:
             builds = {}
             for arm in arms:
-                one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache)
+                one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache, self.guardian)
                 stack.callback(one.close)
             yield builds
 
-    def _prepare(self, one: ArmBuild) -> None:
-        if not one.build.commands or not one.arm.folder.is_dir():
-            return
-        if one.put():
-            return
+    def _prepare(self, one: ArmBuild) -> dict[str, str]:
+        """Build an arm, unless what was left before can be used; return its tools' versions."""
+        if not one.arm.folder.is_dir():
+            return {}
+        if one.build.commands and not one.put():
+            self._run(one)
+        return one.toolchains()
+
+    def _run(self, one: ArmBuild) -> None:
         self.effects.progress.building(one.arm.name)
-        why_not = one.run(self.guardian)
+        why_not = one.run()
         if why_not:
             self.effects.progress.message(
                 f"the build of the {one.arm.name} is not kept for the next time: {why_not}"

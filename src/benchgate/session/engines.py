@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.config import (
@@ -60,6 +60,7 @@ class Place:
         unpinned: why there is no pinning, for a note.
         lane_cpus: the CPUs of the lanes, `cpu` first.
         limit: what limits the number of lanes, for a reader.
+        suite_cpu: the CPU of suites that say `pin = true`; None if pinning is unsupported.
     """
 
     checkout: Path | None
@@ -68,6 +69,7 @@ class Place:
     unpinned: str
     lane_cpus: tuple[int | None, ...] = (None,)
     limit: str = ""
+    suite_cpu: int | None = None
 
     def why_fewer_lanes(self, wanted: int | Literal["auto"]) -> str:
         """Say why there are fewer lanes than the user wants; "" if there are as many."""
@@ -79,21 +81,22 @@ class Place:
 
 
 def choose_place(config: Config, checkout: Path | None) -> Place:
-    """Pick the idlest CPU, unless the user turned pinning off or the OS does not support it."""
+    """Pick the idlest CPU; without `pin` in [measure] only for suites that say `pin = true`."""
     cpus = available_cpus()
-    if not config.measure.pin:
-        return Place(checkout, cpus, None, "not pinned: pin = false in [measure]")
     pinning = supports_pinning()
     if not pinning:
         return Place(checkout, cpus, None, f"not pinned: {pinning.reason}")
     before = read_busy_ticks()
     time.sleep(_LOOK_AT_CPUS_S)
     idlest = by_idleness(before, read_busy_ticks(), cpus)
+    if not config.measure.pin:
+        off = "not pinned: pin = false in [measure]"
+        return Place(checkout, cpus, None, off, suite_cpu=idlest[0])
     room = Room.read(cpus)
     wanted = config.measure.lanes
     lane_cpus = room.lane_cpus(idlest, room.lanes if wanted == "auto" else wanted)
     limit = room.limit if wanted == "auto" else f"lanes = {wanted} in [measure]"
-    return Place(checkout, cpus, idlest[0], "", lane_cpus, limit)
+    return Place(checkout, cpus, idlest[0], "", lane_cpus, limit, suite_cpu=idlest[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,8 @@ def make_engines(
                 valgrind=options.valgrind,
             )
         )
-    engines += _suite_engines(config, arms, guardian, programs, options)
+    suites = replace(programs, cpu=place.suite_cpu)
+    engines += _suite_engines(config, arms, guardian, suites, options)
     engines += _scenario_engines(config, arms, guardian, programs, options)
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))

@@ -12,7 +12,7 @@ from benchgate.model.run import Source
 from benchgate.model.timing import Phase
 from benchgate.session.choice import Choice
 from benchgate.session.opening import open_session
-from benchgate.session.outlook import describe_rounds, of_fixed_rounds
+from benchgate.session.outlook import describe_rounds, of_fixed_rounds, of_left_out
 from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.units import format_duration
@@ -84,6 +84,9 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
                 save=result_file.save,
                 foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
             )
+        if session.left_out:
+            budget_s = config.measure.budget_s
+            result_file.warnings += (of_left_out(session.left_out, budget_s),)
         if dropped:
             budget = format_duration(config.measure.budget_s)
             result_file.warnings += (f"the budget of {budget} ended before the last round",)

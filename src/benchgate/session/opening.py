@@ -77,7 +77,9 @@ def open_session(
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
     drawn = _drawn(ready, seed)
     effects.phases.begin(Phase.BUILD)
-    tried = Builder(config, choice, effects, guardian, checkout, lends).build(drawn, ground, tried)
+    builder = Builder(config, choice, effects, guardian, checkout, lends)
+    built = builder.build(drawn, ground, tried)
+    tried = built.tried
     effects.phases.begin(Phase.FIND)
     place = choose_place(config, checkout)
     several = len(ready) > 1
@@ -106,6 +108,7 @@ def open_session(
         # Numbers of one arm are compared with those of other runs, which may have other lanes.
         lane_cpus=place.lane_cpus if several else place.lane_cpus[:1],
         tell=effects.progress.message,
+        toolchains=built.toolchains,
     )
     stack.enter_context(closing(session))
     _discover(session, config, effects, tried, counting.obstacle)

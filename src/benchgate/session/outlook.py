@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CLASSICAL_LEAST = 5
 _MUCH_LONGER = 1.1
 _ENOUGH_KNOWN = 0.25
+_NAMED = 5
 
 
 def describe_screen(waves: WaveSettings, limit_s: float) -> str:
@@ -135,6 +136,49 @@ class Shortage:
         return f"{self.text}: {self.remedy}{self.effect}"
 
 
+def rounds_of_a_large_slowdown(rows: int, waves: WaveSettings) -> int:
+    """How many rounds a slowdown needs at least that makes every launch of the head slower.
+
+    Args:
+        rows: how many rows are tested.
+    """
+    return least_launches(waves.alpha / rows / 2, "mann-whitney")
+
+
+def has_room(
+    costs_s: Collection[float], spent_s: float, budget_s: float, least_rounds: int
+) -> bool:
+    """Whether the first round has time for one more benchmark, and for the rounds that follow.
+
+    There is always room for one benchmark. Any further one is assumed to take as long as the others
+    do on average: the order is random.
+
+    Args:
+        costs_s: what a later round of each benchmark takes, of those that were measured.
+        spent_s: what the first round has taken so far.
+        least_rounds: how many rounds each benchmark must get.
+    """
+    if not costs_s:
+        return True
+    with_one_more = 1 + 1 / len(costs_s)
+    return with_one_more * (spent_s + (least_rounds - 1) * sum(costs_s)) <= budget_s
+
+
+def of_left_out(left_out: Sequence[str], budget_s: float) -> str:
+    """Warn about the benchmarks that the first round had no time for."""
+    return (
+        f"the budget of {format_duration(budget_s)} has no time for "
+        f"{counted(len(left_out), 'benchmark')}: {some_of(left_out)}; raise it, or measure the "
+        "suite in parts with --shard"
+    )
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Name the first few, and say how many there are besides."""
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def of_the_screen(
     spending: BudgetForecast, waves: WaveSettings, rows: Callable[[], int]
 ) -> Shortage | None:
@@ -149,7 +193,7 @@ def of_the_screen(
     if spending.budget_s >= one_s or not (tested := rows()):
         return None
     all_s = spending.total_s(screen + rounds_to_confirm(tested, screen, waves))
-    large = least_launches(waves.alpha / tested / 2, "mann-whitney")
+    large = rounds_of_a_large_slowdown(tested, waves)
     budget = format_duration(spending.budget_s)
     one, every = format_budget(one_s), format_budget(all_s)
     if spending.rounds < large:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.next_round import RoundPlan, follow_up, screen
+from benchgate.model.run import CANARY_IDS
 from benchgate.model.timing import Phase
-from benchgate.session.outlook import Foreteller
+from benchgate.session.outlook import Foreteller, has_room, rounds_of_a_large_slowdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,10 @@ class FixedRounds:
             self._left_out |= dict.fromkeys(plan.dropped)
             ids = plan.ids
         return RoundPlan("measure", ids, tuple(self._left_out))
+
+    def least_rounds(self, benchmarks: int) -> int:  # noqa: ARG002 - see ScreenAndConfirm
+        """How many rounds are worth measuring at all: one, because nothing is judged here."""
+        return 1
 
     def expected_rounds(self) -> int:
         """Give the largest number."""
@@ -100,6 +105,12 @@ class ScreenAndConfirm:
         plan = follow_up(alive, costs_s, left_s, suites)
         # Late looks test rows that no earlier look has made suspects.
         return replace(plan, canary=plan.canary or self._waves.until_decided)
+
+    def least_rounds(self, benchmarks: int) -> int:
+        """How many rounds the largest slowdown of one of some benchmarks needs to be shown."""
+        if self.once.issuperset(self._session.ids):
+            return 1
+        return rounds_of_a_large_slowdown(benchmarks, self._waves)
 
     def expected_rounds(self) -> int:
         """Estimate the round at which confirming ends; without suspects, twice the screen.
@@ -159,6 +170,14 @@ def measure_rounds(
         if round_index == 0:
             foreteller.benchmark_ended(session.costs_s, clock() - started_s)
 
+    def is_over() -> bool:
+        now_s = clock()
+        if round_index:
+            return now_s >= deadline_s
+        costs_s = [cost for unit, cost in session.costs_s.items() if unit not in CANARY_IDS]
+        least = planner.least_rounds(len(costs_s) + 1)
+        return not has_room(costs_s, now_s - started_s, budget_s, least)
+
     round_index = 0
     while True:
         left_s = deadline_s - clock() - session.counting.ahead_s(1)
@@ -178,7 +197,9 @@ def measure_rounds(
         began_s = clock()
         starting, canary = progress.measuring, plan.canary
         phases.begin(Phase.LATER_ROUNDS if round_index else Phase.FIRST_ROUND)
-        session.measure_round(round_index, plan.ids, on_measured, starting=starting, canary=canary)
+        session.measure_round(
+            round_index, plan.ids, on_measured, starting=starting, is_over=is_over, canary=canary
+        )
         phases.assign(Phase.COUNT, session.counting.last_s)
         phases.begin(Phase.SAVE)
         save()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
@@ -19,9 +20,10 @@ from benchgate.measure.engine import (
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
-from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.metrics import INSTRUCTIONS, TIME
 from benchgate.model.run import CANARY_IDS
 from benchgate.session.counting_time import CountingTime
+from benchgate.session.outlook import some_of
 from benchgate.session.recorder import UNTRIED, Recorder
 from benchgate.session.sharing import LEAST_ROUNDS, Sharing
 from benchgate.units import counted
@@ -36,7 +38,11 @@ if TYPE_CHECKING:
     from benchgate.session.recorder import BaseTrial
     from benchgate.stats.timer import Timer
 
-_SKIPPED_NAMED = 5
+_NO_TIME = f"{TIME.name}: the budget has no time for it"
+
+
+class _RoundIsOverError(Exception):
+    """The round ends before the next benchmark."""
 
 
 class Session:
@@ -54,10 +60,12 @@ class Session:
         lane_cpus: the CPUs on which parts of a round are measured at the same time; only the first
             one is used in the first round. None: any CPU.
         tell: tells the user why fewer parts are measured at the same time.
+        toolchains: for each arm the versions of tools that its configuration asks for.
 
     Attributes:
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
+        left_out: benchmarks that the first round had no time for.
         counting: how long counting in launches of its own takes, which is in none of the costs.
     """
 
@@ -73,18 +81,22 @@ class Session:
         ground: Ground | None = None,
         lane_cpus: Sequence[int | None] = (None,),
         tell: Callable[[str], None] = ignore,
+        toolchains: Mapping[ArmName, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
         self.seed = seed
         self.cpus = cpus
         self.runtimes: dict[ArmName, str] = {}
-        self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
+        self.toolchains: dict[ArmName, dict[str, str]] = {
+            arm: dict(toolchains.get(arm, {})) for arm in arms
+        }
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.suites: dict[str, str] = {}
         self.counting = CountingTime()
         self.hidden: frozenset[str] = frozenset()
+        self.left_out: tuple[str, ...] = ()
         self.shard: Shard | None = None
         self._engines = engines
         self._engines_of: dict[str, list[Engine]] = {}
@@ -121,7 +133,8 @@ class Session:
                 self.timers |= discovery.timers
                 self.runtimes |= discovery.runtimes
                 for arm, versions in discovery.toolchains.items():
-                    self.toolchains[arm] |= versions
+                    # What the user names is told by the user's own command.
+                    self.toolchains[arm] = {**versions, **self.toolchains[arm]}
 
     def unit_of(self, id_: str) -> str:
         """What a round measures as a whole: the suite of a benchmark, or the benchmark itself."""
@@ -139,7 +152,7 @@ class Session:
         """
         if self._recorder.is_spoiled:
             return ()
-        left_out = self.hidden | CANARY_IDS
+        left_out = self.hidden | CANARY_IDS | frozenset(self.left_out)
         return tuple(id_ for id_ in self._recorder.ids() if id_ not in left_out)
 
     @property
@@ -181,14 +194,18 @@ class Session:
         on_measured: Callable[[str], None],
         *,
         starting: Callable[[str], None] = ignore,
+        is_over: Callable[[], bool] = lambda: False,
         canary: bool = True,
     ) -> None:
         """Measure one launch of each benchmark on every arm.
+
+        What the end of the first round leaves out is not measured in later rounds either.
 
         Args:
             ids: what to measure; the seed determines the order.
             on_measured: called for each benchmark after its launches are recorded.
             starting: called for each benchmark before it is measured.
+            is_over: asked before each benchmark is measured: whether the round ends here.
             canary: measure the canary too, if there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
@@ -198,14 +215,25 @@ class Session:
         if self._ground:
             # Its own random source: a saved seed repeats everything else without trees, too.
             self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
-        starting, ended = _of_users(starting), _of_users(on_measured)
+        measured: set[str] = set()
+
+        def end(id_: str) -> None:
+            measured.add(id_)
+            on_measured(id_)
+
+        begin, ended = _of_users(_unless(is_over, starting)), _of_users(end)
         if round_index == 0 and self._sharing.lanes > 1:
-            self._learn_to_share(order, rng, starting, ended)
+            self._learn_to_share(order, rng, begin, ended)
         else:
             if round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
                 self._sharing.look(self._recorder.times())
-            self._measure(order, rng, round_index, starting, ended)
-        self._count(ids, round_index, starting)
+            self._measure(order, rng, round_index, begin, ended)
+        if round_index == 0:
+            self.left_out = tuple(id_ for id_ in self.ids if id_ in set(ids) - measured)
+            for id_ in self.left_out:
+                self.note(id_, _NO_TIME)
+        timed = [id_ for id_ in ids if id_ in measured]
+        self._count(timed, round_index, _of_users(starting))
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
@@ -247,7 +275,8 @@ class Session:
         tasks = self._divided(order, rng, round_index, lanes)
         measured: set[str] = set()
         units: set[str] = set()
-        with closing(self._lanes.measure(tasks, starting, lanes)) as found:
+        measuring = self._lanes.measure(tasks, starting, lanes)
+        with suppress(_RoundIsOverError), closing(measuring) as found:
             for one in found:
                 id_ = one.observation.benchmark
                 self._recorder.add(one.observation, round_index, one.lane)
@@ -342,6 +371,17 @@ def _of_users(tell: Callable[[str], None]) -> Callable[[str], None]:
     return lambda id_: None if id_ in CANARY_IDS else tell(id_)
 
 
+def _unless(is_over: Callable[[], bool], starting: Callable[[str], None]) -> Callable[[str], None]:
+    """End the round instead of starting a benchmark if it is over."""
+
+    def begin(id_: str) -> None:
+        if is_over():
+            raise _RoundIsOverError
+        starting(id_)
+
+    return begin
+
+
 def warnings_of_skipped(skipped: Mapping[str, str]) -> tuple[str, ...]:
     """Name the benchmarks that are skipped, together if it is for the same reason.
 
@@ -353,7 +393,5 @@ def warnings_of_skipped(skipped: Mapping[str, str]) -> tuple[str, ...]:
         by_reason.setdefault(reason, []).append(id_)
     found = []
     for reason, ids in by_reason.items():
-        rest = len(ids) - _SKIPPED_NAMED
-        named = ", ".join(ids[:_SKIPPED_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-        found.append(f"{counted(len(ids), 'benchmark')} skipped, {named}: {reason}")
+        found.append(f"{counted(len(ids), 'benchmark')} skipped, {some_of(ids)}: {reason}")
     return tuple(found)

@@ -124,6 +124,10 @@ def argv(
     return tuple(words)
 
 
+def _argv_in_table(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    return argv(value, in_shell=shell_of(info))
+
+
 def words(value: object) -> tuple[str, ...]:
     """Split the arguments of a tool into words."""
     return tuple(_split(_text(value, 'arguments are one string: write "--size 10"')))
@@ -296,6 +300,7 @@ Commands = Annotated[
     tuple[tuple[str, ...], ...],
     WithJsonSchema({"anyOf": [_COMMAND, {"type": "array", "items": _COMMAND}]}),
 ]
+ToolCommand = Annotated[tuple[str, ...], BeforeValidator(_argv_in_table), WithJsonSchema(_COMMAND)]
 
 CountOrAuto = Annotated[
     int | Literal["auto"],

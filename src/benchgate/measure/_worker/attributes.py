@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .failures import Fault
-from .functions import PREFIX, grid_of, is_generator
+from .functions import HOOKS, PREFIX, grid_of, is_generator
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-KNOWN = ("params", "setup", "teardown", "number", "unit", "parallel", "data")
+KNOWN = ("params", *HOOKS, "number", "unit", "parallel", "data")
 UNITS = ("ns", "us", "ms", "s")
 # Similar enough: `set_up` and `setup`, or `param` and `params`. Decorators set attributes, too.
 NEAR = 0.8
+# In a name that begins with "setup", these mean that of each call.
+OF_EACH = ("each", "every", "call", "iter")
 
 IN_ENTRY = "it is a key of [[benchmark]] in benchgate.toml"
 WARMUP = "benchgate warms up by itself; `warmup` in [measure] sets how many samples it discards"
@@ -61,7 +63,7 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     data = getattr(function, "data", None) or []
     if not isinstance(data, (list, tuple)) or not all(isinstance(each, str) for each in data):
         raise Fault(f"{name}.data is {data!r}: it must be a list of paths, such as ['words/*.txt']")
-    for hook in ("setup", "teardown"):
+    for hook in HOOKS:
         found = getattr(function, hook, None)
         if found is not None and not callable(found):
             raise Fault(f"{name}.{hook} is a {type(found).__name__}: it must be a function")
@@ -73,7 +75,7 @@ def refuse_wrong_arguments(name: str, function: Callable[..., Any]) -> None:
     """Require that `params` and the state of `setup` are what a function takes."""
     grid_of(name, function)  # refuses params of another form
     params = getattr(function, "params", None) or {}
-    setup = getattr(function, "setup", None)
+    setup = getattr(function, "setup", None) or getattr(function, "setup_each", None)
     accepted, required = arguments_of(function)
     unset = [each for each in required if each not in params]
     if setup is not None:
@@ -86,7 +88,7 @@ def refuse_wrong_arguments(name: str, function: Callable[..., Any]) -> None:
             f"{'it' if len(unset) == 1 else 'them'}: write {name}.params = {{{table}}}{state}"
         )
     hooks = {name: accepted}
-    for hook in ("setup", "teardown"):
+    for hook in HOOKS:
         found = getattr(function, hook, None)
         if callable(found):
             hooks[f"{name}.{hook}"] = arguments_of(found)[0]
@@ -140,7 +142,7 @@ def resembled(attribute: str) -> str:
     word = attribute.lower().replace("_", "")
     for hook in ("setup", "teardown"):
         if word.startswith(hook):
-            return hook
+            return f"{hook}_each" if any(each in word for each in OF_EACH) else hook
     with STANDARD_LIBRARY:
         import difflib  # noqa: PLC0415 - seldom needed
 

@@ -96,7 +96,9 @@ class Describer:
         if not self._workloads.defines(name):
             with STANDARD_LIBRARY:
                 texts["its code"] = source_tokens(function)
-                texts["the code of its setup"] = source_tokens(getattr(function, "setup", None))
+                for hook in ("setup", "setup_each"):
+                    text = source_tokens(getattr(function, hook, None))
+                    texts[f"the code of its {hook}"] = text
         return {**parts, **{label: digest(text) for label, text in texts.items()}}
 
 

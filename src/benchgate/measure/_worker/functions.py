@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 PREFIX = "bench_"
+# Attributes of a benchmark function that are functions, too.
+HOOKS = ("setup", "teardown", "setup_each", "teardown_each")
 LABEL_LIMIT = 60
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 

@@ -10,7 +10,7 @@ from itertools import repeat
 from time import perf_counter_ns, process_time_ns
 
 from .failures import Fault
-from .functions import is_async
+from .functions import HOOKS, is_async
 from .process_state import CpuTime, mark, peak_rss_bytes, set_gc
 from .standard import STANDARD_LIBRARY
 
@@ -32,9 +32,11 @@ class OpenBenchmark:
 
     Attributes:
         is_inside: whether this process itself does the work.
+        times_each: whether the calls of a sample are timed one by one, with other work between.
     """
 
     is_inside = True
+    times_each = False
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -48,7 +50,7 @@ class OpenBenchmark:
         self.number = getattr(function, "number", None)
         self.is_async = is_async(function)
         self.event_loop: asyncio.AbstractEventLoop | None = None
-        if any(is_async(f) for f in (function, setup, self.teardown)):
+        if any(is_async(f) for f in (function, *(getattr(function, one, None) for one in HOOKS))):
             with STANDARD_LIBRARY:
                 import asyncio  # noqa: PLC0415 - takes long, and is seldom needed
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .failures import Fault, failure
-from .functions import find_benchmarks
+from .functions import HOOKS, find_benchmarks
 from .loading import load
 from .opened import OpenBenchmark
+from .opened_each import OpenEach
 from .process_state import reset_peak_rss
 
 TYPE_CHECKING = False
@@ -47,7 +48,9 @@ class Host:
             raise Fault(
                 "its file does not define it on every import: define the same functions each time"
             )
-        opened = OpenBenchmark(benchmark)
+        function = benchmark.function
+        has_each = any(getattr(function, name, None) for name in HOOKS if name.endswith("_each"))
+        opened = OpenEach(benchmark) if has_each else OpenBenchmark(benchmark)
         if self.server.measure(opened, rss_is_own=rss_is_own):
             self.server.close(opened)
             return True

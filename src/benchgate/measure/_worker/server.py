@@ -210,7 +210,8 @@ class Server:
             Whether benchgate waits for `close` now; otherwise it has closed its side.
         """
         self.opened = opened
-        self.reply({"rss_is_own": rss_is_own, "is_inside": opened.is_inside})
+        about = {"is_inside": opened.is_inside, "times_each": opened.times_each}
+        self.reply({"rss_is_own": rss_is_own, **about})
         return self.carry_out(until="close") is not None
 
     def close(self, opened: OpenBenchmark) -> None:
