@@ -59,6 +59,13 @@ def test_what_is_not_a_duration_is_named(text: str) -> None:
     assert "50ms" in str(caught.value)
 
 
+@pytest.mark.parametrize("text", [f"{'1' * 100}s", f"1{' ' * 100}s", "1s" * 60, "9" * 5000])
+def test_a_duration_is_short(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a duration") as caught:
+        units.parse_duration_s(text)
+    assert len(str(caught.value)) < 250
+
+
 @pytest.mark.parametrize(
     ("text", "fraction"),
     [

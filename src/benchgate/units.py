@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _DURATION_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h)")
 _PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
+# Durations are searched for a part at every character, so time grows with the square of the length.
+_LONGEST = 100
 
 _TIME_SCALE = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTE_SCALE = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
@@ -27,19 +29,25 @@ TIME_UNITS = ("ns", "us", "ms", "s")
 
 def parse_duration_s(text: str) -> float:
     """Seconds from what people write: "50ms", "1.5s", "10m", "1h 30m"."""
-    written = text.replace("\N{GREEK SMALL LETTER MU}", "\N{MICRO SIGN}")
+    written = text[: _LONGEST + 1].replace("\N{GREEK SMALL LETTER MU}", "\N{MICRO SIGN}")
     parts = _DURATION_PART.findall(written)
-    if not parts or _DURATION_PART.sub("", written).strip():
-        raise ValueError(f"{text!r} is not a duration: write it as 50ms, 1.5s, 10m or 1h 30m")
+    if len(text) > _LONGEST or not parts or _DURATION_PART.sub("", written).strip():
+        raise ValueError(
+            f"{_quoted(text)} is not a duration: write it as 50ms, 1.5s, 10m or 1h 30m"
+        )
     return sum(float(number) * _DURATION_S[unit] for number, unit in parts)
 
 
 def parse_ratio_change(text: str) -> float:
     """A fraction from a percentage as people write it: "2%" is 0.02."""
     match = _PERCENT.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"{text!r} is not a percentage: write it as 2% or 0.5%")
+    if match is None or len(text) > _LONGEST:
+        raise ValueError(f"{_quoted(text)} is not a percentage: write it as 2% or 0.5%")
     return float(match.group(1)) / 100
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
 
 
 def format_value(value: float, unit: str, display_unit: str | None = None) -> str:

@@ -115,7 +115,9 @@ def test_an_explicit_file_wins_whatever_its_name(tmp_path: Path) -> None:
         (b"[gate]\nmargin = 2%\n", ":2:11: is not valid TOML"),
         (b"x = [", "is not valid TOML: invalid value at the end of the file"),
         (b"a = " + b"9" * 5000, "is not valid TOML: exceeds the limit"),
-        (b"a = " + b"[" * 5000, "nested too deeply"),
+        (b"a = " + b"[" * 5000, ":1: is nested too deeply"),
+        (b"\n[" + b"a." * 1500 + b"a]", ":2: is nested too deeply"),
+        (b"\n\n" + b"a.'b'." * 1500 + b"a = 1", ":3: is nested too deeply"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from benchgate.errors import FormatError
 from benchgate.json_object import MAX_NAME, MAX_TEXT, JsonObject, Name, Text
-from benchgate.model import document
+from benchgate.model import json_bounds
 from benchgate.model.document import Format
 
 
@@ -107,7 +107,7 @@ def test_a_broken_file_of_an_older_version_is_refused(data: bytes, message: str)
 def test_too_many_arrays_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(document, "MAX_CONTAINERS", 10)
+    monkeypatch.setattr(json_bounds, "MAX_CONTAINERS", 10)
     with pytest.raises(FormatError, match="more than 10 arrays and objects"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"[]," * 10, "a.json")
 
@@ -115,9 +115,28 @@ def test_too_many_arrays_are_refused_before_they_take_memory(
 def test_too_many_values_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(document, "MAX_VALUES", 10)
+    monkeypatch.setattr(json_bounds, "MAX_VALUES", 10)
     with pytest.raises(FormatError, match="more than 10 values"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"0," * 11 + b"0]}", "a.json")
+
+
+@pytest.mark.parametrize(
+    ("many", "few"),
+    [
+        (b'{"%x": 1, "%x": {}}', b'{"a": {"b": [1], "c": "d: \\": e:"}}'),
+        (b'{"%x" : "}", "%x": {}}', b'{"a": "b", "c": {"d": {}}, "e": 2}'),
+    ],
+)
+def test_objects_with_too_many_keys_are_refused_before_they_take_memory(
+    monkeypatch: pytest.MonkeyPatch, many: bytes, few: bytes
+) -> None:
+    monkeypatch.setattr(json_bounds, "KEYS_OF_AN_OBJECT", 3)
+    monkeypatch.setattr(json_bounds, "MAX_KEYS", 10)
+    inside = b"[" + b", ".join([few] * 30) + b"]"
+    fewer = b", ".join(many[1:-1] % (n, n + 100) for n in range(6))
+    json_bounds.require_few_keys(b'{%b, "a": %b}' % (fewer, inside), "a.json")
+    with pytest.raises(FormatError, match="objects with more than 10 keys"):
+        FORMAT.read(b'{"a": %b, "b": 1, %b}' % (inside, fewer), "a.json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ def test_a_command_is_split_as_a_shell_would(text: str, words: tuple[str, ...]) 
         ("A=1 tool", "set variables in the env table"),
         ("-m mypkg", "each string is a whole command"),
         ("echo \0", "NUL"),
+        ("a" * 20_001, "is longer than 20000 characters: put it into a script"),
         (["echo", "a"], "one string"),
         (3, "one string"),
     ],

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from benchgate.tables.document import Document, KeyPath, dotted
-from benchgate.tables.toml import line_numbers, statements
+from benchgate.tables.toml import line_numbers, parse_toml, statements
 
 DOCUMENT = '''\
 # a comment
@@ -120,3 +120,9 @@ def test_a_statement_ends_where_all_is_closed(statement: str) -> None:
 def test_a_long_array_takes_no_long_time() -> None:
     # Read anew with each line, it took minutes.
     assert line_numbers("x = [\n" + "[1],\n" * 20_000 + "]\ny = 1\n")["y",] == 20_003
+
+
+def test_dots_and_brackets_in_texts_and_numbers_are_no_levels() -> None:
+    dots, brackets = "." * 100, "[{" * 100
+    text = f"a = '{dots}{brackets}'  # {dots}{brackets}\nb = [{'1.5, ' * 100}]\n"
+    assert parse_toml(text, "it") == {"a": f"{dots}{brackets}", "b": [1.5] * 100}

@@ -188,12 +188,13 @@ def _waivers(waivers: tuple[Waive, ...]) -> Iterator[Problem]:
 
 def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
     first_to: dict[str, str] = {}
+    ends = _ends(aliases)
     for old, new in aliases.items():
         first = first_to.setdefault(new, old)
         if old == new:
             yield Problem(("aliases", old), "is an alias of itself", "delete the line", new)
         elif new in aliases:
-            yield _chained(aliases, old)
+            yield _chained(old, new, ends[old])
         elif first != old:
             yield Problem(
                 ("aliases", old),
@@ -203,18 +204,28 @@ def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
             )
 
 
-def _chained(aliases: dict[str, str], old: str) -> Problem:
-    """Describe an alias that leads to another one: to the final name, or back in a circle."""
-    seen, name = {old}, aliases[old]
-    while name in aliases and name not in seen:
-        seen.add(name)
-        name = aliases[name]
-    if name in seen:
+def _ends(aliases: dict[str, str]) -> dict[str, str | None]:
+    """The final name that each alias leads to; None if it leads into a circle."""
+    ends: dict[str, str | None] = {}
+    for old in aliases:
+        path: dict[str, None] = {}
+        name = old
+        while name in aliases and name not in ends and name not in path:
+            path[name] = None
+            name = aliases[name]
+        end = None if name in path else ends.get(name, name)
+        ends |= dict.fromkeys(path, end)
+    return ends
+
+
+def _chained(old: str, new: str, end: str | None) -> Problem:
+    """Describe an alias that leads to another one: to the final name, or into a circle."""
+    if end is None:
         hint = "keep only the lines that lead from an old name to one that exists now"
-        return Problem(("aliases", old), "leads round in a circle", hint, aliases[old])
+        return Problem(("aliases", old), "leads round in a circle", hint, new)
     return Problem(
         ("aliases", old),
         "is itself renamed further on: name the final id",
-        f"write {name!r} here",
-        aliases[old],
+        f"write {end!r} here",
+        new,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchgate.formats.parsed import RowError, shown
-from benchgate.model.document import require_few
+from benchgate.model.json_bounds import require_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

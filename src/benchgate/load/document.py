@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import ConfigError, did_you_mean
@@ -55,8 +56,8 @@ def _json(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         table = dict(pairs)
         if len(table) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            counts = Counter(key for key, _ in pairs)
+            twice = next(key for key, count in counts.items() if count > 1)
             raise ConfigError(
                 f"{name}: the key {twice!r} is there twice", hint="delete one of them"
             )

@@ -15,6 +15,7 @@ from pydantic_core import from_json, to_json
 from benchgate.errors import FormatError
 from benchgate.json_object import JsonObject
 from benchgate.model.fault import first_fault, shown
+from benchgate.model.json_bounds import require_few, require_few_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,18 +24,6 @@ if TYPE_CHECKING:
 
 D = TypeVar("D", bound=JsonObject)
 Migration: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
-
-MAX_CONTAINERS: Final = 5_000_000
-"""Most arrays and objects in one file: eight times those of 10,000 benchmarks x 20 launches.
-
-An empty array takes three bytes in the file, and twenty times as many in memory.
-"""
-
-MAX_VALUES: Final = 40_000_000
-"""Most values in one file: four times the samples of 10,000 benchmarks x 20 launches.
-
-A number takes two bytes in the file, and sixteen times as many in memory.
-"""
 
 REWRITE: Final = (
     "A file that benchgate wrote and nobody edited is never refused: write or fetch it again."
@@ -79,6 +68,7 @@ class Format(Generic[D]):
             FormatError: names the file and the place in it.
         """
         require_few(data, name)
+        require_few_keys(data, name)
         with _collector_paused():
             try:
                 return self._adapter.validate_json(data)
@@ -184,24 +174,6 @@ def _collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def require_few(data: bytes, name: str) -> None:
-    """Refuse a JSON file that would need very much memory.
-
-    Raises:
-        FormatError: it holds too many values.
-    """
-    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
-        raise FormatError(
-            f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",
-            hint="Measure fewer benchmarks or launches into one file.",
-        )
-    if data.count(b",") > MAX_VALUES:
-        raise FormatError(
-            f"{name}: holds more than {MAX_VALUES} values, which is the limit",
-            hint="Measure fewer benchmarks or samples into one file.",
-        )
 
 
 def _parsed(data: bytes, name: str) -> object:

@@ -32,6 +32,7 @@ _PLACEHOLDER = re.compile(r"(?<![{$])\{([A-Za-z_]\w*)\}(?!\})")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHELL_OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"})
 _MAX_CHANGE_RATIO = 10.0
+_LONGEST_TO_SPLIT = 20_000
 
 
 class Table(BaseModel):
@@ -109,11 +110,8 @@ def argv(
     text = checked_template(written, placeholders=placeholders)
     if in_shell and text.strip():
         return (*SHELL, text)
-    try:
-        words = shlex.split(text)
-        bare_words = shlex.split(text, posix=False)  # a quoted '|' keeps its quotes
-    except ValueError as problem:
-        raise ValueError(f"cannot be split into words: {str(problem).lower()}") from None
+    words = _split(text)
+    bare_words = _split(text, posix=False)  # a quoted '|' keeps its quotes
     if not words or not words[0]:
         raise ValueError("a command needs the name of a program")
     for word in bare_words:
@@ -132,9 +130,14 @@ def _argv_in_table(value: object, info: ValidationInfo) -> tuple[str, ...]:
 
 def words(value: object) -> tuple[str, ...]:
     """Split the arguments of a tool into words."""
-    text = _text(value, 'arguments are one string: write "--size 10"')
+    return tuple(_split(_text(value, 'arguments are one string: write "--size 10"')))
+
+
+def _split(text: str, *, posix: bool = True) -> list[str]:
+    if len(text) > _LONGEST_TO_SPLIT:  # the time for one word grows with the square of its length
+        raise ValueError(f"is longer than {_LONGEST_TO_SPLIT} characters: put it into a script")
     try:
-        return tuple(shlex.split(text))
+        return shlex.split(text, posix=posix)
     except ValueError as problem:
         raise ValueError(f"cannot be split into words: {str(problem).lower()}") from None
 
@@ -164,9 +167,11 @@ def _one_or_more(value: object) -> tuple[object, ...]:
 
 
 def _without_repeats(values: tuple[str, ...]) -> tuple[str, ...]:
+    seen: set[str] = set()
     for value in values:
-        if values.count(value) > 1:
+        if value in seen:
             raise ValueError(f"{value!r} is listed twice")
+        seen.add(value)
     return values
 
 

@@ -11,7 +11,7 @@ from benchgate.errors import ConfigError, did_you_mean
 from benchgate.tables.fields import keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import ValidationError
 
@@ -115,7 +115,8 @@ def from_validation(
     """
     found = [{**one, "loc": (*inside, *one["loc"])} for one in error.errors(include_url=False)]
     problems = [_problem(one, layout) for one in found]
-    return tuple(problem for problem in problems if not _echoes(problem, problems))
+    around = {one.path[:length] for one in problems for length in range(len(one.path))}
+    return tuple(one for one in problems if not _echoes(one, around))
 
 
 def config_error(
@@ -127,14 +128,13 @@ def config_error(
         place_of: gets file, line and key of a path, or the option that it came from.
         what: names the document.
     """
-    lines = [_line(problem, place_of(problem.path)) for problem in problems]
-    if len(lines) == 1:
-        return ConfigError(lines[0], hint=problems[0].hint)
-    shown = lines[:_MANY]
-    if len(lines) > _MANY:
-        shown.append(f"and {len(lines) - _MANY} more")
+    shown = [_line(problem, place_of(problem.path)) for problem in problems[:_MANY]]
+    if len(problems) == 1:
+        return ConfigError(shown[0], hint=problems[0].hint)
+    if len(problems) > _MANY:
+        shown.append(f"and {len(problems) - _MANY} more")
     return ConfigError(
-        "\n  ".join([f"{len(lines)} problems in {what}:", *shown]),
+        "\n  ".join([f"{len(problems)} problems in {what}:", *shown]),
         hint="correct them, then check the file with `benchgate validate`",
     )
 
@@ -152,12 +152,13 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 
-def _echoes(problem: Problem, problems: Iterable[Problem]) -> bool:
-    """Whether a list is called too short only because its items were refused."""
-    return problem.message == _EXPECTED["too_short"] and any(
-        len(other.path) > len(problem.path) and other.path[: len(problem.path)] == problem.path
-        for other in problems
-    )
+def _echoes(problem: Problem, around: Collection[KeyPath]) -> bool:
+    """Whether a list is called too short only because its items were refused.
+
+    Args:
+        around: the paths of all tables and lists with a problem inside.
+    """
+    return problem.message == _EXPECTED["too_short"] and problem.path in around
 
 
 def _problem(found: Mapping[str, Any], layout: Layout) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import ConfigError
 
@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
     from benchgate.tables.document import KeyPath
 
-# Texts and comments, in which brackets have no meaning; brackets; and line ends.
+MOST_LEVELS: Final = 20
+"""Most brackets inside each other, and most dots between the keys of a statement."""
+
+# Texts and comments, in which brackets have no meaning; brackets; what ends a key; and dots. A text
+# that nothing closes reaches to the end: searched for its end again and again, it takes too long.
 _TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}'
-    r"|'''.*?'{3,5}"
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'[^'\n]*'"
+    r'"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)'
+    r"|'''.*?(?:'{3,5}|\Z)"
+    r'|"(?:\\.|[^"\\\n])*"?'
+    r"|'[^'\n]*'?"
     r"|#[^\n]*"
-    r"|[\[{\]}\n]",
+    r"|[\[{\]}\n,.]",
     re.DOTALL,
 )
 
@@ -29,8 +33,9 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     """Parse a document.
 
     Raises:
-        ConfigError: it is not TOML; the message has the line.
+        ConfigError: it is not TOML, or is nested too deeply; the message has the line.
     """
+    _require_shallow(text, name)
     try:
         return tomllib.loads(text)
     except ValueError as error:  # tomllib does not wrap the error for a number of 5,000 digits
@@ -43,10 +48,26 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
             f"{place}: is not valid TOML: {what[:1].lower()}{what[1:]}",
             hint='text needs quotes, as in margin = "2%"; https://toml.io describes the form',
         ) from None
-    except RecursionError:
-        raise ConfigError(
-            f"{name}: is nested too deeply", hint="no key needs more than three levels"
-        ) from None
+
+
+def _require_shallow(text: str, name: str) -> None:
+    """Refuse what takes long to parse, and is too deep for everything that walks the tables."""
+    line, depth, dots = 1, 0, 0
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case "[" | "{":
+                depth += 1
+            case "]" | "}":
+                depth -= 1
+            case ".":
+                dots += 1
+            case "," | "\n":
+                dots = 0
+        if max(depth, dots) > MOST_LEVELS:
+            raise ConfigError(
+                f"{name}:{line}: is nested too deeply", hint="no key needs more than three levels"
+            )
+        line += token[0].count("\n")
 
 
 def line_numbers(text: str) -> Mapping[KeyPath, int]:
