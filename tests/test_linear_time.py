@@ -6,20 +6,30 @@ Each input is a function of a length in characters, and is as long as its reader
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.formats.cases import CASES
 from tests.growth import grows_too_fast
 from tests.results import measured
 
 from benchgate.baselines.base_config import MOST_BYTES
 from benchgate.config import loads
 from benchgate.errors import ConfigError, FormatError
+from benchgate.formats.parsed import Source
+from benchgate.formats.registry import find_format
+from benchgate.gate.judging import judge_run
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.redact import Redactor
+from benchgate.model.run import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.formats.case import Case
+
+    from benchgate.model.result import Result
 
     Input = Callable[[int], str]
 
@@ -96,7 +106,17 @@ TEXT_CHARACTERS = 50_000
 PIECES = [
     *("a.", "a://b:", "a://b:a:@", "a:b@tcp", "x@", "password=", "pwd: ", "]", "\\'", "'", '"'),
     *("eyJ-", "-eyJ", "-eyJaaaaaa", "eyJaaaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----"),
-    *("authorization: ", "bearer ", "-ghp_a", "-sk-a", "pypi-", ",a=1", "hunter2", " ", "[removed]"),
+    *(
+        "authorization: ",
+        "bearer ",
+        "-ghp_a",
+        "-sk-a",
+        "pypi-",
+        ",a=1",
+        "hunter2",
+        " ",
+        "[removed]",
+    ),
 ]
 BEFORE = ["", 'password="', "a://b:", "authorization: a "]
 
@@ -108,7 +128,8 @@ def test_removing_secrets(piece: str, before: str) -> None:
     assert not grows_too_fast(make, Redactor({"A_TOKEN": "hunter2"}), TEXT_CHARACTERS)
 
 
-RESULT_BYTES = 4_000_000
+RESULT_BYTES = 4_200_000
+GENUINE = encode_result(measured({"a": 1e-3}, {"a": 1e-3}), str).decode()
 
 
 def result(text: str) -> None:
@@ -116,14 +137,95 @@ def result(text: str) -> None:
         decode_result(text.encode(), "it")
 
 
-def within(place: str, around: str = "{}") -> str:
-    """A valid result, with `around` in the place of a value, and braces doubled nowhere."""
+def inside(place: str, filling: Input) -> Input:
+    """Put an input into a genuine result, in the place of the first text that equals `place`."""
     before, after = GENUINE.split(place, 1)
-    return f"{before}{around}{after}"
+    return lambda size: f"{before}{filling(size)}{after}"
 
 
-GENUINE = encode_result(measured({"a": 1e-3}, {"a": 1e-3}), str).decode()
 RESULTS = {
     "keys": entries('"%x":1,', around="{{{}"),
-    "keys of a result": entries('"%x":1,', around="{{" + "{}" + GENUINE[1:].replace("{", "{{").replace("}", "}}")),
+    "keys of a result": inside("{", entries('"%x":1,', around="{{{}")),
+    "arrays": run("["),
+    "objects": run('{"a":'),
+    "arrays in a result": inside('"warnings":[]', run("[", around='"warnings":{}')),
+    "warnings": inside('"warnings":[]', run('"a",', around='"warnings":[{}"a"]')),
+    "wrong warnings": inside('"warnings":[]', run("1,", around='"warnings":[{}1]')),
+    "samples": inside('"samples":[', run("1,", around='"samples":[{}')),
+    "wrong samples": inside('"samples":[', run('"a",', around='"samples":[{}')),
+    "a number": inside('"samples":[', run("1", around='"samples":[{},')),
+    "launches": inside('"launches":[', run("{},", around='"launches":[{}')),
+    "benchmarks": inside('"benchmarks":[', run("{},", around='"benchmarks":[{}')),
+    "an open text": run('\\"', around='["{}'),
+    "escapes": run("\\u0041", around='["{}"]'),
 }
+
+
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
+def test_reading_a_result(make: Input) -> None:
+    assert not grows_too_fast(make, result, RESULT_BYTES)
+
+
+def unread(count: int) -> Result:
+    """A result with many files that the head cannot read, and many benchmarks of the base."""
+    whole = measured({"a": 1e-3}, {"a": 1e-3})
+    (one,) = whole.head.benchmarks
+    assert whole.base is not None
+    failed = replace(one, series=(), status=Status.FAILED, error="boom")
+    files = tuple(replace(failed, id=f"file{n}") for n in range(count))
+    lone = tuple(replace(one, id=f"file{n}/it", series=()) for n in range(count))
+    return replace(
+        whole,
+        head=replace(whole.head, benchmarks=files),
+        base=replace(whole.base, benchmarks=lone),
+    )
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_judging_files_that_cannot_be_read(*, swapped: bool) -> None:
+    def make(size: int) -> Result:
+        found = unread(size)
+        assert found.base is not None
+        return replace(found, base=found.head, head=found.base) if swapped else found
+
+    config = loads("", "benchgate.toml")
+    assert not grows_too_fast(make, lambda found: judge_run(found, config), 4000)
+
+
+FORMAT_BYTES = 100_000
+
+
+def case_inputs(case: Case) -> dict[str, Callable[[int], Source]]:
+    """A file of a tool again and again, and with one long line, element by element."""
+    data = case.source().data
+
+    def again(size: int) -> Source:
+        return Source("it", data * (size // len(data) + 1))
+
+    def long_line(piece: bytes) -> Callable[[int], Source]:
+        at = data.find(b"\n", len(data) // 2)
+        return lambda size: Source("it", data[:at] + piece * (size // len(piece)) + data[at:])
+
+    found: dict[str, Callable[[int], Source]] = {"again": again}
+    for piece in (b" ", b"1", b"a", b"1.", b"a ", b"1 a/", b"(", b"[", b'"', b'"a":', b",", b"\t:"):
+        found[f"a line of {piece!r}"] = long_line(piece)
+    return found
+
+
+def parse(name: str) -> Callable[[Source], None]:
+    def read(source: Source) -> None:
+        with suppress(FormatError):
+            found = find_format(source, name)
+            assert found is not None
+            found.parse(source)
+
+    return read
+
+
+FIRST_CASES = {case.format: case for case in reversed(CASES) if not case.source().files}
+
+
+@pytest.mark.parametrize("case", FIRST_CASES.values(), ids=FIRST_CASES)
+def test_reading_the_output_of_a_tool(case: Case) -> None:
+    for what, make in case_inputs(case).items():
+        assert not grows_too_fast(make, parse(case.format), FORMAT_BYTES), what

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.evidence import is_in_file, pair
+from benchgate.gate.evidence import files_of, pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,4 +74,4 @@ def test_benchmarks_are_joined(
     ],
 )
 def test_a_file_stands_for_its_benchmarks(id_: str, file: str, expected: bool) -> None:  # noqa: FBT001 - a case
-    assert is_in_file(id_, file) is expected
+    assert (file in files_of(id_)) is expected

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,14 +16,16 @@ from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
 
 _ALIKE_LOOPS = 1.5
 # What follows a file in the ids of pytest; and a module, or a benchmark, in those of asv.
-_INSIDE = ("::", ".", "(")
+_ENDS: Final = re.compile(r"::|[.(/]")
+MOST_ENDS: Final = 50
+"""An id with more of them is made up; looking at all would take long."""
 SUMMARY: Final = "summary"
 """The statistic of a launch of which a tool gives only one number, such as its mean."""
 _QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95, SUMMARY: 0.5, VALUE: 0.5}
@@ -65,42 +69,47 @@ def pair(
     return tuple(pairs)
 
 
-def unread_in(pairs: Iterable[Pair]) -> Mapping[str, tuple[str, ...]]:
+def unread_in(pairs: Iterable[Pair]) -> Mapping[str, Sequence[str]]:
     """Find the benchmarks that one side lacks because it could not read their file.
 
     Returns:
         Their ids, by the id that stands for their file. They get no rows of their own.
     """
     pairs = list(pairs)
-    found: dict[str, tuple[str, ...]] = {}
-    for file in pairs:
-        of_base, of_head = _has_failed(file.base), _has_failed(file.head)
-        inside = [
-            one.id
-            for one in pairs
-            if is_in_file(one.id, file.id)
-            and ((of_head and one.head is None) or (of_base and one.base is None))
-        ]
-        if inside:
-            found[file.id] = tuple(inside)
+    of_base = {one.id for one in pairs if has_failed(one.base)}
+    of_head = {one.id for one in pairs if has_failed(one.head)}
+    found: dict[str, list[str]] = {}
+    for unread, lone in (
+        (of_base, [one.id for one in pairs if one.base is None]),
+        (of_head, [one.id for one in pairs if one.head is None]),
+    ):
+        for id_ in lone if unread else ():
+            for file in unread.intersection(files_of(id_)):
+                found.setdefault(file, []).append(id_)
     return found
 
 
-def _has_failed(result: BenchmarkResult | None) -> bool:
+def has_failed(result: BenchmarkResult | None) -> bool:
+    """Whether there is a result, and it is a failure."""
     return result is not None and result.status is Status.FAILED
 
 
-def is_in_file(id_: str, file: str) -> bool:
-    """Whether a benchmark is in a file, not in another file of the folder of the same name.
+def files_of(id_: str) -> Iterator[str]:
+    """The ids that may stand for the file of a benchmark.
 
-    Args:
-        file: the id that stands for the file; in suites of other tools, for a module, a test or a
-            benchmark with all its params.
+    A file in another folder of the same name is none of them. In suites of other tools, such an id
+    stands for a module, a test, or a benchmark with all its params.
     """
-    rest = id_.removeprefix(file)
-    if not id_.startswith(file) or not rest:
-        return False
-    return rest.startswith(_INSIDE) or (rest[0] == "/" and "/" not in rest[1:].partition("[")[0])
+    for end in islice(_ENDS.finditer(id_), MOST_ENDS):
+        if end[0] != "/" or "/" not in id_[end.end() :].partition("[")[0]:
+            yield id_[: end.start()]
+
+
+def folders_of(id_: str) -> Iterator[str]:
+    """The ids of the folders above a benchmark."""
+    for end in islice(_ENDS.finditer(id_), MOST_ENDS):
+        if end[0] == "/":
+            yield id_[: end.start()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from benchgate.gate.evidence import is_in_file, series_of
+from benchgate.gate.evidence import series_of
 from benchgate.gate.under_load import notes_under_load
 from benchgate.model.metrics import notes_on
 from benchgate.model.outcome import Outcome
@@ -18,7 +18,7 @@ from benchgate.report.advice import named
 from benchgate.stats.moments import finite_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence, Pair
@@ -151,20 +151,17 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
     )
 
 
-def unpaired_row(pair: Pair, head_ids: Collection[str], unread: Sequence[str] = ()) -> Row:
+def unpaired_row(pair: Pair, unread: Sequence[str] = (), *, is_represented: bool = False) -> Row:
     """Make the row of a benchmark that failed, or that only one arm has.
 
     Args:
-        head_ids: ids of all benchmarks of the head. A file that could not be read in the base
-            stands for its benchmarks, whose ids begin with the file's id.
         unread: ids of the benchmarks that it stands for, if it is a file that could not be read.
+        is_represented: whether the head has benchmarks of it, if it is a file or folder that could
+            not be read in the base.
     """
     both = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
-    is_kept = pair.head or any(
-        id_.startswith(f"{pair.id}/") or is_in_file(id_, pair.id) for id_ in head_ids
-    )
-    if failed and is_kept:
+    if failed and (pair.head or is_represented):
         arm, broken = failed[-1]  # if both failed, the head's failure is the one to fix
         where = "base and head" if len(failed) > 1 else f"the {arm}"
         # A base that worked until something disturbed it is not a broken base.

@@ -13,7 +13,7 @@ from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
 from benchgate.gate.error_rates import ALPHA_SHARE
-from benchgate.gate.evidence import pair, unread_in
+from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.pair_rows import Terms, rows_of_pair
 from benchgate.gate.rows import (
@@ -132,7 +132,13 @@ def gather_rows(
         [b for b in head.benchmarks if not is_canary(b)],
         config.aliases,
     )
-    head_ids = [benchmark.id for benchmark in head.benchmarks]
+    only_failed = {one.id for one in pairs if one.head is None and has_failed(one.base)}
+    represented = {
+        place
+        for benchmark in (head.benchmarks if only_failed else ())
+        for place in (*files_of(benchmark.id), *folders_of(benchmark.id))
+        if place in only_failed
+    }
     unread = unread_in(pairs)
     without_rows = {id_ for ids in unread.values() for id_ in ids}
     steps = sum(is_step(benchmark) for benchmark in head.benchmarks)
@@ -146,7 +152,8 @@ def gather_rows(
             rows += untested
             evidences += sampled
         elif one.id not in without_rows:
-            rows.append(unpaired_row(one, head_ids, unread.get(one.id, ())))
+            stands_for = unread.get(one.id, ())
+            rows.append(unpaired_row(one, stands_for, is_represented=one.id in represented))
     return rows, evidences
 
 

@@ -61,6 +61,8 @@ def require_few_keys(data: bytes, name: str) -> None:
     Raises:
         FormatError: they hold too many keys.
     """
+    if data.count(b":") <= MAX_KEYS:
+        return
     counts = [0]
     many = 0
     for piece in _PIECE.finditer(data):
