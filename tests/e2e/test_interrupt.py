@@ -105,6 +105,25 @@ def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
     assert toy.state() == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("after_s", [0.15, 0.4, 0.7, 1.0, 1.5, 2.5])
+def test_one_request_at_any_moment_is_enough(
+    benchgate: Program, toy: Project, after_s: float, number: signal.Signals
+) -> None:
+    toy.slow_down()
+    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    time.sleep(after_s)
+    process.send_signal(number)
+    done = end(benchgate, process)
+    if after_s < 0.5 and done.code != 130:  # Python itself, before benchgate has begun
+        assert done.code in {-number, -signal.SIGINT}
+        return
+    # CPython ends by SIGINT if code in a string, such as that of a dataclass, was interrupted.
+    assert done.code in {130, -signal.SIGINT}
+    assert "interrupted" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_killed(benchgate: Program, toy: Project) -> None:
     """Its processes end by themselves, its trees go with the next start."""
     toy.configure("", benchmarks=SLEEPING_GRANDCHILD)

@@ -71,7 +71,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
         BaselineError: the base cannot be checked out or built.
         MeasureError: the head cannot be built.
         UsageError: no benchmarks.
-        Interrupted: Ctrl-C or SIGTERM; what was measured in turn is saved.
+        Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured in turn is saved.
     """
     began_s = effects.clock()
     found, choice = request.found, request.choice

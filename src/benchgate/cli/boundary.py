@@ -5,39 +5,40 @@ from __future__ import annotations
 import errno
 import os
 import re
-import signal
 import sys
-import time
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
 import click
 
+from benchgate.cli.interruptible import interruptible
 from benchgate.cli.say import say
 from benchgate.errors import BenchgateError, Interrupted, UsageError
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 BUG_EXIT_CODE = 1
 BROKEN_PIPE_EXIT_CODE = 141  # of a program that SIGPIPE ended, such as in `git log | head`
 # `::name::` at the start of a line, `##[name]` anywhere in one.
 _COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_CLEANING_S = 10.0
 
 
 def guarded(command: click.Command) -> None:
-    """Run a command and end the process with its exit code.
+    """Run a command and end the process with its exit code."""
+    try:
+        with interruptible():
+            code = _run(command)
+    except KeyboardInterrupt:  # right before or after it
+        code = Interrupted.exit_code
+    sys.exit(code)
 
-    SIGTERM, with which a CI system cancels a job, is treated like Ctrl-C.
-    """
-    _listen_to_signals()
+
+def _run(command: click.Command) -> int:
     try:
         code = command.main(standalone_mode=False)
     except BenchgateError as error:
         code = _say(error)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        say("interrupted", err=True)
+        with suppress(OSError):  # the terminal may be closed
+            say("interrupted", err=True)
         code = Interrupted.exit_code
     except click.ClickException as error:
         error.show()
@@ -50,26 +51,7 @@ def guarded(command: click.Command) -> None:
         code = _say(_full_disk(error)) if error.errno in _FULL else _report_bug()
     except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _listen_to_signals() -> None:
-    """Let Ctrl-C and SIGTERM interrupt the command; ignore repeated ones while it cleans up.
-
-    A CI system that cancels a job sends several signals, and impatient users press Ctrl-C again.
-    """
-    cleaned_s = float("-inf")
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        nonlocal cleaned_s
-        now_s = time.monotonic()
-        if now_s >= cleaned_s:
-            cleaned_s = now_s + _CLEANING_S
-            raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and background jobs ignore it
-            signal.signal(number, interrupt)
+    return code if isinstance(code, int) else 0
 
 
 def _say(error: BenchgateError) -> int:

@@ -92,7 +92,7 @@ def measure_arms(
         BaselineError: the base cannot be checked out or built.
         MeasureError: the head cannot be built.
         UsageError: no benchmarks, or an interrupted check cannot go on.
-        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+        Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
     """
     unfinished = request.unfinished
     began_s, started = effects.clock(), effects.now()

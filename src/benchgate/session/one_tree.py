@@ -53,7 +53,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
     Raises:
         MeasureError: the build failed.
         UsageError: no benchmarks.
-        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+        Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
     """
     began_s, started = effects.clock(), effects.now()
     opened = open_tree(request.choice, config, git, effects, introspect=request.introspect)
