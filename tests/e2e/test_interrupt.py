@@ -124,8 +124,9 @@ def test_one_request_at_any_moment_is_enough(
     assert "Traceback" not in done.err
 
 
-def test_killed(benchgate: Program, toy: Project) -> None:
-    """Its processes end by themselves, its trees go with the next start."""
+@pytest.mark.parametrize("next_command", ["list", "validate", "show"])
+def test_killed(benchgate: Program, toy: Project, next_command: str) -> None:
+    """Its processes end by themselves, its trees go with the next start of any command."""
     toy.configure("", benchmarks=SLEEPING_GRANDCHILD)
     toy.slow_down()
     before = toy.state()
@@ -139,7 +140,8 @@ def test_killed(benchgate: Program, toy: Project) -> None:
         time.sleep(0.05)
     assert benchgate.processes() == {}
     assert json.loads(output.read_text())["head"]["complete"] is False
-    end(benchgate, benchgate.start(toy.root, "list")).check(0)
+    words = [next_command, str(output)] if next_command == "show" else [next_command]
+    end(benchgate, benchgate.start(toy.root, *words))
     assert toy.state() == before
 
 

@@ -37,6 +37,9 @@ _PLACES = {
 }
 """Where a command is, if not in the module of its name under the name `command`."""
 
+_TRUSTED = frozenset({"publish"})
+"""Commands that have rights which nothing that an earlier job left behind may use."""
+
 
 class LazyGroup(click.Group):
     """Knows every command by name, and imports only the one that is called."""
@@ -74,7 +77,8 @@ class LazyGroup(click.Group):
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="benchgate")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Tell whether a change made your software slower, at a false-alarm rate you choose.
 
     \b
@@ -82,6 +86,10 @@ def cli() -> None:
       benchgate check                 the working tree against its merge base
       benchgate check --against v1.2  against a release
     """
+    if context.invoked_subcommand not in _TRUSTED:
+        from benchgate.measure import session_folder  # noqa: PLC0415 - not for --help
+
+        session_folder.remove_abandoned(session_folder.session_folders())
 
 
 def main() -> None:

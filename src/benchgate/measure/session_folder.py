@@ -18,10 +18,13 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PREFIX = "benchgate-"
 _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as tempfile.mkdtemp makes it
@@ -120,6 +123,16 @@ def session_folders() -> list[Path]:
         parent = Path(os.path.realpath(tempfile.gettempdir()))
         return [path for path in parent.iterdir() if _NAME.fullmatch(path.name)]
     return []
+
+
+def remove_abandoned(folders: Iterable[Path]) -> list[Path]:
+    """Remove folders of killed sessions, with their worktrees; those in use are not touched.
+
+    Returns:
+        The folders that could not be removed.
+    """
+    claimed = [(folder, SessionFolder.claim(folder)) for folder in folders]
+    return [folder for folder, abandoned in claimed if abandoned and not abandoned.remove()]
 
 
 def session_folder_of(tree: Path) -> Path | None:

@@ -30,6 +30,7 @@ from benchgate.measure.refusals import explain, hint_on_access, no_room
 from benchgate.measure.session_folder import (
     SessionFolder,
     forget_worktree,
+    remove_abandoned,
     session_folder_of,
     session_folders,
 )
@@ -110,16 +111,14 @@ def sweep(git: Git) -> tuple[str, ...]:
     registered = [(owner, tree) for owner in repositories for tree in owner.worktrees()]
     # For this repository, also the leftovers in folders that TMPDIR pointed to earlier.
     folders = {folder for _, tree in registered if (folder := session_folder_of(tree))}
-    warnings = []
-    for folder in sorted(folders.union(session_folders())):
-        abandoned = SessionFolder.claim(folder)
-        if abandoned is not None and not abandoned.remove():
-            warnings.append(f"{folder}, left by a killed run, cannot be removed: remove it by hand")
+    left = remove_abandoned(sorted(folders.union(session_folders())))
     for owner, tree in registered:
         lost = session_folder_of(tree)
         if lost is not None and not lost.exists():
             forget_worktree(owner, tree)
-    return tuple(warnings)
+    return tuple(
+        f"{folder}, left by a killed run, cannot be removed: remove it by hand" for folder in left
+    )
 
 
 def _working_tree(git: Git) -> _Code:
