@@ -16,6 +16,7 @@ from benchgate.errors import UsageError
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
+from benchgate.own_folders import state_folder
 from benchgate.report.junit import render_junit
 from benchgate.report.markdown import render_markdown
 from benchgate.report.spreadsheet import render_csv
@@ -33,10 +34,9 @@ _FILE = "last.json.gz"
 
 
 def last_result_path(root: Path, environ: Mapping[str, str]) -> Path:
-    """The folder of a project's last result: in XDG_STATE_HOME, or in ~/.local/state."""
-    home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME", "/")) / ".local" / "state"
+    """The file of a project's last result."""
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return Path(home) / "benchgate" / f"{root.name}-{digest}" / _FILE
+    return state_folder(environ) / f"{root.name}-{digest}" / _FILE
 
 
 def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:

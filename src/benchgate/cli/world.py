@@ -15,7 +15,7 @@ from rich.console import Console
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
-from benchgate.measure.build_cache import BuildCache, cache_folder
+from benchgate.measure.build_cache import BuildCache, builds_folder
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
 from benchgate.session.phases import Phases
@@ -76,7 +76,7 @@ def kept_builds(*, reads: bool) -> BuildCache | None:
     """
     if os.environ.get("CI"):
         return None
-    return BuildCache(cache_folder(os.environ), reads=reads)
+    return BuildCache(builds_folder(os.environ), reads=reads)
 
 
 def working_directory() -> Path:
