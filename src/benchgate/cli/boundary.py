@@ -23,12 +23,28 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 def guarded(command: click.Command) -> None:
     """Run a command and end the process with its exit code."""
+    _open_standard_streams()
     try:
         with interruptible():
             code = _run(command)
     except KeyboardInterrupt:  # right before or after it
         code = Interrupted.exit_code
     sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Replace closed ones by the null device, as git does.
+
+    Otherwise, the next file that is opened takes the place of a closed one, and what programs print
+    goes into that file.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number, which is this one
+            mode = "w" if number else "r"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: PTH123, SIM115 - by its number, and for good
 
 
 def _run(command: click.Command) -> int:

@@ -142,11 +142,16 @@ def bound_to(cpus: frozenset[int] | None) -> Iterator[None]:
 
 def _affinities() -> dict[int, frozenset[int]]:
     """CPUs of each thread of this process."""
+    if sys.platform != "linux":
+        return {}
+    try:
+        threads = [int(task.name) for task in Path("/proc/self/task").iterdir()]
+    except OSError:
+        threads = [0]  # without /proc, only this one is known
     affinities = {}
-    if sys.platform == "linux":
-        for task in Path("/proc/self/task").iterdir():
-            with suppress(ProcessLookupError):
-                affinities[int(task.name)] = frozenset(os.sched_getaffinity(int(task.name)))
+    for thread in threads:
+        with suppress(ProcessLookupError):
+            affinities[thread] = frozenset(os.sched_getaffinity(thread))
     return affinities
 
 
