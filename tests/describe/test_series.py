@@ -26,6 +26,25 @@ def test_a_tail_needs_samples(samples: int, *, has_tail: bool) -> None:
     assert summarize(benchmark_of("a", series), series).p95 == (38.0 if has_tail else None)
 
 
+@pytest.mark.parametrize(
+    ("samples", "tails"),
+    [
+        (39, (None, None, None)),
+        (40, (None, None, 40.0)),
+        (200, (198.0, None, 200.0)),
+        (2000, (1980.0, 1998.0, 2000.0)),
+    ],
+)
+def test_a_longer_tail_needs_more_samples(
+    samples: int, tails: tuple[float | None, float | None, float | None]
+) -> None:
+    series = series_of([[float(k) for k in range(1, samples + 1)]])
+
+    found = summarize(benchmark_of("a", series), series)
+
+    assert (found.p99, found.p999, found.max) == tails
+
+
 def test_one_launch_and_exact_values_have_no_spread() -> None:
     one = series_of([[1.0, 2.0]])
     exact = series_of([[9.0], [10.0]], metric=COUNT)

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.model.metrics import notes_on
+from benchgate.model.row import TAILS
 from benchgate.model.run import Kind
 from benchgate.model.statistics import SeriesStatistics
 from benchgate.stats.quantiles import nearest_rank
@@ -37,11 +38,14 @@ def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
         loops=series.loops,
         p25=float(np.median(typical)),
         median=float(np.median(launch_values(launches, 0.5))),
-        p95=_tail(launches) if min(counts) >= LEAST_TAIL_SAMPLES else None,
+        p95=_tail(launches, "p95"),
         spread_ratio=None if series.metric.kind is Kind.EXACT else spread_ratio(typical),
         better=series.metric.better,
         kind=series.metric.kind,
         display_unit=benchmark.display_unit,
+        p99=_tail(launches, "p99"),
+        p999=_tail(launches, "p99.9"),
+        max=_tail(launches, "max"),
         notes=(*series.notes, *notes_on(series.metric.name, benchmark.notes)),
     )
 
@@ -67,5 +71,7 @@ def spread_ratio(values: FloatArray) -> float | None:
     return finite_ratio(float(robust_spread(values[np.newaxis])[0]), abs(middle))
 
 
-def _tail(launches: Sequence[FloatArray]) -> float:
-    return float(np.median(launch_values(launches, 0.95)))
+def _tail(launches: Sequence[FloatArray], statistic: str) -> float | None:
+    if min(map(len, launches)) < LEAST_TAIL_SAMPLES[statistic]:
+        return None
+    return float(np.median(launch_values(launches, TAILS[statistic])))

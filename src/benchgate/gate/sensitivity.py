@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import LOOKING_SHARE
@@ -162,7 +163,9 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
     return Tail(
         obstacle=row.obstacle or "",
         detectable=None if spread is None else procedure.detectable(spread, row.margin),
+        statistic=row.statistic,
         samples=min(len(launch.samples) for launch in launches),
+        needed_samples=LEAST_TAIL_SAMPLES[row.statistic],
         sample_s=typical * loops,
         loops=loops,
         settles=row.settles,
