@@ -110,6 +110,7 @@ class Parts:
             p25=numbers,
             median=numbers,
             p95=self.maybe(numbers),
+            cpu_ratio=self.maybe(numbers),
             p99=self.maybe(numbers),
             p999=self.maybe(numbers),
             max=self.maybe(numbers),

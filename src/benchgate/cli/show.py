@@ -151,16 +151,11 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
     ]
 
 
-class _Confidence(click.FloatRange):
-    """A fraction; a range alone lets NaN pass."""
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return number
+def _not_nan(_context: click.Context, _option: click.Parameter, value: float) -> float:
+    """Refuse NaN, which a range lets pass."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number.")
+    return value
 
 
 @click.command("show")
@@ -183,7 +178,8 @@ class _Confidence(click.FloatRange):
 )
 @click.option(
     "--confidence",
-    type=_Confidence(LEAST_CONFIDENCE, 1, max_open=True),
+    type=click.FloatRange(LEAST_CONFIDENCE, 1, max_open=True),
+    callback=_not_nan,
     default=CONFIDENCE,
     show_default=True,
     help="Confidence of every interval, such as 0.99.",

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
-from benchgate.model.metrics import notes_on
+from benchgate.gate.evidence import series_of
+from benchgate.gate.utilization import cpu_ratio
+from benchgate.model.metrics import CPU_TIME, TIME, notes_on
 from benchgate.model.row import TAILS
 from benchgate.model.run import Kind
 from benchgate.model.statistics import SeriesStatistics
@@ -43,6 +45,7 @@ def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
         better=series.metric.better,
         kind=series.metric.kind,
         display_unit=benchmark.display_unit,
+        cpu_ratio=_cpu_ratio(benchmark, series, typical),
         p99=_tail(launches, "p99"),
         p999=_tail(launches, "p99.9"),
         max=_tail(launches, "max"),
@@ -69,6 +72,13 @@ def spread_ratio(values: FloatArray) -> float | None:
     if len(values) < _LEAST_LAUNCHES:
         return None
     return finite_ratio(float(robust_spread(values[np.newaxis])[0]), abs(middle))
+
+
+def _cpu_ratio(benchmark: BenchmarkResult, series: Series, typical_s: FloatArray) -> float | None:
+    cpu = series_of(benchmark, CPU_TIME.name)
+    if series.metric != TIME or cpu is None:
+        return None
+    return cpu_ratio(launch_values([launch.samples for launch in cpu.launches], 0.25), typical_s)
 
 
 def _tail(launches: Sequence[FloatArray], statistic: str) -> float | None:
