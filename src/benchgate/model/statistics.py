@@ -217,8 +217,8 @@ class SeriesStatistics(JsonObject):
         spread_ratio: robust spread of the launches' p25, as a fraction of their median; None for a
             single launch.
         display_unit: the unit in which its author wants times shown.
-        cpu_ratio: of the wall-clock time, the CPU time that was used in it / the time itself; above
-            1 if several CPUs worked. None without CPU time.
+        cpu_ratio: of the wall-clock time, CPU time / wall-clock time; far above 1 if several CPUs
+            worked. None without CPU time.
         notes: what a reader of the numbers must know.
         detail: None unless details were requested.
     """
