@@ -62,6 +62,6 @@ def _launches(values: FloatArray) -> tuple[Launch, ...]:
 
 def _samples(p25: float, p95: float) -> FloatArray:
     """Return samples that have these quantiles; 0 stands for a tail that was not measured."""
-    half = LEAST_TAIL_SAMPLES // 2
+    half = LEAST_TAIL_SAMPLES["p95"] // 2
     values = [p25, p95] if p95 else [p25]
     return np.repeat(values, half)

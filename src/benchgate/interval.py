@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from benchgate.json_object import JsonObject, Probability, Text
+
+CONFIDENCE: Final = 0.95
+"""The confidence of intervals unless the user names another."""
+LEAST_CONFIDENCE: Final = 0.5
+"""The least that a user may name."""
 
 
 @dataclass(frozen=True, slots=True)

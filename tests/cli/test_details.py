@@ -191,6 +191,43 @@ def test_outliers_that_would_be_ignored_are_refused(call: Call, result: Path, mo
     assert done.out == ""
 
 
+def test_the_confidence_of_intervals_is_the_one_asked_for(call: Call, result: Path) -> None:
+    ends = []
+    for options in ((), ("--confidence", "0.99")):
+        done = call(result.parent, "show", "--detail", *options, "--json", "-", result)
+        detail = document(done)["runs"][0]["series"][0]["detail"]
+        median = detail["quantiles"][2]["interval"]
+        mean = detail["between"]["mean"]["interval"]
+        assert median["confidence"] == mean["confidence"]
+        ends.append((mean["confidence"], mean["low"], mean["high"]))
+    (usual, low, high), (higher, lower, upper) = ends
+    assert (usual, higher) == (0.95, 0.99)
+    assert lower < low < high < upper
+    shown = call(result.parent, "show", *SOME, "--confidence", "0.99", result)
+    assert "99 % interval" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "--confidence changes nothing without --detail"),
+        (("--plot=ecdf",), "--plot and --confidence cannot be combined"),
+    ],
+)
+def test_a_confidence_that_would_be_ignored_is_refused(
+    call: Call, result: Path, options: tuple[str, ...], said: str
+) -> None:
+    done = call(result.parent, "show", *options, "--confidence", "0.99", result)
+
+    done.check(2, said, "hint: ")
+    assert done.out == ""
+
+
+@pytest.mark.parametrize("value", ["95", "1", "0.4", "nan"])
+def test_a_confidence_is_a_fraction(call: Call, result: Path, value: str) -> None:
+    call(result.parent, "show", "--detail", "--confidence", value, result).check(2, "--confidence")
+
+
 def test_only_the_metrics_named_are_shown(call: Call, result: Path) -> None:
     plain = call(result.parent, "show", "--metric", "alloc_blocks", result)
     detailed = call(result.parent, "show", "--detail", "--metric", "time", result)

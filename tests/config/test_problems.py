@@ -48,8 +48,8 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
         ),
         ("[gate]\nfail_on = 'failed'", ':2: gate.fail_on = "failed": must be a list, in [ ]'),
         (
-            "[gate]\nstatistics = [\n'p25',\n'p99',\n]",
-            '"p25", "median", "p95", "mean" or "min"; did you mean \'p95\'?',
+            "[gate]\nstatistics = [\n'p25',\n'p98',\n]",
+            '"p25", "median", "p95", "p99", "p99.9", "max", "mean" or "min"; did you mean \'p99\'?',
         ),
         ("[gate]\nstatistics = []", ":2: gate.statistics = []: must name at least one"),
         ("[gate]\nmetrics = []", ":2: gate.metrics = []: must name at least one"),
@@ -100,7 +100,7 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
         ),
         (
             "[gate]\nsettle = ['p59']",
-            '"p25", "median", "p95", "mean" or "min"; did you mean \'p95\'?',
+            '"p25", "median", "p95", "p99", "p99.9", "max", "mean" or "min"; did you mean \'p99\'?',
         ),
         ("[gate]\nsettle = 'p95'", ':2: gate.settle = "p95": must be a list, in [ ]'),
         ("[gate]\nsettle = []", ":2: gate.settle = []: must name at least one"),

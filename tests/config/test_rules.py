@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.config import RowPolicy, loads, matches
+from benchgate.model.row import TAILS
 
 CONFIG = loads(
     """
@@ -96,7 +97,13 @@ margin = "7%"
 
 @pytest.mark.parametrize(
     ("statistic", "margin"),
-    [("p25", 0.02), ("median", 0.02), ("mean", 0.02), ("min", 0.02), ("p95", 0.05)],
+    [
+        ("p25", 0.02),
+        ("median", 0.02),
+        ("mean", 0.02),
+        ("min", 0.02),
+        *((tail, 0.05) for tail in TAILS),
+    ],
 )
 def test_the_tail_has_its_own_margin(statistic: str, margin: float) -> None:
     assert loads("", "x").effective("any").margin_of(statistic) == margin

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def described(one: BenchmarkResult, *, detailed: bool = False) -> LoadStatistics:
     assert one.load is not None
-    return describe_load(one, one.load, seed=1, detailed=detailed)
+    return describe_load(one, one.load, seed=1, confidence=0.95, detailed=detailed)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import pytest
 from tests.describe.conftest import COUNT, benchmark_of, series_of
 
 from benchgate.describe.series import summarize
+from benchgate.model.metrics import CPU_TIME
 
 
 def test_a_line_holds_medians_over_the_launches() -> None:
@@ -24,6 +25,37 @@ def test_a_tail_needs_samples(samples: int, *, has_tail: bool) -> None:
     series = series_of([[float(k) for k in range(1, samples + 1)]])
 
     assert summarize(benchmark_of("a", series), series).p95 == (38.0 if has_tail else None)
+
+
+@pytest.mark.parametrize(
+    ("samples", "tails"),
+    [
+        (39, (None, None, None)),
+        (40, (None, None, 40.0)),
+        (200, (198.0, None, 200.0)),
+        (2000, (1980.0, 1998.0, 2000.0)),
+    ],
+)
+def test_a_longer_tail_needs_more_samples(
+    samples: int, tails: tuple[float | None, float | None, float | None]
+) -> None:
+    series = series_of([[float(k) for k in range(1, samples + 1)]])
+
+    found = summarize(benchmark_of("a", series), series)
+
+    assert (found.p99, found.p999, found.max) == tails
+
+
+def test_the_cpu_time_is_a_share_of_the_wall_clock_time() -> None:
+    time = series_of([[2.0, 4.0], [2.0, 4.0], [20.0, 40.0]])
+    cpu = series_of([[0.5], [0.6], [7.0]], metric=CPU_TIME)
+    both = benchmark_of("a", time, cpu)
+
+    assert summarize(both, time).cpu_ratio == pytest.approx(0.3)
+    assert summarize(both, cpu).cpu_ratio is None
+    assert summarize(benchmark_of("a", time), time).cpu_ratio is None
+    stopped = series_of([[0.0]])
+    assert summarize(benchmark_of("a", stopped, cpu), stopped).cpu_ratio is None
 
 
 def test_one_launch_and_exact_values_have_no_spread() -> None:

@@ -30,6 +30,33 @@ def test_statistics_of_a_launch(
     assert found.obstacle is None
 
 
+@pytest.mark.parametrize(
+    ("statistic", "needed", "value"), [("p99", 200, 198), ("p99.9", 2000, 1998), ("max", 40, 40)]
+)
+def test_a_tail_needs_samples_enough(
+    statistic: str,
+    needed: int,
+    value: float,
+    series: Callable[..., Series],
+    pair_of: Callable[..., Pair],
+) -> None:
+    enough, few = series([[*range(1, needed + 1)]] * 3), series([[*range(1, needed)]] * 3)
+    found = gather(pair_of(), enough, enough, statistic, margin=0.05, paired=True)
+    assert (found.obstacle, found.is_tail, found.base.tolist()) == (None, True, [value] * 3)
+    found = gather(pair_of(), enough, few, statistic, margin=0.05, paired=True)
+    assert found.obstacle == f"tail not tested: needs {needed} samples per launch"
+
+
+def test_the_largest_of_more_samples_is_not_compared(
+    series: Callable[..., Series], pair_of: Callable[..., Pair]
+) -> None:
+    base, head = series([[*range(1, 46)]] * 3), series([[*range(1, 61)]] * 3)
+    found = gather(pair_of(), base, head, "max", margin=0.05, paired=True)
+    assert found.obstacle == (
+        "tail not tested: the largest of more samples is larger, and launches have 45 to 60"
+    )
+
+
 def test_launches_may_differ_in_their_samples(
     series: Callable[..., Series], pair_of: Callable[..., Pair]
 ) -> None:

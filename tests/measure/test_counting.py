@@ -287,4 +287,4 @@ def test_what_sets_up_each_call_is_not_counted(measure: Measure) -> None:
     source = "def bench_a(one): ...\nbench_a.setup_each = lambda: 1\n"
     for one in measure(source, event=NEVER):
         assert one.error is None
-        assert "instructions: the setup of each call would be counted, too" in one.notes
+        assert "instructions: what surrounds each call would be counted, too" in one.notes

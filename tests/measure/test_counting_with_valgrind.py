@@ -286,6 +286,6 @@ def test_what_sets_up_each_call_is_not_counted_and_the_reader_learns_why(
     engine, ids = python_engine("def bench_a(one): ...\nbench_a.setup_each = lambda: 1\n")
     found = of_round(engine, ids, 0)
     assert {one.notes for one in found} == {
-        ("instructions: valgrind: the setup of each call would be counted, too",)
+        ("instructions: valgrind: what surrounds each call would be counted, too",)
     }
     assert all(one.metrics == () for one in found)

@@ -145,6 +145,7 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
         ("{}unit = 'sec'", "bench_a.unit is 'sec': it must be one of ns, us, ms, s"),
         ("{}unit = ['s']", "bench_a.unit is ['s']: it must be one of ns, us, ms, s"),
         ("{}parallel = 'no'", "bench_a.parallel is 'no': it must be True or False"),
+        ("{}collect_each = 1", "bench_a.collect_each is 1: it must be True or False"),
         ("{}setup = 3", "bench_a.setup is a int: it must be a function"),
         ("{}setup_each = 3", "bench_a.setup_each is a int: it must be a function"),
         ("{}teardown = ''", "bench_a.teardown is a str: it must be a function"),
@@ -371,6 +372,52 @@ bench_a.number = 2
     each = ["set up", "call [2, 2]", "clean [2, 2, 0]"]
     assert found == each * (len(found) // 3) + ["end [2]"]
     assert len(found) > 6
+
+
+@pytest.mark.parametrize("collects", [False, True])
+def test_garbage_is_collected_before_each_call_if_asked(
+    start: Start,
+    tmp_path: Path,
+    logged: Callable[[], list[str]],
+    collects: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    source = f"""
+import gc, weakref
+class Cycle: pass
+def bench_a(kept):
+    log(len(kept))
+    one = Cycle()
+    one.own = one
+    kept.add(one)
+bench_a.setup = weakref.WeakSet
+bench_a.collect_each = {collects}
+bench_a.number = 3
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    worker.allow(20)
+    assert worker.ask("open", id="a")["times_each"] is collects
+    worker.ask("begin")
+    worker.ask("loops", loops=3)
+    worker.sample()
+    worker.sample()
+    assert logged()[-6:] == (["0"] * 6 if collects else ["0", "1", "2", "3", "4", "5"])
+
+
+def test_collecting_is_not_timed(start: Start) -> None:
+    source = """
+import gc, time
+def bench_a(): ...
+gc.callbacks.append(lambda phase, info: time.sleep(0.05) if phase == "stop" else None)
+bench_a.collect_each = True
+"""
+    worker = start(source)
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    found = worker.ask("calibrate", target_ns=TARGET_NS)
+    assert found["beside_ns"] >= 50_000_000
+    assert min(worker.sample()[0] for _ in range(3)) < 50_000_000
 
 
 def test_what_surrounds_a_call_is_not_timed(start: Start) -> None:

@@ -59,6 +59,10 @@ def of(*rows: Sensitivity, **more: object) -> SelfCheck:
             of(replace(QUIET, tail=replace(SHORT, sample_s=3e-3))),
             ["launch_time to 30ms (now 15ms)"],
         ),
+        (
+            of(replace(QUIET, tail=replace(SHORT, needed_samples=200, sample_s=3e-4))),
+            ["set samples = 200 (now 45)", "launch_time to 15ms"],
+        ),
         (of(replace(QUIET, tail=replace(SHORT, sample_s=0.2))), ["too slow to test the tail"]),
         (of(replace(NOISY, rounds=9)), ["cli/log: to test the tail, set executions = 40 (now 6)"]),
         (of(replace(QUIET, tail=replace(TAIL, obstacle="unequal loops"))), []),

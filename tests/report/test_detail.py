@@ -138,6 +138,11 @@ def test_a_curve_without_logarithms_is_left_out() -> None:
     assert text.startswith("11 of 12")
 
 
+def test_the_use_of_the_cpu() -> None:
+    text = shown(replace(TIME, cpu_ratio=0.331))
+    assert fact(text, "CPU") == "CPU time is 33.1 % of the wall-clock time"
+
+
 @pytest.mark.parametrize(
     ("ratio", "expected"),
     [

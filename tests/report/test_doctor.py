@@ -16,7 +16,7 @@ from benchgate.report.self_check_report import headline, render_self_check
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TAIL = Tail("", 1.058, 45, 3.4e-4, 12)
+TAIL = Tail("", 1.058, "p95", 45, 40, 3.4e-4, 12)
 QUIET = Sensitivity(
     benchmark="text/slugify",
     metric="time",
@@ -38,7 +38,7 @@ NOISY = replace(
     margin=0.05,
     rounds=44,
     least_margin=0.062,
-    tail=Tail("tail not tested: needs 40 samples per launch", None, 6, 0.03, 1),
+    tail=Tail("tail not tested: needs 40 samples per launch", None, "p95", 6, 40, 0.03, 1),
     is_command=True,
 )
 CPU = SteadierMetric("cpu_time", 0.008, 8, 0.4)
@@ -59,7 +59,7 @@ CHECK = SelfCheck(
     launch_time_s=0.015,
     executions=6,
     alpha=0.01,
-    tail_samples=40,
+    samples=45,
     stretch=4,
     stolen=0.0,
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -50,3 +51,14 @@ def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str]
     assert max(map(len, text.splitlines())) <= (width or 200)
     assert "\x1b" not in text
     golden(f"result-{width or 'pipe'}.txt", text)
+
+
+def test_higher_tails_have_columns_where_there_are_samples_enough() -> None:
+    few, many = RUN.series[0], replace(RUN.series[0], p99=1.55e-5, p999=1.9e-5)
+    text = [
+        printed(partial(render_result, replace(RESULT, runs=(replace(RUN, series=(one,)),))), None)
+        for one in (few, many)
+    ]
+
+    assert "p99" not in text[0]
+    assert all(word in text[1] for word in ("p99 ", "p99.9", "15.50 µs", "19.00 µs"))

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import COUNTERS, OWN
@@ -23,6 +23,7 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
+from benchgate.tables.fields import Statistic
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _VOCABULARY: Final = frozenset(
     {
         *(outcome.value for outcome in Outcome),
         *OWN,
-        *("p25", "p95", "mean", "median", "min"),
+        *get_args(Statistic),
         *("artifact", "auto", "classical", "directory", "file", "git", "launch", "sample"),
         *("all", "false", "left", "measured", "none", "out", "to", "true", "until", "up"),
     }

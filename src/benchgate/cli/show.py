@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from benchgate.describe.distributions import distributions
 from benchgate.describe.result_statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
+from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.model.codec import STATISTICS
 from benchgate.model.distribution import Shape
 from benchgate.model.redact import Redactor
@@ -39,12 +41,17 @@ if TYPE_CHECKING:
 
 
 def show(
-    path: Path, choice: Choice, outliers: OutlierMode | None, metrics: Sequence[str] = ()
+    path: Path,
+    choice: Choice,
+    outliers: OutlierMode | None,
+    metrics: Sequence[str] = (),
+    confidence: float = CONFIDENCE,
 ) -> ResultStatistics:
     """Compute the statistics of the chosen part of a result file.
 
     Args:
         outliers: which ones the second mean leaves out; None for only one line per series.
+        confidence: of all intervals.
 
     Raises:
         UsageError: the file cannot be read, nothing in it is chosen, or no chosen benchmark has one
@@ -53,7 +60,7 @@ def show(
     """
     chosen = _chosen(path, choice, metrics)
     with _naming(path):
-        return describe(chosen, outliers)
+        return describe(chosen, outliers, confidence)
 
 
 def plots(
@@ -144,6 +151,13 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
     ]
 
 
+def _not_nan(_context: click.Context, _option: click.Parameter, value: float) -> float:
+    """Refuse NaN, which a range lets pass."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number.")
+    return value
+
+
 @click.command("show")
 @click.argument("result", type=o.RESULT, required=False)
 @o.options(o.FILTER)
@@ -163,6 +177,14 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
     help="Which outliers the second mean of --detail leaves out.",
 )
 @click.option(
+    "--confidence",
+    type=click.FloatRange(LEAST_CONFIDENCE, 1, max_open=True),
+    callback=_not_nan,
+    default=CONFIDENCE,
+    show_default=True,
+    help="Confidence of every interval, such as 0.99.",
+)
+@click.option(
     "--plot",
     is_flag=False,
     flag_value=Shape.ECDF.value,
@@ -176,6 +198,7 @@ def command(
     metrics: tuple[str, ...],
     detail: bool,
     outliers: OutlierMode,
+    confidence: float,
     plot: str | None,
     json_file: Path | None,
 ) -> None:
@@ -199,6 +222,7 @@ def command(
       benchgate show
       benchgate show result.json.gz
       benchgate show --detail --filter 'parse/*' --metric time
+      benchgate show --detail --confidence 0.99
       benchgate show --plot --filter parse/large
     """
     shape, result = _shape(plot, result)
@@ -207,8 +231,11 @@ def command(
             f"--plot and {'--detail' if detail else '--json'} cannot be combined",
             hint="Call `benchgate show` twice, once with each of them.",
         )
-    source = click.get_current_context().get_parameter_source("outliers")
-    if not detail and source is not ParameterSource.DEFAULT:
+    if shape and _is_given("confidence"):
+        raise UsageError(
+            "--plot and --confidence cannot be combined", hint="What --plot draws has no intervals."
+        )
+    if not detail and _is_given("outliers"):
         raise UsageError(
             "--outliers changes nothing without --detail",
             hint="Add --detail, which shows the second mean.",
@@ -221,11 +248,21 @@ def command(
     if json_file is not None and json_file != STANDARD_OUTPUT:
         keep(path, json=json_file)
         ensure_writable(json_file)
-    statistics = show(path, Choice(globs), outliers if detail else None, metrics)
+    statistics = show(path, Choice(globs), outliers if detail else None, metrics, confidence)
+    if _is_given("confidence") and not detail and not any(run.loads for run in statistics.runs):
+        raise UsageError(
+            "--confidence changes nothing without --detail",
+            hint="Add --detail, which shows the intervals.",
+        )
     if json_file is not None:
         put(json_file, STATISTICS.write(statistics, Redactor(os.environ)))
     if json_file != STANDARD_OUTPUT:
         render_result(statistics, console())
+
+
+def _is_given(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not ParameterSource.DEFAULT
 
 
 def _shape(plot: str | None, result: Path | None) -> tuple[Shape | None, Path | None]:

@@ -64,7 +64,10 @@ class Measure(Table):
         description="Repeats the random choices of the run with this seed; random if not set.",
     )
     samples: int = Field(
-        default=45, ge=1, le=100_000, description="Samples per launch; the tail needs 40 or more."
+        default=45,
+        ge=1,
+        le=100_000,
+        description="Samples per launch; the tail (p95) needs 40 or more, p99 200, p99.9 2000.",
     )
     launch_time_s: fields.Duration = Field(
         default="15ms",

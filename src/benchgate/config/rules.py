@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.row import TAIL_STATISTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from benchgate.config.tables import Gate, Rule, Waive
 
@@ -21,8 +21,8 @@ TOLERANCES = {INSTRUCTIONS.name: 0.01}
 Instruction counts differ by some thousandths, because most programs get new addresses and hash
 seeds in each execution. Half of the margin for time is well above that.
 """
-LEAST_TAIL_SAMPLES = 40
-"""With fewer samples, a launch has too few for a tail."""
+LEAST_TAIL_SAMPLES: Final[Mapping[str, int]] = {"p95": 40, "p99": 200, "p99.9": 2000, "max": 40}
+"""With fewer samples, a launch has too few for a tail: two have to be slower than the quantile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from benchgate.config.benchmarks import (
     TaggedBenchmark,
 )
 from benchgate.config.measurement import Build, Measure
+from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.tables import fields
 from benchgate.tables.fields import Table
 from benchgate.units import format_percent
@@ -48,10 +49,12 @@ class Gate(Table):
     tail_margin: fields.Margin = Field(
         default="5%",
         validate_default=True,
-        description="The same for the tail (p95, and high percentiles of latencies).",
+        description="The same for a tail (p95 and above, and high percentiles of latencies).",
     )
     statistics: fields.Statistics = Field(
-        default=("p25", "p95"), description="The statistics of a launch that are compared."
+        default=("p25", "p95"),
+        description="The statistics of a launch that are compared. Tails need samples enough in"
+        " each launch: 40 for p95 and max, 200 for p99, 2000 for p99.9.",
     )
     settle: fields.Statistics | None = Field(
         default=None,
@@ -69,8 +72,8 @@ class Gate(Table):
         " `instructions` and 0 for the others.",
     )
     confidence: float = Field(
-        default=0.95,
-        ge=0.5,
+        default=CONFIDENCE,
+        ge=LEAST_CONFIDENCE,
         lt=1,
         description="Confidence of each row's interval, and so of each *unchanged*.",
     )

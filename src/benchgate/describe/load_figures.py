@@ -9,6 +9,7 @@ import numpy as np
 
 from benchgate.describe.launches import mean_of_launches
 from benchgate.describe.loads import histogram_of
+from benchgate.interval import CONFIDENCE
 from benchgate.model.figures import LatencyBar, LoadArm, LoadFigures
 from benchgate.stats.quantiles import small_sample_note
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _Course: TypeAlias = tuple[tuple[float, ...], tuple[float, ...], tuple[float | None, ...]]
 
-_CONFIDENCE: Final = 0.95
 _PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 # A rate over a small part of a window says little.
 _LEAST_PART: Final = 0.5
@@ -121,7 +121,7 @@ def _latencies(benchmark: str, launches: Sequence[LoadLaunch], seed: int) -> tup
         if small_sample_note(fewest, p) and name != "p50":
             continue
         values = np.array([one.percentile(p) or 0 for one in filled]) / 1e9
-        mean = mean_of_launches(values, _CONFIDENCE, seed=seed)
+        mean = mean_of_launches(values, CONFIDENCE, seed=seed)
         ends = mean.interval
         bars.append(
             LatencyBar(name, mean.mean, ends.low if ends else None, ends.high if ends else None)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.run import BenchmarkResult
 
-_CONFIDENCE: Final = 0.95
 _PERCENTILES: Final = {
     "min": 0.0,
     "p50": 0.5,
@@ -45,12 +44,13 @@ _ERRORS_NAMED: Final = 10
 
 
 def describe_load(
-    benchmark: BenchmarkResult, load: LoadResult, *, seed: int, detailed: bool
+    benchmark: BenchmarkResult, load: LoadResult, *, seed: int, confidence: float, detailed: bool
 ) -> LoadStatistics:
     """Describe a step of a scenario.
 
     Args:
         seed: of the bootstrap.
+        confidence: of the intervals.
         detailed: whether to read the histograms.
 
     Raises:
@@ -72,7 +72,7 @@ def describe_load(
         ops=sum(launch.ops for launch in launches),
         errors=sum(launch.errors for launch in launches),
         unfinished=sum(launch.unfinished for launch in launches),
-        metrics=_metrics(benchmark, launches, seed),
+        metrics=_metrics(benchmark, launches, confidence, seed),
         error_texts=tuple(ErrorCount(*one) for one in texts.most_common(_ERRORS_NAMED)),
         window_s=max((launch.windows.width_s for launch in launches), default=None),
         windows=sum(len(ops) for ops, _ in counts),
@@ -104,7 +104,7 @@ def histogram_of(benchmark: str, launch: LoadLaunch) -> Histogram:
 
 
 def _metrics(
-    benchmark: BenchmarkResult, launches: Sequence[LoadLaunch], seed: int
+    benchmark: BenchmarkResult, launches: Sequence[LoadLaunch], confidence: float, seed: int
 ) -> tuple[LoadMetric, ...]:
     found = [
         (one.metric.name, one.metric.unit, np.array([np.median(x.samples) for x in one.launches]))
@@ -113,11 +113,11 @@ def _metrics(
     ]
     if launches:
         found.insert(0, ("ops", "", np.array([float(launch.ops) for launch in launches])))
-    return tuple(_metric(name, unit, values, seed) for name, unit, values in found)
+    return tuple(_metric(name, unit, values, confidence, seed) for name, unit, values in found)
 
 
-def _metric(name: str, unit: str, values: FloatArray, seed: int) -> LoadMetric:
-    mean = mean_of_launches(values, _CONFIDENCE, seed=seed)
+def _metric(name: str, unit: str, values: FloatArray, confidence: float, seed: int) -> LoadMetric:
+    mean = mean_of_launches(values, confidence, seed=seed)
     return LoadMetric(name, unit, mean, float(values.min()), float(values.max()))
 
 

@@ -21,6 +21,7 @@ from benchgate.describe.launches import (
 )
 from benchgate.describe.loads import describe_load
 from benchgate.describe.series import finite_ratio, launch_values, summarize
+from benchgate.interval import CONFIDENCE
 from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.run import CANARY_IDS, Kind, Status
 from benchgate.model.statistics import (
@@ -105,25 +106,28 @@ def _least_p(groups: Sequence[FloatArray]) -> float:
     return kruskal_wallis(apart).p if len(apart) > 2 else pairwise(apart)[0].p
 
 
-def describe(result: Result, outliers: OutlierMode | None = None) -> ResultStatistics:
+def describe(
+    result: Result, outliers: OutlierMode | None = None, confidence: float = CONFIDENCE
+) -> ResultStatistics:
     """Describe the benchmarks of a result, the head's run first.
 
     Args:
         outliers: how to find the outliers that the second mean leaves out, if all details are
             wanted; None for only a line per series.
+        confidence: of all intervals.
 
     Raises:
         FormatError: details are wanted, and the histogram of a scenario is damaged.
     """
-    runs = [_describe_run("head", result.head, result.base, outliers)]
+    runs = [_describe_run("head", result.head, result.base, outliers, confidence)]
     if result.base is not None:
-        runs.append(_describe_run("base", result.base, result.head, outliers))
+        runs.append(_describe_run("base", result.base, result.head, outliers, confidence))
     phases = result.phases if outliers else ()
     return ResultStatistics(tuple(runs), result.duration_s, result.warnings, phases)
 
 
 def _describe_run(
-    arm: str, run: Run, other: Run | None, outliers: OutlierMode | None
+    arm: str, run: Run, other: Run | None, outliers: OutlierMode | None, confidence: float
 ) -> RunStatistics:
     beside = {
         (b.id, s.metric.name): s for b in (other.benchmarks if other else ()) for s in b.series
@@ -136,7 +140,7 @@ def _describe_run(
         complete=run.complete,
         environment=run.environment,
         series=tuple(
-            _describe(b, s, beside.get((b.id, s.metric.name)), run, outliers)
+            _describe(b, s, beside.get((b.id, s.metric.name)), run, outliers, confidence=confidence)
             for b in shown
             for s in b.series
             if s.launches
@@ -144,7 +148,9 @@ def _describe_run(
         failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
         grids=grids(shown) if outliers else (),
         loads=tuple(
-            describe_load(b, b.load, seed=run.seed, detailed=outliers is not None)
+            describe_load(
+                b, b.load, seed=run.seed, confidence=confidence, detailed=outliers is not None
+            )
             for b in shown
             if b.load and b.load.launches
         ),
@@ -157,40 +163,47 @@ def _describe(
     other: Series | None,
     run: Run,
     outliers: OutlierMode | None,
+    *,
+    confidence: float,
 ) -> SeriesStatistics:
     found = summarize(benchmark, series)
     if outliers is None:
         return found
     cost_ns = run.environment.timer_cost_ns
-    more = describe_series(series, outliers, seed=run.seed, timer_cost_ns=cost_ns)
+    more = describe_series(series, outliers, confidence, seed=run.seed, timer_cost_ns=cost_ns)
     return replace(found, detail=replace(more, lanes=compare_lanes(series, other)))
 
 
-_CONFIDENCE = 0.95
 _FALSE_ALARMS, _POWER = 0.01, 0.8  # of the promises about what a comparison would find
 
 
 def describe_series(
-    series: Series, outliers: OutlierMode, *, seed: int, timer_cost_ns: float | None
+    series: Series,
+    outliers: OutlierMode,
+    confidence: float,
+    *,
+    seed: int,
+    timer_cost_ns: float | None,
 ) -> SeriesDetail:
     """Describe a series, which has at least one launch.
 
     Args:
+        confidence: of all intervals.
         timer_cost_ns: cost of reading the clock, in ns; None if unknown.
     """
     launches = [launch.samples for launch in series.launches]
     pooled = np.concatenate(launches)
     sampled = series.metric.kind is Kind.SAMPLED and len(pooled) > 1
     is_time = _is_time(series)
-    found, doubts = quantiles(launches, _CONFIDENCE, seed=seed, resampled=sampled)
-    trimmed, remarks = trimmed_mean(pooled, outliers, _CONFIDENCE)
+    found, doubts = quantiles(launches, confidence, seed=seed, resampled=sampled)
+    trimmed, remarks = trimmed_mean(pooled, outliers, confidence)
     return SeriesDetail(
         samples=len(pooled),
         quantiles=found,
-        full=full_mean(pooled, _CONFIDENCE),
+        full=full_mean(pooled, confidence),
         trimmed=trimmed,
         within=within_launch(launches) if sampled else None,
-        between=between_launches(launches, _CONFIDENCE, seed=seed) if sampled else None,
+        between=between_launches(launches, confidence, seed=seed) if sampled else None,
         reach=reach(launches, _FALSE_ALARMS, _POWER) if sampled else None,
         warmup=warmup(series.launches) if sampled and is_time else None,
         timer_ratio=_timer_ratio(pooled, series.loops, timer_cost_ns) if is_time else None,

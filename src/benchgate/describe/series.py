@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
-from benchgate.model.metrics import notes_on
+from benchgate.gate.evidence import series_of
+from benchgate.gate.utilization import cpu_ratio
+from benchgate.model.metrics import CPU_TIME, TIME, notes_on
+from benchgate.model.row import TAILS
 from benchgate.model.run import Kind
 from benchgate.model.statistics import SeriesStatistics
 from benchgate.stats.quantiles import nearest_rank
@@ -37,11 +40,15 @@ def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
         loops=series.loops,
         p25=float(np.median(typical)),
         median=float(np.median(launch_values(launches, 0.5))),
-        p95=_tail(launches) if min(counts) >= LEAST_TAIL_SAMPLES else None,
+        p95=_tail(launches, "p95"),
         spread_ratio=None if series.metric.kind is Kind.EXACT else spread_ratio(typical),
         better=series.metric.better,
         kind=series.metric.kind,
         display_unit=benchmark.display_unit,
+        cpu_ratio=_cpu_ratio(benchmark, series, typical),
+        p99=_tail(launches, "p99"),
+        p999=_tail(launches, "p99.9"),
+        max=_tail(launches, "max"),
         notes=(*series.notes, *notes_on(series.metric.name, benchmark.notes)),
     )
 
@@ -67,5 +74,14 @@ def spread_ratio(values: FloatArray) -> float | None:
     return finite_ratio(float(robust_spread(values[np.newaxis])[0]), abs(middle))
 
 
-def _tail(launches: Sequence[FloatArray]) -> float:
-    return float(np.median(launch_values(launches, 0.95)))
+def _cpu_ratio(benchmark: BenchmarkResult, series: Series, typical_s: FloatArray) -> float | None:
+    cpu = series_of(benchmark, CPU_TIME.name)
+    if series.metric != TIME or cpu is None:
+        return None
+    return cpu_ratio(launch_values([launch.samples for launch in cpu.launches], 0.25), typical_s)
+
+
+def _tail(launches: Sequence[FloatArray], statistic: str) -> float | None:
+    if min(map(len, launches)) < LEAST_TAIL_SAMPLES[statistic]:
+        return None
+    return float(np.median(launch_values(launches, TAILS[statistic])))

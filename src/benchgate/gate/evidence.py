@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
-from benchgate.model.row import TAIL_STATISTICS, VALUE, is_tail
+from benchgate.model.row import TAIL_STATISTICS, TAILS, VALUE, is_tail
 from benchgate.model.run import Better, Status, renamed
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
@@ -28,7 +28,7 @@ MOST_ENDS: Final = 50
 """An id with more of them is made up; looking at all would take long."""
 SUMMARY: Final = "summary"
 """The statistic of a launch of which a tool gives only one number, such as its mean."""
-_QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95, SUMMARY: 0.5, VALUE: 0.5}
+_QUANTILES = {"p25": 0.25, "median": 0.5, **TAILS, SUMMARY: 0.5, VALUE: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +221,15 @@ def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | Non
         return "base and head have no round in common"
     if evidence.statistic in TAIL_STATISTICS:
         launches = (*evidence.base_launches, *evidence.head_launches)
-        if min(len(x.samples) for x in launches) < LEAST_TAIL_SAMPLES:
-            return f"tail not tested: needs {LEAST_TAIL_SAMPLES} samples per launch"
+        counts = [len(x.samples) for x in launches]
+        least = LEAST_TAIL_SAMPLES[evidence.statistic]
+        if min(counts) < least:
+            return f"tail not tested: needs {least} samples per launch"
+        if TAILS[evidence.statistic] == 1 and min(counts) < max(counts):
+            return (
+                "tail not tested: the largest of more samples is larger, and launches have "
+                f"{min(counts)} to {max(counts)}"
+            )
         if max(base_loops, head_loops) > _ALIKE_LOOPS * min(base_loops, head_loops):
             return (
                 "tail not tested: a mean of more operations has a shorter tail, and a sample is "

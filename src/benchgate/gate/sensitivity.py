@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import LOOKING_SHARE
+from benchgate.gate.utilization import cpu_ratio
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
 from benchgate.model.noise import Sensitivity, SteadierMetric, Tail
@@ -162,7 +164,9 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
     return Tail(
         obstacle=row.obstacle or "",
         detectable=None if spread is None else procedure.detectable(spread, row.margin),
+        statistic=row.statistic,
         samples=min(len(launch.samples) for launch in launches),
+        needed_samples=LEAST_TAIL_SAMPLES[row.statistic],
         sample_s=typical * loops,
         loops=loops,
         settles=row.settles,
@@ -185,9 +189,12 @@ def steadier_metric(main: Evidence, procedure: Procedure) -> SteadierMetric | No
     spread = _pair_spread(cpu)
     if spread[0] > _MUCH_STEADIER * _pair_spread(main)[0]:
         return None
+    share = cpu_ratio(cpu.head, main.head)
+    if share is None:
+        return None
     return SteadierMetric(
         metric=CPU_TIME.name,
         pair_spread=float(spread[0]),
         rounds=procedure.rounds_for(spread, main.margin),
-        share=float(np.median(cpu.head) / np.median(main.head)),
+        share=share,
     )

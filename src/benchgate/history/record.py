@@ -159,7 +159,7 @@ def _statistics(benchmark: BenchmarkResult, series: Series) -> tuple[tuple[str, 
         return ((EXACT, 0.5),)
     if benchmark.tier is Tier.SUITE:
         return (("median", 0.5),)
-    if min(len(launch.samples) for launch in series.launches) < LEAST_TAIL_SAMPLES:
+    if min(len(launch.samples) for launch in series.launches) < LEAST_TAIL_SAMPLES[_TAIL[0]]:
         return (_TYPICAL,)
     return _TYPICAL, _TAIL
 

@@ -180,7 +180,7 @@ _LONG_NS = 2_000_000
 _LOOKS = 1000
 
 
-COUNTS_SETUPS = "the setup of each call would be counted, too"
+COUNTS_SETUPS = "what surrounds each call would be counted, too"
 
 
 def count_per_call(worker: Worker, loops: int, event: Event) -> float:

@@ -16,7 +16,9 @@ class Tail:
     Attributes:
         obstacle: why they cannot be compared; "" if they can.
         detectable: as in `Sensitivity`; None also if the slowest samples cannot be compared.
+        statistic: the one that describes them, such as "p95".
         samples: number of samples in the shortest launch.
+        needed_samples: number of samples that each launch needs.
         sample_s: how long one sample takes.
         loops: operations in one sample.
         settles: whether a check measures until it is settled, too.
@@ -25,7 +27,9 @@ class Tail:
 
     obstacle: str
     detectable: float | None
+    statistic: str
     samples: int
+    needed_samples: int
     sample_s: float
     loops: int
     settles: bool = False
@@ -131,7 +135,7 @@ class SelfCheck:
         rows: one per benchmark and metric that is compared, the noisiest first.
         rehearsal: None if nothing could be judged, and under the textbook rule.
         launch_time_s, executions, alpha: as configured.
-        tail_samples: samples per launch that a tail needs.
+        samples: how many a launch of a Python function takes, if its work is short enough.
         stretch: by how many times the launch time was lengthened to keep all samples.
         stolen: share of the CPUs' time that the hypervisor gave to others; None if unknown.
     """
@@ -142,6 +146,6 @@ class SelfCheck:
     launch_time_s: float
     executions: int
     alpha: float
-    tail_samples: int
+    samples: int
     stretch: int
     stolen: float | None = None

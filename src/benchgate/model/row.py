@@ -7,11 +7,11 @@ suspicion: they describe what was measured, and decide nothing. Ratios are head 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from benchgate.interval import Interval
+from benchgate.interval import CONFIDENCE, Interval
 from benchgate.json_object import (
     Count,
     Ends,
@@ -27,6 +27,9 @@ from benchgate.model.metrics import ERROR_RATIO, TAIL_METRICS
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Waiver
 from benchgate.model.run import Better, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,9 @@ class Comparison(JsonObject):
     notes: tuple[Text, ...] = ()
 
 
-TAIL_STATISTICS = frozenset({"p95"})
-"""The statistics of a launch that describe its slowest samples, not its typical one."""
+TAILS: Final[Mapping[str, float]] = {"p95": 0.95, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
+"""The statistics of a launch that describe its slowest samples: each a quantile, as a fraction."""
+TAIL_STATISTICS = frozenset(TAILS)
 
 VALUE: Final = "value"
 """The statistic of a launch that gives one value of the metric, as a launch under load does."""
@@ -219,7 +223,7 @@ class Row(JsonObject):
     head_median: Estimate = None
     ratio: Estimate = None
     interval: Ends | None = None
-    confidence: Probability = 0.95
+    confidence: Probability = CONFIDENCE
     margin: Estimate = None
     p: PValue = None
     p_adjusted: PValue = None

@@ -212,11 +212,13 @@ class SeriesStatistics(JsonObject):
         launches: number of launches.
         samples: number in one launch; the median over the launches.
         loops: operations in one sample.
-        p25, median, p95: of a launch; medians over the launches. p95 is None if a launch has too
-            few samples for a tail.
+        p25, median, p95, p99, p999, max: of a launch; medians over the launches. p999 is p99.9.
+            p95 and above are None if a launch has too few samples for such a tail.
         spread_ratio: robust spread of the launches' p25, as a fraction of their median; None for a
             single launch.
         display_unit: the unit in which its author wants times shown.
+        cpu_ratio: of the wall-clock time, CPU time / wall-clock time; far above 1 if several CPUs
+            worked. None without CPU time.
         notes: what a reader of the numbers must know.
         detail: None unless details were requested.
     """
@@ -234,6 +236,12 @@ class SeriesStatistics(JsonObject):
     better: Better = Better.LOWER
     kind: Kind = Kind.SAMPLED
     display_unit: Text | None = None
+    cpu_ratio: Annotated[
+        float | None, ReportLine("CPU", "CPU time is {} of the wall-clock time")
+    ] = None
+    p99: float | None = None
+    p999: float | None = None
+    max: float | None = None
     notes: tuple[Text, ...] = ()
     detail: SeriesDetail | None = None
 

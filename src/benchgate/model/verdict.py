@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import FailFast, Field
 
+from benchgate.interval import CONFIDENCE
 from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text, Timestamp
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import COMPARED, DECIDED
@@ -56,7 +57,7 @@ class GateSettings(JsonObject):
     rule: Text = "launch"
     alpha: Probability = 0.01
     correction: Text = "holm"
-    confidence: Probability = 0.95
+    confidence: Probability = CONFIDENCE
     fail_on: tuple[Text, ...] = ("regressed", "failed")
     advisory_fails: bool = False
     min_compared: Count | None = None

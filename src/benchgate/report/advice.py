@@ -187,7 +187,8 @@ def _open_tails(rows: Sequence[Sensitivity]) -> Iterator[str]:
     found = [(row.benchmark, tail) for row in rows if row.is_decidable and (tail := row.open_tail)]
     if not found:
         return
-    remedies = ["leave p95 out of `settle`"]
+    tails = dict.fromkeys(tail.statistic for _, tail in found)
+    remedies = [f"leave {' and '.join(tails)} out of `settle`"]
     margins = [tail.least_margin for _, tail in found if tail.least_margin is not None]
     if len(margins) == len(found):
         remedies.insert(0, f"raise tail_margin to {next_round(max(margins) * 100):g} %")
@@ -196,15 +197,23 @@ def _open_tails(rows: Sequence[Sensitivity]) -> Iterator[str]:
 
 def _tails(check: SelfCheck) -> Iterator[str]:
     times = [row for row in check.rows if row.metric == "time"]
-    short = [r for r in times if r.tail and r.tail.samples < check.tail_samples]
+    short = [r for r in times if r.tail and r.tail.samples < r.tail.needed_samples]
     commands = [row for row in short if row.is_command]
     if commands:
+        needed = max(row.tail.needed_samples for row in commands if row.tail)
         yield (
             f"{named(row.benchmark for row in commands)}: to test the tail, set executions = "
-            f"{check.tail_samples} (now {check.executions}), or leave the tail out: "
+            f"{needed} (now {check.executions}), or leave the tail out: "
             'statistics = ["p25"] in a [[rule]]'
         )
     others = [row for row in short if not row.is_command]
+    few = [row for row in others if row.tail and check.samples < row.tail.needed_samples]
+    if few:
+        needed = max(row.tail.needed_samples for row in few if row.tail)
+        yield (
+            f"{named(row.benchmark for row in few)}: to test the tail, set samples = {needed} "
+            f"(now {check.samples})"
+        )
     times_s = {row.benchmark: _launch_time_s(check, row) for row in others}
     quick = {name: time_s for name, time_s in times_s.items() if time_s <= _LONGEST_LAUNCH_S}
     if quick:
@@ -222,7 +231,9 @@ def _tails(check: SelfCheck) -> Iterator[str]:
 
 def _launch_time_s(check: SelfCheck, row: Sensitivity) -> float:
     """The `launch_time` in which a Python benchmark takes enough samples for a tail."""
-    return check.tail_samples * row.tail.sample_s / check.stretch if row.tail else 0.0
+    if row.tail is None:
+        return 0.0
+    return row.tail.needed_samples * row.tail.sample_s / check.stretch
 
 
 def _milliseconds(seconds: float) -> str:

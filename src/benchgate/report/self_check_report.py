@@ -119,7 +119,8 @@ def _change(ratio: float | None) -> str:
 
 
 def _legend(check: SelfCheck) -> str:
-    tail = "; tail: p95" if any(row.tail for row in check.rows) else ""
+    tails = dict.fromkeys(row.tail.statistic for row in check.rows if row.tail)
+    tail = f"; tail: {', '.join(tails)}" if tails else ""
     verdict = check.verdict
     return (
         "in a round: spread of head / base between rounds, which decides; launches: spread of one "

@@ -30,7 +30,9 @@ _COLUMNS = (
     Column("loops", right=True, drop=1),
     Column("typical (p25)", right=True),
     Column("median", right=True),
-    Column("tail (p95)", right=True, drop=4),
+    Column("tail (p95)", right=True, drop=6),
+    Column("p99", right=True, drop=5),
+    Column("p99.9", right=True, drop=4),
     Column("spread", right=True, drop=2),
 )
 LEGEND = (
@@ -135,13 +137,19 @@ def series_cells(series: SeriesStatistics) -> tuple[str, ...]:
         str(series.loops),
         words.series_value(series, series.p25),
         words.series_value(series, series.median),
-        "" if series.p95 is None else words.series_value(series, series.p95),
+        _tail(series, series.p95),
         "" if series.spread_ratio is None else format_percent(series.spread_ratio),
     )
 
 
 def _line(series: SeriesStatistics) -> Line:
-    return Line(series_cells(series), note="; ".join(map(plain_line, series.notes)))
+    *cells, spread = series_cells(series)
+    tails = (_tail(series, series.p99), _tail(series, series.p999))
+    return Line((*cells, *tails, spread), note="; ".join(map(plain_line, series.notes)))
+
+
+def _tail(series: SeriesStatistics, value: float | None) -> str:
+    return "" if value is None else words.series_value(series, value)
 
 
 def print_grid(console: Console, grid: Grid) -> None:

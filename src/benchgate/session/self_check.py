@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
 from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
@@ -60,7 +59,7 @@ def self_check(
         launch_time_s=config.measure.launch_time_s,
         executions=config.measure.executions,
         alpha=config.gate.alpha,
-        tail_samples=LEAST_TAIL_SAMPLES,
+        samples=config.measure.samples,
         stretch=STRETCH,
         stolen=after.share_since(before) if after and before else None,
     )

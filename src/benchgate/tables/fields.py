@@ -248,7 +248,7 @@ Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(
 Template = Annotated[Text, AfterValidator(checked_template)]
 RelativePath = Annotated[str, AfterValidator(relative)]
 
-Statistic = Literal["p25", "median", "p95", "mean", "min"]
+Statistic = Literal["p25", "median", "p95", "p99", "p99.9", "max", "mean", "min"]
 FailOn = Literal["regressed", "failed", "missing", "inconclusive", "incomparable"]
 Waivable = Literal["regressed", "missing", "incomparable"]
 ExitCode = Annotated[int, Field(ge=0, le=255)]

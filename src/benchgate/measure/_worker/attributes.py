@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-KNOWN = ("params", *HOOKS, "number", "unit", "parallel", "data")
+FLAGS = ("parallel", "collect_each")
+KNOWN = ("params", *HOOKS, *FLAGS, "number", "unit", "data")
 UNITS = ("ns", "us", "ms", "s")
 # Similar enough: `set_up` and `setup`, or `param` and `params`. Decorators set attributes, too.
 NEAR = 0.8
@@ -56,9 +57,10 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     unit = getattr(function, "unit", UNITS[0])
     if unit not in UNITS:
         raise Fault(f"{name}.unit is {unit!r}: it must be one of {', '.join(UNITS)}")
-    parallel = getattr(function, "parallel", False)
-    if not isinstance(parallel, bool):
-        raise Fault(f"{name}.parallel is {parallel!r}: it must be True or False")
+    for flag in FLAGS:
+        value = getattr(function, flag, False)
+        if not isinstance(value, bool):
+            raise Fault(f"{name}.{flag} is {value!r}: it must be True or False")
     refuse_wrong_arguments(name, function)
     data = getattr(function, "data", None) or []
     if not isinstance(data, (list, tuple)) or not all(isinstance(each, str) for each in data):

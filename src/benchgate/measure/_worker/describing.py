@@ -83,6 +83,8 @@ class Describer:
         # An instance of a derived class may hold another value than it shows.
         are_plain = all(v is None or type(v) in PLAIN for v in kwargs.values())
         texts = {"its number": repr(getattr(function, "number", None))}
+        if getattr(function, "collect_each", False):
+            texts["its collect_each"] = "True"
         written = None if are_plain else self._workloads.params(name, benchmark.positions)
         with_params = not are_plain and written is None
         uses = benchmark.uses | written.names if written else benchmark.uses

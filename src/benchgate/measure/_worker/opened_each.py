@@ -1,8 +1,12 @@
-"""One benchmark each of whose calls has a setup and a teardown of its own, which are not timed."""
+"""One benchmark each of whose calls is prepared by itself: by its setup, or by a collection.
+
+Neither these nor the teardown of a call are timed.
+"""
 
 from __future__ import annotations
 
 from functools import partial
+from gc import collect
 from time import perf_counter_ns, process_time_ns
 
 from .opened import OpenBenchmark
@@ -19,7 +23,7 @@ class OpenEach(OpenBenchmark):
     """Times its calls one by one; see `OpenBenchmark`.
 
     Attributes:
-        beside_ns: how long the setups and teardowns of the last sample took.
+        beside_ns: how long the setups, collections and teardowns of the last sample took.
     """
 
     times_each = True
@@ -27,6 +31,7 @@ class OpenEach(OpenBenchmark):
     def __init__(self, benchmark: Benchmark) -> None:
         self.setup_each = getattr(benchmark.function, "setup_each", None)
         self.teardown_each = getattr(benchmark.function, "teardown_each", None)
+        self.collects = getattr(benchmark.function, "collect_each", False)
         self.beside_ns = 0
         super().__init__(benchmark)
         self.each = self.args
@@ -57,6 +62,8 @@ class OpenEach(OpenBenchmark):
         made = None
         if self.setup_each:
             made = self._finish(self.setup_each(*self.args, **kwargs), "setup_each")
+        if self.collects:
+            collect()
         self.each = self.args if made is None else (made,)
         self.call = self.benchmark.function
         if self.each or kwargs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .attributes import FLAGS
 from .failures import Fault, failure
 from .functions import HOOKS, find_benchmarks
 from .loading import load
@@ -49,7 +50,8 @@ class Host:
                 "its file does not define it on every import: define the same functions each time"
             )
         function = benchmark.function
-        has_each = any(getattr(function, name, None) for name in HOOKS if name.endswith("_each"))
+        each = (name for name in (*HOOKS, *FLAGS) if name.endswith("_each"))
+        has_each = any(getattr(function, name, None) for name in each)
         opened = OpenEach(benchmark) if has_each else OpenBenchmark(benchmark)
         if self.server.measure(opened, rss_is_own=rss_is_own):
             self.server.close(opened)
