@@ -9,7 +9,7 @@
     ├── MeasureError            5  a benchmark, or the head's build, failed
     ├── BaselineError           6  there is nothing to compare with
     ├── GitHubError             7  GitHub could not be reached, or refused the request
-    └── Interrupted           130  Ctrl-C or SIGTERM; what was measured is saved
+    └── Interrupted           130  Ctrl-C, SIGTERM or SIGHUP; what was measured is saved
 
 A message says what happened and where; the hint says what to do about it.
 """

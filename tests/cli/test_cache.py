@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.build_cache import BuildCache, cache_folder
+from benchgate.measure.build_cache import BuildCache, builds_folder
 from benchgate.measure.build_manifest import About
 from benchgate.measure.engine import Arm, ArmName
 
@@ -25,7 +25,7 @@ def cache(call: Call, tmp_path: Path) -> BuildCache:  # noqa: ARG001 - it sets t
     env = root.parent.with_name("01234567-env")
     env.mkdir()
     (env / "file").write_bytes(b"x" * 100_000)
-    cache = BuildCache(cache_folder({"XDG_CACHE_HOME": str(tmp_path / "cache")}))
+    cache = BuildCache(builds_folder({"XDG_CACHE_HOME": str(tmp_path / "cache")}))
     about = About("textkit", "a1b2c3d" * 6, time.time() - 300, 27.4)
     cache.keep("one", Arm(ArmName.HEAD, root, env), {}, about)
     (cache.folder / "two.build").write_bytes(b"not a build")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure import build_cache
-from benchgate.measure.build_cache import MOST_AGE_S, BuildCache, cache_folder
+from benchgate.measure.build_cache import MOST_AGE_S, BuildCache, builds_folder
 from benchgate.measure.build_manifest import About
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.kept_build import NotKeptError, snapshot
@@ -180,6 +180,6 @@ def test_two_sessions_may_keep_and_read_the_same_build_at_once(arm: Arm, cache: 
 
 
 def test_the_folder_is_that_of_xdg() -> None:
-    assert str(cache_folder({"HOME": "/users/me"})) == "/users/me/.cache/benchgate/builds"
-    found = cache_folder({"HOME": "/users/me", "XDG_CACHE_HOME": "/fast"})
+    assert str(builds_folder({"HOME": "/users/me"})) == "/users/me/.cache/benchgate/builds"
+    found = builds_folder({"HOME": "/users/me", "XDG_CACHE_HOME": "/fast"})
     assert str(found) == "/fast/benchgate/builds"

@@ -7,7 +7,8 @@ import os
 import re
 import signal
 import sys
-import time
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -22,17 +23,33 @@ BUG_EXIT_CODE = 1
 BROKEN_PIPE_EXIT_CODE = 141  # of a program that SIGPIPE ended, such as in `git log | head`
 # `::name::` at the start of a line, `##[name]` anywhere in one.
 _COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_CLEANING_S = 10.0
+_FREE_SPACE = "Free some disk space, and try again."
+_MORE_PROCESSES = "End other programs, or raise the limit (`ulimit -u`), and try again."
+_MORE_FILES = "Raise the limit on open files (`ulimit -n`), and try again."
+# What the machine refuses; nothing of it is a bug of benchgate.
+_HINTS = {
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
+    errno.EFBIG: "Raise the limit on the size of files (`ulimit -f`), and try again.",
+    errno.EROFS: "Make the file system writable, or let benchgate write elsewhere.",
+    errno.EIO: "Look whether the disk works, or whether the terminal was closed.",
+    errno.EAGAIN: _MORE_PROCESSES,
+    errno.ENOMEM: "Free some memory, and try again.",
+    errno.EMFILE: _MORE_FILES,
+    errno.ENFILE: _MORE_FILES,
+}
+_SWALLOWED_PAUSE_S = 0.01
+INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def guarded(command: click.Command) -> None:
     """Run a command and end the process with its exit code.
 
-    SIGTERM, with which a CI system cancels a job, is treated like Ctrl-C.
+    SIGTERM, with which a CI system cancels a job, and SIGHUP, which says that the terminal was
+    closed, are treated like Ctrl-C.
     """
-    _listen_to_signals()
     try:
+        _listen_to_signals()
         code = command.main(standalone_mode=False)
     except BenchgateError as error:
         code = _say(error)
@@ -47,29 +64,55 @@ def guarded(command: click.Command) -> None:
         # nonzero, because the verdict may not have been read. Shell completion ends with 0.
         code = BROKEN_PIPE_EXIT_CODE if ended.code else 0
     except OSError as error:
-        code = _say(_full_disk(error)) if error.errno in _FULL else _report_bug()
+        if _follows_interruption(error):  # such as that the terminal is closed
+            code = Interrupted.exit_code
+        else:
+            code = _say(_refused(error)) if error.errno in _HINTS else _report_bug()
     except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
-    sys.exit(code if isinstance(code, int) else 0)
+    _stop_listening()
+    sys.exit(_flushed(code if isinstance(code, int) else 0))
 
 
 def _listen_to_signals() -> None:
-    """Let Ctrl-C and SIGTERM interrupt the command; ignore repeated ones while it cleans up.
+    """Let Ctrl-C, SIGTERM and SIGHUP interrupt the command; ignore more of them while it cleans up.
 
     A CI system that cancels a job sends several signals, and impatient users press Ctrl-C again.
+    Cleaning up runs while the interruption is handled. An interruption that is handled nowhere
+    any more was swallowed, for example in a `__del__`. Then the next signal interrupts again.
     """
-    cleaned_s = float("-inf")
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        nonlocal cleaned_s
-        now_s = time.monotonic()
-        if now_s >= cleaned_s:
-            cleaned_s = now_s + _CLEANING_S
-            raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in INTERRUPTING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and background jobs ignore it
-            signal.signal(number, interrupt)
+            signal.signal(number, _interrupt)
+    sys.unraisablehook = _unraisable
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    if not _follows_interruption(sys.exception()):
+        raise KeyboardInterrupt
+
+
+def _follows_interruption(error: BaseException | None) -> bool:
+    """Whether it is an interruption, or an error while one was handled."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _unraisable(args: sys.UnraisableHookArgs) -> None:
+    """Interrupt again if an interruption was swallowed, as soon as the swallowing code is left."""
+    if args.exc_type is KeyboardInterrupt:
+        again = threading.Timer(_SWALLOWED_PAUSE_S, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(args)
+
+
+def _stop_listening() -> None:
+    """Ignore signals from now on: only the interpreter still has to end."""
+    for number in INTERRUPTING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _say(error: BenchgateError) -> int:
@@ -91,11 +134,32 @@ def _not_obeyed(text: str) -> str:
     return _COMMAND.sub(r"\1 ", text)
 
 
-def _full_disk(error: OSError) -> UsageError:
-    where = error.filename or "the output"
+def _refused(error: OSError) -> UsageError:
     return UsageError(
-        f"cannot write {where}: {error.strerror}", hint="Free some disk space, and try again."
+        f"the operating system refused {error.filename or 'what benchgate needs'}: "
+        f"{error.strerror}",
+        hint=_HINTS[error.errno or 0],
     )
+
+
+def _flushed(code: int) -> int:
+    """Write what is still buffered; return the exit code, which says if that failed.
+
+    What cannot be written is dropped. Otherwise Python would try again, and end with its own code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if isinstance(error, BrokenPipeError):
+                code = code or BROKEN_PIPE_EXIT_CODE
+            elif stream is sys.stdout:
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                say(f"error: cannot write to standard output: {why}", err=True)
+                code = code or UsageError.exit_code
+    return code
 
 
 def _report_bug() -> int:

@@ -12,7 +12,7 @@ from rich.text import Text
 from benchgate.cli.say import say
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
-from benchgate.measure.build_cache import MOST_BYTES, BuildCache, cache_folder
+from benchgate.measure.build_cache import MOST_BYTES, BuildCache, builds_folder
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_duration, format_value
@@ -46,7 +46,7 @@ def command(clear: bool) -> int:
       benchgate cache
       benchgate cache --clear
     """
-    cache = BuildCache(cache_folder(os.environ))
+    cache = BuildCache(builds_folder(os.environ))
     entries = cache.entries()
     if clear:
         try:

@@ -21,6 +21,7 @@ from benchgate.report.markdown import render_markdown
 from benchgate.report.spreadsheet import render_csv
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
+from benchgate.user_folders import state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,9 +35,8 @@ _FILE = "last.json.gz"
 
 def last_result_path(root: Path, environ: Mapping[str, str]) -> Path:
     """The folder of a project's last result: in XDG_STATE_HOME, or in ~/.local/state."""
-    home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME", "/")) / ".local" / "state"
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return Path(home) / "benchgate" / f"{root.name}-{digest}" / _FILE
+    return state_folder(environ) / f"{root.name}-{digest}" / _FILE
 
 
 def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:

@@ -8,14 +8,15 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from rich.console import Console
 
+from benchgate.cli.say import Unread
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
-from benchgate.measure.build_cache import BuildCache, cache_folder
+from benchgate.measure.build_cache import BuildCache, builds_folder
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
 from benchgate.session.phases import Phases
@@ -32,7 +33,8 @@ _START_FIELD = 19
 
 def console(*, stderr: bool = False) -> Console:
     """Make a console for people; rich decides on color, and honors NO_COLOR."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    file = cast("IO[str]", Unread()) if stderr else None
+    return Console(file=file, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def real_effects(
@@ -76,7 +78,7 @@ def kept_builds(*, reads: bool) -> BuildCache | None:
     """
     if os.environ.get("CI"):
         return None
-    return BuildCache(cache_folder(os.environ), reads=reads)
+    return BuildCache(builds_folder(os.environ), reads=reads)
 
 
 def working_directory() -> Path:

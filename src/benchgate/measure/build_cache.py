@@ -8,14 +8,15 @@ import stat
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.build_manifest import DamagedError
 from benchgate.measure.kept_build import KeptBuild, NotKeptError, pack, read_about
+from benchgate.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from benchgate.measure.build_manifest import About
     from benchgate.measure.engine import Arm
@@ -48,10 +49,9 @@ class Entry:
     used_s: float
 
 
-def cache_folder(environ: Mapping[str, str]) -> Path:
+def builds_folder(environ: Mapping[str, str]) -> Path:
     """The folder of kept builds: in XDG_CACHE_HOME, or in ~/.cache."""
-    home = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME", "/")) / ".cache"
-    return Path(home) / "benchgate" / "builds"
+    return cache_folder(environ) / "builds"
 
 
 class BuildCache:

@@ -6,14 +6,15 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
+from benchgate.user_folders import state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 MOST_BYTES: Final = 16 << 20
 """When the log of a service is larger, only its end is kept."""
@@ -101,5 +102,4 @@ class KeptLogs:
 
 def logs_folder(environ: Mapping[str, str]) -> Path:
     """The folder of kept logs: in XDG_STATE_HOME, or in ~/.local/state."""
-    home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME", "/")) / ".local" / "state"
-    return Path(home) / "benchgate" / "logs"
+    return state_folder(environ) / "logs"
