@@ -10,9 +10,9 @@ import pytest
 from tests.done import Done
 
 from benchgate.cli import main
+from benchgate.cli.interruptible import REQUESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -23,9 +23,9 @@ class Call(Protocol):
 @pytest.fixture
 def call(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Iterator[Call]:
+) -> Call:
     """Call benchgate in a folder; for what neither starts processes nor changes much."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (*REQUESTS, signal.SIGALRM)}
     for name in ("CI", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -37,10 +37,10 @@ def call(
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         said = capsys.readouterr()
         assert isinstance(ended.value.code, int)
         return Done(ended.value.code, said.out, said.err)
 
-    yield run
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return run

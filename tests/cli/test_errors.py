@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -170,3 +171,12 @@ def test_a_message_is_not_obeyed_by_the_runner(
     call(project, "check", "--config", name).check(2, "\n ::error::such##[error]file")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     call(project, "check", "--config", name).check(2, "\n : :error::such## [error]file")
+
+
+def test_no_folder_for_temporary_files(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "new.py").write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nowhere"])
+    call(project, "check").check(2, "there is no folder for temporary files", "Set TMPDIR")

@@ -197,3 +197,34 @@ def test_killed_at_random_moments() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 troubles" in done.stdout
+
+
+@pytest.mark.parametrize("moment_s", [0.02, 0.1, 0.4, 0.8, 1.6, 3.0])
+def test_twelve_times_ctrl_c(benchgate: Program, toy: Project, moment_s: float) -> None:
+    """In start-up, discovery, warm-up, sampling: it ends, quickly, and leaves nothing."""
+    toy.configure("")
+    toy.slow_down()
+    before = toy.state()
+    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    time.sleep(moment_s)
+    for _ in range(12):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.08)
+    done = benchgate.wait(process, timeout_s=20)
+    assert done.code in {130, -signal.SIGINT}
+    if moment_s > 0.05:  # before, it is still Python that starts
+        assert "Traceback" not in done.err, done.err
+    benchgate.assert_nothing_left()
+    assert toy.state() == before
+
+
+def test_killed_and_then_the_doctor(benchgate: Program, toy: Project) -> None:
+    toy.configure("")
+    toy.slow_down()
+    before = toy.state()
+    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    wait_for(process, ": 1 benchmark; ")
+    process.kill()
+    benchgate.wait(process)
+    end(benchgate, benchgate.start(toy.root, "doctor")).check(0)
+    assert toy.state() == before

@@ -142,26 +142,6 @@ def test_an_environment_that_no_build_creates(benchgate: Program, toy: Project) 
         assert "no command of [build] creates {env}: add some, such as" in error
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
-def test_closed_standard_streams_cost_no_verdict(
-    benchgate: Program, toy: Project, closed: str
-) -> None:
-    toy.slow_down()
-    output = toy.root.parent / "verdict.json"
-    check = shlex.join([sys.executable, "-m", "benchgate", "check", "--json", str(output)])
-    done = subprocess.run(
-        ["sh", "-c", f"{check} {closed}"],
-        cwd=toy.root,
-        env=benchgate.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 3
-    assert "Traceback" not in done.stderr
-    assert json.loads(output.read_text())["decision"] == "fail"
-
-
 def test_a_state_folder_that_cannot_be_written_costs_no_verdict(
     benchgate: Program, toy: Project
 ) -> None:

@@ -130,3 +130,9 @@ def test_no_other_interpreter_is_read(arm: Arm) -> None:
     wrapper.parent.mkdir(parents=True)
     wrapper.write_text("SIZE=1 exec python3")
     assert scripts_of(arm, functions("."))
+
+
+@pytest.mark.parametrize("active", ["a" * 300, "/proc/1/cwd/nowhere"])
+def test_an_environment_that_cannot_be_read_is_none(tmp_path: Path, active: str) -> None:
+    found = default_interpreter(tmp_path, {"VIRTUAL_ENV": active, "PATH": "/nowhere"})
+    assert found == sys.executable

@@ -54,7 +54,10 @@ def test_a_file_that_git_cannot_write_means_a_full_disk_if_there_is_too_little_r
 ) -> None:
     sha = commit(repo, {"a file": "x" * 3000, "b\nc": "y" * 1096})
     said = "error: unable to write file a file\nfatal: Could not reset index file"
-    assert explain(repo, sha, said) is None
+    unknown = explain(repo, sha, f"{said}\nerror: unable to write file b")
+    assert unknown
+    assert unknown.message == f"git cannot write the files of a side in {tempfile.gettempdir()}"
+    assert unknown.details == "error: unable to write file a file\n(and 1 more of these)"
     usage = type("usage", (), {"free": 2048})
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     found = explain(repo, sha, said)

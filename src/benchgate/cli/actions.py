@@ -170,6 +170,9 @@ def real_step(
 
 
 def own_folder(environ: Mapping[str, str]) -> Path:
-    """Make a folder that lasts as long as the job, because later steps read its files."""
+    """Make a folder that lasts as long as the job, because later steps read its files.
+
+    Its name differs from that of a session's folder, which the next session removes.
+    """
     place = environ.get("RUNNER_TEMP")
-    return Path(tempfile.mkdtemp(prefix="benchgate-", dir=place or None))
+    return Path(tempfile.mkdtemp(prefix="benchgate-job-", dir=place or None))

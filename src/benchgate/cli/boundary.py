@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import click
 
-from benchgate.cli.interruptible import interruptible
+from benchgate.cli.interruptible import interruptible, is_ending
 from benchgate.cli.say import say
 from benchgate.errors import BenchgateError, Interrupted, UsageError
 
@@ -18,33 +18,31 @@ BUG_EXIT_CODE = 1
 BROKEN_PIPE_EXIT_CODE = 141  # of a program that SIGPIPE ended, such as in `git log | head`
 # `::name::` at the start of a line, `##[name]` anywhere in one.
 _COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
-_FULL = {errno.ENOSPC, errno.EDQUOT}
+_FREE_SPACE = "Free some disk space, and try again."
+_MORE_PROCESSES = "End other programs, or raise the limit (`ulimit -u`), and try again."
+_MORE_FILES = "Raise the limit on open files (`ulimit -n`), and try again."
+# What the machine refuses; nothing of it is a bug of benchgate.
+_HINTS = {
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
+    errno.EFBIG: "Raise the limit on the size of files (`ulimit -f`), and try again.",
+    errno.EROFS: "Make the file system writable, or let benchgate write elsewhere.",
+    errno.EIO: "Look whether the disk works, or whether the terminal was closed.",
+    errno.EAGAIN: _MORE_PROCESSES,
+    errno.ENOMEM: "Free some memory, and try again.",
+    errno.EMFILE: _MORE_FILES,
+    errno.ENFILE: _MORE_FILES,
+}
 
 
 def guarded(command: click.Command) -> None:
     """Run a command and end the process with its exit code."""
-    _open_standard_streams()
     try:
         with interruptible():
             code = _run(command)
     except KeyboardInterrupt:  # right before or after it
         code = Interrupted.exit_code
-    sys.exit(code)
-
-
-def _open_standard_streams() -> None:
-    """Replace closed ones by the null device, as git does.
-
-    Otherwise, the next file that is opened takes the place of a closed one, and what programs print
-    goes into that file.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number, which is this one
-            mode = "w" if number else "r"
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: PTH123, SIM115 - by its number, and for good
+    sys.exit(_flushed(code))
 
 
 def _run(command: click.Command) -> int:
@@ -53,8 +51,7 @@ def _run(command: click.Command) -> int:
     except BenchgateError as error:
         code = _say(error)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        with suppress(OSError):  # the terminal may be closed
-            say("interrupted", err=True)
+        say("interrupted", err=True)
         code = Interrupted.exit_code
     except click.ClickException as error:
         error.show()
@@ -64,7 +61,10 @@ def _run(command: click.Command) -> int:
         # nonzero, because the verdict may not have been read. Shell completion ends with 0.
         code = BROKEN_PIPE_EXIT_CODE if ended.code else 0
     except OSError as error:
-        code = _say(_full_disk(error)) if error.errno in _FULL else _report_bug()
+        if is_ending(error):  # such as that the terminal is closed
+            code = Interrupted.exit_code
+        else:
+            code = _say(_refused(error)) if error.errno in _HINTS else _report_bug()
     except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
     return code if isinstance(code, int) else 0
@@ -89,11 +89,32 @@ def _not_obeyed(text: str) -> str:
     return _COMMAND.sub(r"\1 ", text)
 
 
-def _full_disk(error: OSError) -> UsageError:
-    where = error.filename or "the output"
+def _refused(error: OSError) -> UsageError:
     return UsageError(
-        f"cannot write {where}: {error.strerror}", hint="Free some disk space, and try again."
+        f"the operating system refused {error.filename or 'what benchgate needs'}: "
+        f"{error.strerror}",
+        hint=_HINTS[error.errno or 0],
     )
+
+
+def _flushed(code: int) -> int:
+    """Write what is still buffered; return the exit code, which says if that failed.
+
+    What cannot be written is dropped. Otherwise Python would try again, and end with its own code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if isinstance(error, BrokenPipeError):
+                code = code or BROKEN_PIPE_EXIT_CODE
+            elif stream is sys.stdout:
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                say(f"error: cannot write to standard output: {why}", err=True)
+                code = code or UsageError.exit_code
+    return code
 
 
 def _report_bug() -> int:

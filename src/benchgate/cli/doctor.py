@@ -15,6 +15,7 @@ from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.measure import counters, layout, valgrind
 from benchgate.measure.machine import read_environment
+from benchgate.measure.worktree import sweep
 from benchgate.model.verdict import Decision
 from benchgate.report.advice import busy_machine
 from benchgate.report.columns import print_facts
@@ -180,6 +181,8 @@ def command(
         raise UsageError("--rounds works only with --self-check", hint="Add --self-check.")
     effects = real_effects(quiet=quiet)
     git = repository_or_none(effects.cwd)
+    for warning in sweep(git) if git else ():
+        effects.progress.message(f"warning: {warning}")
     config = configuration(effects.cwd, git, config_file)
     facts, advice = diagnose(config, effects)
     print_facts(console(), [*facts.items(), *(("advice", sentence) for sentence in advice)])

@@ -8,10 +8,11 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from rich.console import Console
 
+from benchgate.cli.say import Unread
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
@@ -32,7 +33,8 @@ _START_FIELD = 19
 
 def console(*, stderr: bool = False) -> Console:
     """Make a console for people; rich decides on color, and honors NO_COLOR."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    file = cast("IO[str]", Unread()) if stderr else None
+    return Console(file=file, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def real_effects(

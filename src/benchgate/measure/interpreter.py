@@ -113,10 +113,15 @@ def with_environment(environ: Mapping[str, str], folder: Path, checkout: Path) -
         return environ
     places = [one for one in (folder, *folder.parents) if one.is_relative_to(checkout)]
     for env in (place / name for place in places for name in _ENVIRONMENTS):
-        if (env / "bin" / "python").exists() and not _is_tracked(env, checkout):
+        if _has_python(env) and not _is_tracked(env, checkout):
             path = os.pathsep.join((str(env / "bin"), environ.get("PATH", os.defpath)))
             return {**environ, "VIRTUAL_ENV": str(env), "PATH": path}
     return environ
+
+
+def _has_python(env: Path) -> bool:
+    """Whether an environment has a Python that this user may start."""
+    return os.access(env / "bin" / "python", os.X_OK)  # unlike `exists`, it never raises
 
 
 def _is_tracked(env: Path, checkout: Path) -> bool:
@@ -135,7 +140,7 @@ def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:
         environ: after `with_environment`, which activates the project's environment.
     """
     active = environ.get("VIRTUAL_ENV")
-    if active and (Path(active) / "bin" / "python").exists():
+    if active and _has_python(Path(active)):
         return str(Path(active) / "bin" / "python")
     if Path(sys.prefix).is_relative_to(checkout):
         return sys.executable

@@ -54,7 +54,18 @@ def explain(git: Git, commit: str, said: str) -> UsageError | None:
         if free_bytes < needed_bytes:
             free, needed = format_value(free_bytes, "B"), format_value(needed_bytes, "B")
             return no_room(f"it has {free} left, and the files of a side take {needed}")
+        return UsageError(
+            f"git cannot write the files of a side in {tempfile.gettempdir()}",
+            hint="Look for a quota or a limit there, or set TMPDIR to another folder.",
+            details=_once(said, "unable to write file"),
+        )
     return None
+
+
+def _once(said: str, words: str) -> str:
+    """The first line with these words, and how many more there are: git prints one per file."""
+    first, *others = [line for line in said.splitlines() if words in line]
+    return f"{first}\n(and {len(others)} more of these)" if others else first
 
 
 def hint_on_access(said: str) -> str:

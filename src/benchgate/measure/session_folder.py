@@ -79,7 +79,19 @@ class SessionFolder:
             file.write(b"".join(os.fsencode(path) + b"\0" for path in (git.root, tree)))
 
     def remove(self) -> bool:
-        """Remove everything and release the lock; return whether nothing is left."""
+        """Remove everything and release the lock; return whether nothing is left.
+
+        An interruption waits until that is done.
+        """
+        try:
+            return self._try_to_remove()
+        except KeyboardInterrupt:
+            self._try_to_remove()
+            raise
+        finally:
+            os.close(self._lock)
+
+    def _try_to_remove(self) -> bool:
         try:
             for attempt in range(_REMOVAL_ATTEMPTS):
                 # A git process that outlived its session may still be writing; it ends soon.
@@ -93,8 +105,6 @@ class SessionFolder:
                     return True
         except OSError:
             return False  # most likely files of another user, such as those of a container
-        finally:
-            os.close(self._lock)
         return False
 
     def _remove_content(self) -> bool:

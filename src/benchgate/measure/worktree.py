@@ -153,7 +153,13 @@ def _trees(
 
 
 def _create_folder(git: Git) -> SessionFolder:
-    place = Path(tempfile.gettempdir()).resolve()
+    try:
+        place = Path(tempfile.gettempdir()).resolve()
+    except FileNotFoundError:
+        raise UsageError(
+            "there is no folder for temporary files: none can be written",
+            hint="Set TMPDIR to a folder that you may write to.",
+        ) from None
     if place.is_relative_to(git.root):
         raise UsageError(
             f"temporary files go to {place}, which is inside the repository",
