@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Input = Callable[[int], str]
 
+pytestmark = pytest.mark.slow
+
 
 def entries(form: str, *, around: str = "{}") -> Input:
     """Repeat a form that contains `%x`, a different number each time, until the text is so long."""

@@ -12,9 +12,11 @@ import pytest
 
 # A command that swallows the first interruptions, and says how it ended.
 SWALLOWING = """\
-import sys, time
+import signal, sys, time
 import click
 from benchgate.cli.boundary import guarded
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 
 @click.command()
 def command():

@@ -12,6 +12,8 @@ import os, signal, sys, time
 from contextlib import closing, contextmanager
 from benchgate.cli.interruptible import interruptible
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
+
 def ask(number=signal.SIGINT):
     os.kill(os.getpid(), number)
     time.sleep(0)

@@ -105,7 +105,19 @@ def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
     assert toy.state() == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        pytest.param(
+            signal.SIGHUP,
+            marks=pytest.mark.skipif(
+                signal.getsignal(signal.SIGHUP) is signal.SIG_IGN,
+                reason="under nohup, benchgate ignores it, too",
+            ),
+        ),
+    ],
+)
 @pytest.mark.parametrize("after_s", [0.15, 0.4, 0.7, 1.0, 1.5, 2.5])
 def test_one_request_at_any_moment_is_enough(
     benchgate: Program, toy: Project, after_s: float, number: signal.Signals
