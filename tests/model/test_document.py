@@ -120,6 +120,14 @@ def test_too_many_values_are_refused_before_they_take_memory(
         FORMAT.read(b'{"schema": 3, "names": [' + b"0," * 11 + b"0]}", "a.json")
 
 
+def test_too_many_keys_are_refused_before_they_take_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_bounds, "MAX_COLONS", 10)
+    with pytest.raises(FormatError, match="more than 10 keys"):
+        FORMAT.read(b'{"schema": 3, "names": [' + b'{"a":1},' * 10 + b"{}]}", "a.json")
+
+
 @pytest.mark.parametrize(
     ("many", "few"),
     [

@@ -15,7 +15,9 @@ _OF_A_KEY = {"missing", "extra_forbidden", "unexpected_keyword_argument"}
 
 def first_fault(error: ValidationError) -> str:
     """The place and kind of the first fault, in one line."""
-    fault = error.errors(include_url=False)[0]
+    fault = error.errors(include_url=False, include_input=False)[0]
+    if fault["type"] not in _OF_A_KEY:  # of these, the input is the whole object, however large
+        fault = error.errors(include_url=False)[0]
     return ": ".join(filter(None, (_place(fault), _fault(fault))))
 
 
@@ -50,7 +52,8 @@ def _fault(fault: ErrorDetails) -> str:
     if kind in _MESSAGES:
         key = fault["loc"][-1] if fault["loc"] else ""
         limits = fault.get("ctx", {})
-        return _MESSAGES[kind].format(given=shown(fault["input"]), key=shown(key), **limits)
+        given = shown(fault.get("input"))
+        return _MESSAGES[kind].format(given=given, key=shown(key), **limits)
     return f"{shown(fault['input'])}: must be {message.removeprefix('Input should be ')}"
 
 

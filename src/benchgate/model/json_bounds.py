@@ -19,6 +19,12 @@ MAX_VALUES: Final = 40_000_000
 A number takes two bytes in the file, and sixteen times as many in memory.
 """
 
+MAX_COLONS: Final = 12_000_000
+"""Most colons in one file: twice the keys of 10,000 benchmarks x 20 launches of three metrics.
+
+A key and its value take four bytes in the file, and a hundred times as many in memory.
+"""
+
 MAX_KEYS: Final = 100_000
 """Most keys of a document in objects with more than `KEYS_OF_AN_OBJECT`.
 
@@ -46,6 +52,11 @@ def require_few(data: bytes, name: str) -> None:
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise FormatError(
             f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",
+            hint="Measure fewer benchmarks or launches into one file.",
+        )
+    if data.count(b":") > MAX_COLONS:
+        raise FormatError(
+            f"{name}: holds more than {MAX_COLONS} keys, which is the limit",
             hint="Measure fewer benchmarks or launches into one file.",
         )
     if data.count(b",") > MAX_VALUES:
