@@ -202,7 +202,14 @@ def test_a_benchmark_that_it_began_without_is_left_out_and_named(
 
 def test_a_benchmark_that_is_gone_is_refused(world: World, part: Result) -> None:
     session, _ = world.open({id_: one for id_, one in fakes(world).items() if id_ != "same"})
-    with pytest.raises(UsageError, match="same is not in the base now"):
+    with pytest.raises(UsageError, match="same of the base is not measured now"):
+        stored(part).restore(session)
+
+
+def test_a_benchmark_that_is_not_chosen_any_more_is_refused(world: World, part: Result) -> None:
+    session, _ = world.open(fakes(world))
+    session.leave_out(["slower"])
+    with pytest.raises(UsageError, match="slower of the base is not measured now"):
         stored(part).restore(session)
 
 

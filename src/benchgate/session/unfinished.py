@@ -155,10 +155,14 @@ class Unfinished:
         }
         unread = {one.id for one in session.unread}
         for arm, known in earlier.items():
-            now = {one.own_id: one.workload for one in session.definitions(arm)}
+            now = {
+                one.own_id: one.workload
+                for one in session.definitions(arm)
+                if one.id not in session.hidden
+            }
             for id_, one in known.items():
                 if id_ not in now.keys() | unread:
-                    raise self._other_benchmarks(f"{id_} is not in the {arm} now")
+                    raise self._other_benchmarks(f"{id_} of the {arm} is not measured now")
                 if id_ in now and one.workload != now[id_]:
                     raise self._other_benchmarks(f"{id_} of the {arm} is another one now")
         if not self.full_rounds:
