@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +21,20 @@ def test_version(call: Call, tmp_path: Path) -> None:
         done = call(tmp_path, option)
         done.check(0)
         assert done.out == f"benchgate, version {__version__}\n"
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_a_start_loads_no_large_library(option: str) -> None:
+    program = (
+        "import sys; from benchgate.cli import main; sys.argv[1:] = sys.argv[1:]\n"
+        "try: main()\n"
+        "finally: print('loaded', *{'numpy', 'pydantic', 'requests', 'rich', 'scipy'} & "
+        "sys.modules.keys(), sep='|')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, option], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "loaded", done.stderr
 
 
 def test_help_lists_every_command(call: Call, tmp_path: Path) -> None:

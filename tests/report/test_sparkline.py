@@ -6,7 +6,8 @@ from dataclasses import replace
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.run import Tier
-from benchgate.report.sparkline import ASCII, BLOCKS, course_title, draw_course, sparkline
+from benchgate.report.levels import ASCII, BLOCKS
+from benchgate.report.sparkline import course_title, draw_course, sparkline
 
 HERE = Row(
     "a",

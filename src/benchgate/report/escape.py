@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from benchgate.report.sparkline import ASCII, BLOCKS
+from benchgate.report.levels import ASCII, BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,8 @@ from rich.text import Text
 
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.history_view import Direction, course
-from benchgate.report.sparkline import ASCII, BLOCKS, sparkline
+from benchgate.report.levels import ASCII, BLOCKS
+from benchgate.report.sparkline import sparkline
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from benchgate.model.run import Tier
+from benchgate.report.levels import BLOCKS
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from benchgate.model.row import Row
 
-BLOCKS: Final = "▁▂▃▄▅▆▇█"
-ASCII: Final = "_.-~=+*#"
 _MISSING: Final = " "
 # A course that varies by less than this share of its values is drawn as a flat line.
 _LEAST_RANGE_RATIO: Final = 0.01
