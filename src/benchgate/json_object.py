@@ -14,7 +14,7 @@ import inspect
 import math
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -54,16 +54,23 @@ class JsonObject:
     def __get_pydantic_core_schema__(
         cls, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Require every field, and keep them in the order of their definition."""
+        """Require every field, and keep them in the order of their definition.
+
+        pydantic would report every missing key, each with a copy of the object around it, which
+        takes many times the memory of the document. So a missing key is reported here, once.
+        """
         schema = handler(source)
-        fields: Any = handler.resolve_ref_schema(schema)
-        while fields["type"] != "dataclass-args":
-            fields = fields["schema"]
+        outer: Any = handler.resolve_ref_schema(schema)
+        while outer["schema"]["type"] != "dataclass-args":
+            outer = outer["schema"]
+        fields: Any = outer["schema"]
         for field in fields["fields"]:
-            if field["schema"]["type"] == "default":
-                field["schema"] = field["schema"]["schema"]
+            inner = field["schema"]
+            inner = inner["schema"] if inner["type"] == "default" else inner
+            field["schema"] = core_schema.with_default_schema(inner, default_factory=_missing)
         names = list(cls.__dataclass_fields__)
         fields["fields"].sort(key=lambda field: names.index(field["name"]))
+        outer["schema"] = core_schema.no_info_after_validator_function(_complete, fields)
         return schema
 
     @classmethod
@@ -72,9 +79,25 @@ class JsonObject:
     ) -> JsonSchemaValue:
         """Describe the object by its class docstring, without the Attributes section."""
         found = handler(schema)
+        described = handler.resolve_ref_schema(found)
+        described["required"] = list(described["properties"])
         description = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:")[0]
-        handler.resolve_ref_schema(found)["description"] = description
+        described["description"] = description
         return found
+
+
+_MISSING: Final = object()
+
+
+def _missing() -> object:
+    return _MISSING  # without a function, the JSON Schema would name a default
+
+
+def _complete(values: tuple[dict[str, Any], Any]) -> tuple[dict[str, Any], Any]:
+    for key, value in values[0].items():
+        if value is _MISSING:
+            raise misplaced(f'"{key}" is missing')
+    return values
 
 
 def misplaced(message: str, *place: str | int) -> PydanticCustomError:

@@ -73,7 +73,8 @@ class Format(Generic[D]):
             try:
                 return self._adapter.validate_json(data)
             except ValidationError as error:
-                return self._read_older(_parsed(data, name), name, error)
+                fault = first_fault(error)
+            return self._read_older(_parsed(data, name), name, fault)
 
     @staticmethod
     def begins(head: bytes) -> bool:
@@ -114,7 +115,7 @@ class Format(Generic[D]):
     def _adapter(self) -> TypeAdapter[D]:
         return TypeAdapter(self.document)
 
-    def _read_older(self, parsed: object, name: str, error: ValidationError) -> D:
+    def _read_older(self, parsed: object, name: str, fault: str) -> D:
         """Migrate or refuse a file that is not valid: it is older or of another kind."""
         document = self._having("schema", parsed, name)
         if self._version_of(document, name) == self.version:
@@ -123,9 +124,9 @@ class Format(Generic[D]):
             document = self._having(self.hallmark, self._migrated(document, name), name)
             try:
                 return self._adapter.validate_json(to_json(document))
-            except ValidationError as invalid:
-                error = invalid
-        raise FormatError(f"{name}: {first_fault(error)}", hint=REWRITE) from None
+            except ValidationError as error:
+                fault = first_fault(error)
+        raise FormatError(f"{name}: {fault}", hint=REWRITE)
 
     def _having(self, key: str, document: object, name: str) -> dict[str, Any]:
         if isinstance(document, dict) and key in document:
