@@ -15,9 +15,10 @@ from benchgate.describe.figures import figures_of
 from benchgate.describe.result_statistics import describe
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
+from benchgate.model.launches import Launch
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Tier
+from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Tier
 from benchgate.model.verdict import Decision
 from benchgate.page.plots import plots
 from benchgate.page.report import render_report
@@ -65,7 +66,7 @@ def first_charts(result: Result) -> dict[str, Chart]:
     """The charts of the benchmark that the page has first, by their keys in the page."""
     arranged = arrange(verdict_of(result))
     first, *_ = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
-    (own,) = (one for one in figures_of(result) if one.benchmark == first[0].benchmark)
+    own = figures_of(result)[first[0].benchmark]
     return {f"b1-{index}": one.chart for index, one in enumerate(plots(own, str, first))}
 
 

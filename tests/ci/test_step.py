@@ -125,7 +125,11 @@ class Working:
         )
 
     def gives(
-        self, made: Verdict | None, *, why: str = "", figures: Callable[[], tuple[Any, ...]] = tuple
+        self,
+        made: Verdict | None,
+        *,
+        why: str = "",
+        figures: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         """Have the measuring come to a verdict, or to nothing for a reason."""
 
@@ -252,7 +256,7 @@ def test_the_comment_leads_to_the_page(working: Working) -> None:
 
 
 def test_without_a_page_there_is_a_verdict(working: Working) -> None:
-    def damaged() -> tuple[Any, ...]:
+    def damaged() -> Mapping[str, Any]:
         raise FormatError("the histogram of 'a' cannot be read", hint="")
 
     working.gives(failed(), figures=damaged)

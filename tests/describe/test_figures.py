@@ -11,9 +11,10 @@ from tests.results import arm, bench
 
 from benchgate.describe.figures import MOST_POINTS, figures, figures_of, points_for
 from benchgate.describe.load_figures import load_figures
+from benchgate.model.launches import Launch
 from benchgate.model.load import Windows
 from benchgate.model.result import Result, Screening
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Launch, Metric, Series, Tier
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Metric, Series, Tier
 
 
 def benchmark(samples: np.ndarray, *, rounds: int = 2, id_: str = "a") -> BenchmarkResult:
@@ -23,7 +24,7 @@ def benchmark(samples: np.ndarray, *, rounds: int = 2, id_: str = "a") -> Benchm
 
 def test_few_samples_are_all_there() -> None:
     run = replace(arm({}), benchmarks=(benchmark(np.array([3.0, 1.0, 2.0]), rounds=1),))
-    (found,) = figures(run)
+    (found,) = figures(run).values()
     head = found.series[0].head
     assert head is not None
     assert head.values == (1.0, 2.0, 3.0)
@@ -35,7 +36,7 @@ def test_few_samples_are_all_there() -> None:
 def test_many_samples_are_thinned_to_measured_values() -> None:
     samples = np.random.default_rng(1).lognormal(size=1000)
     run = replace(arm({}), benchmarks=(benchmark(samples),))
-    (found,) = figures(run, run)
+    (found,) = figures(run, run).values()
     head = found.series[0].head
     assert head is not None
     assert head.thinned
@@ -50,7 +51,7 @@ def test_a_histogram_has_both_arms_on_the_same_edges() -> None:
     samples = np.linspace(1.0, 2.0, 100)
     base = replace(arm({}), benchmarks=(benchmark(samples),))
     head = replace(arm({}), benchmarks=(benchmark(samples + 1),))
-    (found,) = figures(head, base)
+    (found,) = figures(head, base).values()
     (series,) = found.series
     assert series.base is not None
     assert series.head is not None
@@ -62,7 +63,7 @@ def test_a_histogram_has_both_arms_on_the_same_edges() -> None:
 
 def test_launches_and_warmup_are_in_order() -> None:
     run = replace(arm({}), benchmarks=(benchmark(np.arange(1.0, 9.0), rounds=3),))
-    (found,) = figures(run)
+    (found,) = figures(run).values()
     head = found.series[0].head
     assert head is not None
     assert head.launches.rounds == (0, 1, 2)
@@ -75,7 +76,7 @@ def test_launches_and_warmup_are_in_order() -> None:
 def test_canaries_have_no_figures_and_aliases_join() -> None:
     head = replace(arm({"new": 1.0}), benchmarks=(bench("new", 1.0), bench(CANARY_ID, 1.0)))
     base = arm({"old": 1.0, "gone": 1.0})
-    found = figures(head, base, {"old": "new"})
+    found = list(figures(head, base, {"old": "new"}).values())
     assert [one.benchmark for one in found] == ["new", "gone"]
     assert found[0].series[0].base is not None
     assert found[1].series[0].head is None
@@ -84,7 +85,7 @@ def test_canaries_have_no_figures_and_aliases_join() -> None:
 def test_what_stored_runs_decided_has_figures_of_the_head() -> None:
     screening = Screening(arm({"a": 1.0, "b": 1.0}), ())
     found = figures_of(Result(head=arm({"a": 1.0}), base=arm({"a": 1.0}), screening=screening))
-    assert [(one.benchmark, one.series[0].base is None) for one in found] == [
+    assert [(id_, one.series[0].base is None) for id_, one in found.items()] == [
         ("a", False),
         ("b", True),
     ]

@@ -19,9 +19,11 @@ from benchgate.describe.figures import figures_of
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.page import plots, report
 from benchgate.page.report import render_report
 from benchgate.report.links import Links
 
@@ -116,6 +118,19 @@ def test_every_row_is_there_however_many() -> None:
     names = [name for name, _ in page.lines()]
     assert all(any(name.startswith(f"{id_} ") for name in names) for id_ in ids)
     assert "With more than 100 benchmarks" in page.text
+
+
+def test_the_first_of_very_many_have_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (plots, report):
+        monkeypatch.setattr(module, "MOST_DRAWN", 120)
+    ids = {f"g/bench_{index}": 1e-3 for index in range(130)}
+    _, html = page_of(measured(ids, ids | {"g/bench_77": 2e-3}))
+    page = HtmlPage(html)
+    assert {key.partition("-")[0] for key in page.data["charts"]} == {
+        f"b{index}" for index in range(1, 121)
+    }
+    assert page.lines()[0][0].startswith("g/bench_77 ")
+    assert "Only the first 120 benchmarks of this page have figures" in page.text
 
 
 def rich_result(benchmarks: int) -> Result:

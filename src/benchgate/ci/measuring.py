@@ -30,7 +30,7 @@ from benchgate.session.choice import Choice
 from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from benchgate.ci.base import ComparisonBase
     from benchgate.ci.job import Job
@@ -87,7 +87,7 @@ class CiOutcome:
     result: KeptFile | None = None
     why: str = ""
     page: Path = Path()
-    figures: Callable[[], Sequence[BenchmarkFigures]] = tuple
+    figures: Callable[[], Mapping[str, BenchmarkFigures]] = dict
 
 
 def ci(

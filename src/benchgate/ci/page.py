@@ -9,7 +9,7 @@ from benchgate.errors import BenchgateError
 from benchgate.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from benchgate.ci.readers import Readers
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_page(
     path: Path,
     verdict: Verdict,
-    figures: Callable[[], Sequence[BenchmarkFigures]],
+    figures: Callable[[], Mapping[str, BenchmarkFigures]],
     readers: Readers,
 ) -> PublishOutcome:
     """Write the page; if that is impossible, warn.

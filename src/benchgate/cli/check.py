@@ -29,7 +29,7 @@ from benchgate.session.choice import Choice
 from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from benchgate.config import Config
     from benchgate.git.repository import Git
@@ -204,7 +204,7 @@ def _replay(
 
 def _figures_of(
     result: Result, aliases: Mapping[str, str] = MappingProxyType({})
-) -> Sequence[BenchmarkFigures]:
+) -> Mapping[str, BenchmarkFigures]:
     from benchgate.describe.figures import figures_of  # noqa: PLC0415 - only for a page
 
     return figures_of(result, aliases=aliases)

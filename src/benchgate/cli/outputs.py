@@ -24,7 +24,7 @@ from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.verdict import Verdict
@@ -120,7 +120,7 @@ class Outputs:
         verdict: Verdict,
         environ: Mapping[str, str],
         told: Collection[str] = (),
-        figures: Callable[[], Sequence[BenchmarkFigures]] | None = None,
+        figures: Callable[[], Mapping[str, BenchmarkFigures]] | None = None,
     ) -> None:
         """Write the verdict to the files and to the terminal.
 
@@ -181,7 +181,7 @@ def require_pages() -> None:
 
 def page_of(
     verdict: Verdict,
-    figures: Sequence[BenchmarkFigures] | None,
+    figures: Mapping[str, BenchmarkFigures] | None,
     redact: Redactor,
     nav: Iterable[tuple[str, str]] = (),
 ) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,7 +16,7 @@ from benchgate.model.run import CANARY_IDS, Kind, renamed
 from benchgate.stats.quantiles import nearest_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.model.result import Result
@@ -33,16 +35,36 @@ _WARMUP_SHOWN: Final = 100
 _SHOWN_SHARE: Final = 0.99
 
 
-def figures(
-    head: Run, base: Run | None = None, aliases: Mapping[str, str] | None = None
-) -> tuple[BenchmarkFigures, ...]:
-    """Compute the figures of all benchmarks, those of the head first.
-
-    Args:
-        aliases: old id to new id; see `renamed`.
+class Figures(Mapping[str, BenchmarkFigures]):
+    """The figures of benchmarks by id. They are computed when they are asked for.
 
     Raises:
         FormatError: the histogram of a scenario is damaged.
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], BenchmarkFigures]]) -> None:
+        self._makers = dict(makers)
+
+    def __getitem__(self, id_: str) -> BenchmarkFigures:
+        return self._makers[id_]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __or__(self, others: Figures) -> Figures:
+        return Figures(self._makers | others._makers)
+
+
+def figures(
+    head: Run, base: Run | None = None, aliases: Mapping[str, str] | None = None
+) -> Figures:
+    """Give the figures of all benchmarks, those of the head first.
+
+    Args:
+        aliases: old id to new id; see `renamed`.
     """
     heads = {one.id: one for one in head.benchmarks if one.id not in CANARY_IDS}
     bases = {one.id: one for one in base.benchmarks if one.id not in CANARY_IDS} if base else {}
@@ -53,31 +75,26 @@ def figures(
     every = [*heads.values(), *bases.values()]
     points = points_for(sum(len(one.series) for one in every))
     seed = head.seed
-    return (
-        *(_benchmark(one, other, points, seed) for one, other in pairs),
-        *(_benchmark(None, one, points, seed) for one in alone),
+    of_pairs = {one.id: partial(_benchmark, one, other, points, seed) for one, other in pairs}
+    return Figures(
+        of_pairs | {one.id: partial(_benchmark, None, one, points, seed) for one in alone}
     )
 
 
 def figures_of(
     result: Result, stored_base: Run | None = None, aliases: Mapping[str, str] | None = None
-) -> tuple[BenchmarkFigures, ...]:
-    """Compute the figures of all benchmarks of a result.
+) -> Figures:
+    """Give the figures of all benchmarks of a result.
 
     Args:
         stored_base: the stored run that served as the base, if the result itself has none.
         aliases: old id to new id; see `renamed`.
-
-    Raises:
-        FormatError: the histogram of a scenario is damaged.
     """
     found = figures(result.head, result.base or stored_base, aliases)
     if result.screening is None or result.screening.head is None:
         return found
     # What stored runs decided first was measured on the head alone, and is not in both arms.
-    known = {one.benchmark for one in found}
-    screened = figures(result.screening.head)
-    return (*found, *(one for one in screened if one.benchmark not in known))
+    return figures(result.screening.head) | found
 
 
 def points_for(curves: int) -> int:

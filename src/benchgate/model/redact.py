@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 REMOVED: Final = "[removed]"
 
@@ -112,15 +112,32 @@ class Redactor:
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - any tree of values
     """The value with every text in it redacted: in lists, tuples, dataclasses, and tables.
 
-    The names of keys in a table are redacted, too; members of an enum are not.
+    The names of keys in a table are redacted, too; members of an enum are not. What holds no secret
+    is not copied: a report of a large suite is a million values.
     """
-    if type(value) is str:
-        return redact(value)
+    kind: type = type(value)
+    if kind is str:
+        without = redact(value)
+        return value if without == value else without
+    if kind in _WITHOUT_TEXT:
+        return value
     if isinstance(value, list | tuple):
-        return type(value)(redacted(item, redact) for item in value)
+        items = [redacted(item, redact) for item in value]
+        return value if _are_same(items, value) else kind(items)
     if isinstance(value, dict):
         return {redact(key): redacted(item, redact) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return replace(value, **{name: redacted(part, redact) for name, part in parts.items()})
-    return value
+    parts = {name: redacted(getattr(value, name), redact) for name in _fields(kind)}
+    changed = {name: part for name, part in parts.items() if part is not getattr(value, name)}
+    return replace(value, **changed) if changed else value
+
+
+_WITHOUT_TEXT: Final = frozenset({bool, float, int, type(None)})
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+def _are_same(some: Iterable[object], others: Iterable[object]) -> bool:
+    return all(one is other for one, other in zip(some, others, strict=True))

@@ -26,6 +26,9 @@ _BASE, _HEAD = "base", "head"
 _MAIN = "time"
 _MOST_LINEAR = 3
 _MOST_COMPLETE = 100
+MOST_DRAWN = 1000
+"""Benchmarks of a page that have figures: a browser would take long to read those of more."""
+
 # A curve of samples shows this share at first: outliers would leave the others no room.
 _SHOWN_SHARE = 0.99
 
@@ -71,6 +74,12 @@ def leaves_out(benchmarks: int) -> str:
     """Why the page of so many has no charts of some metrics; "" if it has all of them."""
     if benchmarks <= _MOST_COMPLETE:
         return ""
+    if benchmarks > MOST_DRAWN:
+        return (
+            f"Only the first {MOST_DRAWN} benchmarks of this page have figures, and only of the "
+            "metrics that decide. The result file has everything: `benchgate show --filter` shows "
+            "what you choose."
+        )
     return (
         f"With more than {_MOST_COMPLETE} benchmarks, the page has figures only of the metrics "
         "that decide, and its curves are thinned. The result file has everything."

@@ -10,14 +10,14 @@ from benchgate.model.redact import redacted
 from benchgate.page import facts, signs
 from benchgate.page.forest import Drawing, draw
 from benchgate.page.frame import render
-from benchgate.page.plots import leaves_out, plots
+from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
 from benchgate.page.prose import sentence, sentences, unbroken
 from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 from benchgate.report.ordering import arrange
 from benchgate.report.view import NO_LINKS, view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.row import Row
@@ -71,7 +71,7 @@ class Section:
 
 def render_report(
     verdict: Verdict,
-    figures: Sequence[BenchmarkFigures] | None,
+    figures: Mapping[str, BenchmarkFigures] | None,
     redact: Callable[[str], str],
     *,
     links: Links = NO_LINKS,
@@ -81,7 +81,8 @@ def render_report(
     """Write the page.
 
     Args:
-        figures: of the result that the verdict is about; None if only the verdict is known.
+        figures: of the result that the verdict is about, by benchmark; None if only the verdict is
+            known.
         redact: removes the secrets from a text.
         absent: why there are no figures, and where they are; "`...`" is code.
         nav: text and address of links to other pages.
@@ -93,14 +94,13 @@ def render_report(
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
     views = (*view.shown, *(one for group in view.folded for one in group.benchmarks))
-    by_id = {one.benchmark: one for one in figures or ()}
     charts: dict[str, Chart] = {}
     sections = []
     less = leaves_out(len(views))
     for index, (rows, one) in enumerate(zip(groups, views, strict=True)):
         key = f"b{index + 1}"
-        own = by_id.get(rows[0].benchmark)
-        found = plots(own, redact, rows, all_metrics=not less)
+        own = figures.get(rows[0].benchmark) if figures and index < MOST_DRAWN else None
+        found = plots(own, redact, rows, all_metrics=not less) if index < MOST_DRAWN else ()
         charts |= {f"{key}-{number}": plot.chart for number, plot in enumerate(found)}
         captions = tuple((f"{key}-{number}", plot) for number, plot in enumerate(found))
         sections.append(_section(key, rows, one, captions, footnotes=view.footnotes, links=links))

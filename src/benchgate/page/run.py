@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.model.redact import redacted
 from benchgate.page import facts
 from benchgate.page.frame import render
-from benchgate.page.plots import leaves_out, plots
+from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
 from benchgate.page.prose import sentence, sentences
 from benchgate.report import words
 from benchgate.report.escape import plain_block, plain_line
@@ -16,7 +16,7 @@ from benchgate.report.statistics_table import LEGEND, series_cells
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
@@ -38,7 +38,7 @@ class _Part:
 
 def render_run(
     statistics: ResultStatistics,
-    figures: Sequence[BenchmarkFigures],
+    figures: Mapping[str, BenchmarkFigures],
     redact: Callable[[str], str],
     *,
     nav: Iterable[tuple[str, str]] = (),
@@ -54,7 +54,7 @@ def render_run(
     (run,) = statistics.runs
     run = redacted(run, redact)
     charts: dict[str, Chart] = {}
-    by_name = {redact(one.benchmark): one for one in figures}
+    by_name = {redact(id_): id_ for id_ in figures}
     parts = []
     less = leaves_out(len(figures))
     errors = {failure.benchmark: failure.error for failure in run.failures}
@@ -63,7 +63,8 @@ def render_run(
         series.setdefault(one.benchmark, []).append(one)
     for index, (id_, some) in enumerate(series.items()):
         key = f"b{index + 1}"
-        found = plots(by_name.get(id_), redact, all_metrics=not less)
+        own = figures[by_name[id_]] if id_ in by_name and index < MOST_DRAWN else None
+        found = plots(own, redact, all_metrics=not less)
         charts |= {f"{key}-{number}": plot.chart for number, plot in enumerate(found)}
         parts.append(
             _Part(
