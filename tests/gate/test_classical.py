@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.classical import classical, remarks
+from benchgate.gate.classical import classical, p95_ratio, remarks
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Better, Kind, Metric
 
@@ -75,7 +75,7 @@ def test_golden_cases(
 
 def one(base: Sequence[float], head: Sequence[float], better: Better = Better.LOWER) -> Classical:
     x, y = np.array(base, float), np.array(head, float)
-    return classical([x], [y], [x], [y], [better])[0]
+    return classical([x], [y], [p95_ratio(x, y)], [better])[0]
 
 
 @pytest.mark.parametrize(

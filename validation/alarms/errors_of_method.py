@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.gate.classical import classical
+from benchgate.gate.classical import classical, p95_ratio
 from benchgate.model.run import Better
 from benchgate.stats.mannwhitney import (
     mann_whitney,
@@ -54,7 +54,8 @@ def _classical_builds(rng: np.random.Generator, launches: int, unit: str) -> Boo
     pooled = list(base.reshape(rows, -1)), list(head.reshape(rows, -1))
     medians = list(np.median(base, axis=2)), list(np.median(head, axis=2))
     x, y = pooled if unit == "sample" else medians
-    found = classical(x, y, *pooled, [Better.LOWER] * rows)
+    p95_ratios = [p95_ratio(*both) for both in zip(*pooled, strict=True)]
+    found = classical(x, y, p95_ratios, [Better.LOWER] * rows)
     slower = np.array([one.result == "slower" for one in found])
     builds: BoolArray = np.any(slower.reshape(CLASSICAL_BUILDS, BENCHMARKS), axis=1)
     return builds

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
+    from benchgate.model.launches import Launch
     from benchgate.model.row import Row
 
 _OUTCOMES = {
@@ -37,15 +38,14 @@ LEAST_VALUES = 5
 def classical(
     base: Sequence[FloatArray],
     head: Sequence[FloatArray],
-    base_pooled: Sequence[FloatArray],
-    head_pooled: Sequence[FloatArray],
+    p95_ratios: Sequence[float | None],
     better: Sequence[Better],
 ) -> list[Classical]:
     """Compare rows the classical way.
 
     Args:
         base, head: for each row the values to test, of launches or raw samples.
-        base_pooled, head_pooled: for each row all samples; their p95 are compared.
+        p95_ratios: for each row p95 of all samples, head / base; None if there is none.
         better: for each row the direction of its metric.
 
     Returns:
@@ -58,18 +58,10 @@ def classical(
         if min(x.shape[1], y.shape[1]) >= LEAST_VALUES:
             for index, p in zip(indices, mann_whitney_classical(x, y).tolist(), strict=True):
                 p_values[index] = p
-    ratios = map(_p95_ratio, base_pooled, head_pooled)
     return [
         Classical(p, ratio, _result(p, ratio, direction))
-        for p, ratio, direction in zip(p_values, ratios, better, strict=True)
+        for p, ratio, direction in zip(p_values, p95_ratios, better, strict=True)
     ]
-
-
-def _p95_ratio(base: FloatArray, head: FloatArray) -> float | None:
-    if not len(base) or not len(head):
-        return None
-    base_p95, head_p95 = float(nearest_rank(base, 0.95)), float(nearest_rank(head, 0.95))
-    return head_p95 / base_p95 if base_p95 > 0 else None
 
 
 def _result(p: float | None, ratio: float | None, better: Better) -> str:
@@ -96,9 +88,12 @@ def remarks(found: Classical) -> tuple[str, ...]:
     return ()
 
 
-def pooled(launches: Sequence[FloatArray]) -> FloatArray:
-    """All samples of all launches."""
-    return np.concatenate(launches) if launches else np.empty(0)
+def p95_ratio(base: FloatArray, head: FloatArray) -> float | None:
+    """p95 of the head by that of the base; None if a side has no samples, or the base's is 0."""
+    if not len(base) or not len(head):
+        return None
+    base_p95, head_p95 = float(nearest_rank(base, 0.95)), float(nearest_rank(head, 0.95))
+    return head_p95 / base_p95 if base_p95 > 0 else None
 
 
 def compare_classically(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
@@ -107,15 +102,18 @@ def compare_classically(evidences: Sequence[Evidence], *, raw: bool) -> list[Cla
     Args:
         raw: test all samples, not one value per launch.
     """
-    base_pooled = [pooled([x.samples for x in e.base_launches]) for e in evidences]
-    head_pooled = [pooled([x.samples for x in e.head_launches]) for e in evidences]
     return classical(
-        base_pooled if raw else [e.base for e in evidences],
-        head_pooled if raw else [e.head for e in evidences],
-        base_pooled,
-        head_pooled,
+        [_pooled(e.base_launches) if raw else e.base for e in evidences],
+        [_pooled(e.head_launches) if raw else e.head for e in evidences],
+        # All samples of a suite at once would double the memory.
+        [p95_ratio(_pooled(e.base_launches), _pooled(e.head_launches)) for e in evidences],
         [e.metric.better for e in evidences],
     )
+
+
+def _pooled(launches: Sequence[Launch]) -> FloatArray:
+    """All samples of all launches."""
+    return np.concatenate([one.samples for one in launches]) if launches else np.empty(0)
 
 
 def decide_classically(row: Row) -> Row:
