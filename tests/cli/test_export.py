@@ -19,8 +19,9 @@ from benchgate.describe.loads import histogram_of
 from benchgate.errors import FormatError, UsageError
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Run, Source
+from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,6 +126,51 @@ def test_no_name_runs_as_a_formula(result: Path, export: Callable[..., str]) -> 
     assert {row[0] for row in rows} == {"'=1+1"}
 
 
+def test_every_sample_is_a_line(result: Path, export: Callable[..., str]) -> None:
+    first = Launch(0, 1, np.array([0.1, 1 / 3]), np.array([0.7]))
+    second = Launch(2, 0, np.array([1e-9]), np.empty(0), lane=1)
+    lone = Launch(0, 0, np.array([12.0]), np.empty(0))
+    one = BenchmarkResult(
+        "a, b",
+        "w",
+        Tier.LOCKSTEP,
+        (
+            Series(Metric("time", "s"), 16, (first, second)),
+            Series(Metric("peak_rss", "B"), 1, (lone,)),
+        ),
+    )
+    written(result, Result(run_of(one), run_of(replace(one, series=one.series[1:]))))
+    header, *rows = csv.reader(export("--samples", "-").splitlines())
+    assert header[:4] == ["benchmark", "arm", "metric", "unit"]
+    assert header[4:] == ["round", "order", "lane", "part", "index", "value"]
+    assert rows == [
+        ["a, b", "head", "time", "s", "0", "1", "", "warmup", "0", "0.7"],
+        ["a, b", "head", "time", "s", "0", "1", "", "sample", "0", "0.1"],
+        ["a, b", "head", "time", "s", "0", "1", "", "sample", "1", str(1 / 3)],
+        ["a, b", "head", "time", "s", "2", "0", "1", "sample", "0", "1e-09"],
+        ["a, b", "head", "peak_rss", "B", "0", "0", "", "sample", "0", "12.0"],
+        ["a, b", "base", "peak_rss", "B", "0", "0", "", "sample", "0", "12.0"],
+    ]
+
+
+def test_samples_of_the_chosen_benchmarks(
+    tmp_path: Path, export: Callable[..., str], steps: tuple[BenchmarkResult, BenchmarkResult]
+) -> None:
+    file = tmp_path / "samples.csv"
+    assert export("--samples", file, "--filter", "*/lookup").strip() == ""
+    _, *rows = csv.reader(file.read_text(encoding="utf-8").splitlines())
+    assert {(row[0], row[1]) for row in rows} == {
+        ("orders/lookup", "head"),
+        ("orders/lookup", "base"),
+    }
+    of_head = sum(row[1] == "head" for row in rows)
+    assert of_head == sum(
+        launch.samples.size + launch.warmup.size
+        for series in steps[0].series
+        for launch in series.launches
+    )
+
+
 def test_both_files_at_once(tmp_path: Path, export: Callable[..., str]) -> None:
     log = tmp_path / "latencies.hlog"
     assert export("--hdr", log, "--csv", "-").startswith("benchmark,arm,")
@@ -137,6 +183,8 @@ def test_both_files_at_once(tmp_path: Path, export: Callable[..., str]) -> None:
         ((), "there is nothing to write"),
         (("--hdr", "-", "--csv", "-"), "would both be written to standard output"),
         (("--hdr", "a", "--csv", "a"), "would both be written to a"),
+        (("--samples", "-", "--csv", "-"), "would both be written to standard output"),
+        (("--samples", "-", "--filter", "nothing/*"), "nothing/"),
         (("--csv", "-", "--filter", "nothing/*"), "nothing/"),
         (("--csv", "nowhere/windows.csv"), "nowhere"),
     ],
@@ -157,7 +205,7 @@ def test_a_result_without_a_scenario_is_an_error(result: Path, export: Callable[
     written(result, Result(arm({"parse": 0.001})))
     with pytest.raises(UsageError, match="holds no scenario") as caught:
         export("--csv", "-")
-    assert "benchgate show" in caught.value.hint
+    assert "--samples" in caught.value.hint
 
 
 @pytest.mark.parametrize("histogram", ["", "HISTF", "AAAA", "A" * 400])

@@ -19,7 +19,7 @@ COMMANDS = {
     "history": "Show the course of each benchmark over many runs, and where it changed.",
     "report": "Write a report as a page of HTML.",
     "site": "Write a site with the latest verdicts, the history and a badge.",
-    "export": "Write what scenarios recorded as files for other programs.",
+    "export": "Write what was measured as files for other programs.",
     "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
     "cache": "Show or remove the builds that are kept for the next check.",

@@ -1,11 +1,12 @@
-"""`benchgate export`: writes what scenarios recorded as files for other programs."""
+"""`benchgate export`: writes what was measured as files for other programs."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,40 +16,79 @@ from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_resul
 from benchgate.cli.say import say
 from benchgate.cli.world import repository
 from benchgate.describe.load_files import hdr_log, loaded_arms, windows_csv
+from benchgate.describe.samples_csv import samples_csv
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import ensure_writable
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.describe.load_files import LoadedArm
+    from benchgate.model.result import Result
     from benchgate.model.run import Run
 
 
-def read_loads(path: Path, choice: Choice) -> tuple[Sequence[LoadedArm], str]:
-    """Read the chosen steps of scenarios in a result file, and when the head's run began.
+def _chosen(path: Path, choice: Choice) -> Result:
+    """Read the chosen benchmarks of a result file.
 
     Raises:
-        UsageError: the file cannot be read, or no step of a scenario is chosen.
+        UsageError: the file cannot be read, or no benchmark in it is chosen.
         FormatError: the file is not a result, or it is damaged.
     """
     result = read_any([path])
-    every = {one.benchmark for one in loaded_arms(result)}
-    if not every:
-        raise UsageError(
-            f"{path}: holds no scenario, and only scenarios have histograms and windows",
-            hint="`benchgate show` and `show --json` give the statistics of other benchmarks.",
-        )
-    if not any(choice.wants(id_, ()) for id_ in every):
-        raise nothing_chosen(choice, dict.fromkeys(every, ()))
 
     def chosen(run: Run) -> Run:
         return replace(run, benchmarks=tuple(b for b in run.benchmarks if choice.wants(b.id, ())))
 
-    base = chosen(result.base) if result.base else None
-    return loaded_arms(replace(result, head=chosen(result.head), base=base)), result.head.started
+    found = replace(result, head=chosen(result.head), base=result.base and chosen(result.base))
+    if not found.head.benchmarks and not (found.base and found.base.benchmarks):
+        every = {one.id for run in (result.head, result.base) if run for one in run.benchmarks}
+        raise nothing_chosen(choice, dict.fromkeys(every, ()))
+    return found
+
+
+def _loads(path: Path, result: Result) -> Sequence[LoadedArm]:
+    """The steps of scenarios among the chosen benchmarks.
+
+    Raises:
+        UsageError: there are none.
+    """
+    arms = loaded_arms(result)
+    if not arms:
+        raise UsageError(
+            f"{path}: holds no scenario, and only scenarios have histograms and windows",
+            hint="`--samples` writes the samples of other benchmarks.",
+        )
+    return arms
+
+
+def _hdr(path: Path, result: Result) -> tuple[str, str]:
+    arms = _loads(path, result)
+    try:
+        log = hdr_log(arms, result.head.started)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error.message}", hint=error.hint) from None
+    return log, counted(sum(len(one.launches) for one in arms), "histogram")
+
+
+def _windows(path: Path, result: Result) -> tuple[str, str]:
+    arms = _loads(path, result)
+    windows = sum(len(launch.windows.ops) for one in arms for launch in one.launches)
+    return windows_csv(arms), counted(windows, "window")
+
+
+def _samples(_: Path, result: Result) -> tuple[str, str]:
+    text, count = samples_csv(result)
+    return text, counted(count, "value")
+
+
+_WRITERS: Final[Mapping[str, Callable[[Path, Result], tuple[str, str]]]] = {
+    "hdr": _hdr,
+    "csv": _windows,
+    "samples": _samples,
+}
 
 
 @click.command("export")
@@ -56,62 +96,47 @@ def read_loads(path: Path, choice: Choice) -> tuple[Sequence[LoadedArm], str]:
 @o.options(o.FILTER)
 @o.report_option("--hdr", "the histograms as a log of HdrHistogram")
 @o.report_option("--csv", "the time windows as CSV")
-def command(
-    result: Path | None,
-    globs: tuple[str, ...],
-    hdr_file: Path | None,
-    csv_file: Path | None,
-) -> None:
-    """Write what scenarios recorded as files for other programs.
+@o.report_option("--samples", "every sample as CSV")
+def command(result: Path | None, globs: tuple[str, ...], **given: Path | None) -> None:
+    """Write what was measured as files for other programs.
 
     RESULT is a result file, by default that of the last check here.
 
-    --hdr writes one histogram for each launch of each step, with latencies in ns, which the tools
-    of HdrHistogram read. --csv writes a line for each second of each launch: operations, errors,
-    and percentiles of the latencies in seconds.
+    --samples writes a line for each sample of each benchmark. The others are for scenarios. --hdr
+    writes one histogram for each launch of each step, with latencies in ns, which the tools of
+    HdrHistogram read. --csv writes a line for each second of each launch: operations, errors, and
+    percentiles of the latencies in seconds.
 
     \b
     Examples:
+      benchgate export --samples samples.csv
       benchgate export --hdr latencies.hlog
       benchgate export result.json.gz --csv - --filter 'orders/*'
     """
-    wanted = {"hdr": hdr_file, "csv": csv_file}
-    files = {option: path for option, path in wanted.items() if path is not None}
-    if not files:
+    files = {name: given[f"{name}_file"] for name in _WRITERS}
+    wanted = {name: file for name, file in files.items() if file is not None}
+    if not wanted:
         raise UsageError(
-            "there is nothing to write", hint="Name a file with --hdr, with --csv, or both."
+            "there is nothing to write",
+            hint="Name a file with --samples, with --hdr, with --csv, or several of them.",
         )
-    if hdr_file is not None and csv_file is not None and _is_same(hdr_file, csv_file):
-        raise UsageError(
-            f"--hdr and --csv would both be written to {_named(hdr_file)}",
-            hint="Give one of them another file.",
-        )
+    for (one, file), (other, same) in combinations(wanted.items(), 2):
+        if file.absolute() == same.absolute():
+            raise UsageError(
+                f"--{one} and --{other} would both be written to {_named(file)}",
+                hint="Give one of them another file.",
+            )
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
-    for option, file in files.items():
+    for name, file in wanted.items():
         if file != STANDARD_OUTPUT:
-            keep(path, **{option: file})
+            keep(path, **{name: file})
             ensure_writable(file)
-    arms, started = read_loads(path, Choice(globs))
-    if hdr_file is not None:
-        launches = sum(len(one.launches) for one in arms)
-        try:
-            log = hdr_log(arms, started)
-        except FormatError as error:
-            raise FormatError(f"{path}: {error.message}", hint=error.hint) from None
-        _write(hdr_file, log, counted(launches, "histogram"))
-    if csv_file is not None:
-        windows = sum(len(launch.windows.ops) for one in arms for launch in one.launches)
-        _write(csv_file, windows_csv(arms), counted(windows, "window"))
-
-
-def _write(path: Path, text: str, what: str) -> None:
-    put(path, text.encode())
-    if path != STANDARD_OUTPUT:
-        say(f"{path}: {what}", err=True)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one.absolute() == other.absolute()
+    chosen = _chosen(path, Choice(globs))
+    texts = {name: _WRITERS[name](path, chosen) for name in wanted}
+    for name, (text, what) in texts.items():
+        put(wanted[name], text.encode())
+        if wanted[name] != STANDARD_OUTPUT:
+            say(f"{wanted[name]}: {what}", err=True)
 
 
 def _named(path: Path) -> str:
