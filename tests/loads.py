@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchgate.model.launches import Launch
 from benchgate.model.load import (
     Generator,
     KeptError,
@@ -17,7 +18,7 @@ from benchgate.model.load import (
     WorkerGroup,
 )
 from benchgate.model.metrics import UNDER_LOAD
-from benchgate.model.run import BenchmarkResult, Launch, Series, Tier
+from benchgate.model.run import BenchmarkResult, Series, Tier
 from benchgate.stats.hdr import encode
 from benchgate.stats.histogram import Histogram
 from benchgate.stats.packed import pack

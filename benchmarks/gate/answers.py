@@ -17,7 +17,8 @@ from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
-from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier
+from benchgate.model.launches import Launch
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.quantiles import nearest_rank

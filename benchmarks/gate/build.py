@@ -11,7 +11,8 @@ from benchgate.gate.recorded_build import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+from benchgate.model.launches import Launch
+from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,6 +11,7 @@ from benchgate.baselines.unverified import KnownBenchmarks, cleaned
 from benchgate.config import loads
 from benchgate.gate.judging import judge_run
 from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
 from benchgate.model.metrics import OWN, TIME
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import ConfigTables, Policy
@@ -19,7 +20,6 @@ from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
     BenchmarkResult,
-    Launch,
     Metric,
     Run,
     Series,

@@ -32,10 +32,10 @@ from benchgate.github.events import EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import join
+from benchgate.model.launches import LARGEST
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import Run, Source, Status
-from benchgate.model.samples import LARGEST
 from benchgate.report.comment import COMMENT_BYTES
 from benchgate.session.choice import EVERYTHING, Choice
 
@@ -738,7 +738,7 @@ def test_joined_parts_are_a_whole(make: Make) -> None:
 
 def not_a_number() -> bytes:
     document = json.loads(gzip.decompress(as_file(measured({"a": 1e-3}))))
-    document["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"][0] = float("nan")
+    document["head"]["benchmarks"][0]["series"][0]["launches"]["per_unit"] = float("nan")
     return json.dumps(document).encode()
 
 

@@ -180,7 +180,7 @@ def test_a_seed_repeats_the_choices(benchgate: Program, toy: Project) -> None:
         result = json.loads(path.read_text())
         orders.append(
             [
-                [launch["order"] for launch in benchmark["series"][0]["launches"]]
+                benchmark["series"][0]["launches"]["order"]
                 for benchmark in result["head"]["benchmarks"]
             ]
         )

@@ -50,7 +50,8 @@ def lanes_in(path: Path) -> Iterator[tuple[int, int | None]]:
             assert benchmark["status"] == "ok", benchmark["error"]
             for series in benchmark["series"]:
                 if series["metric"]["name"] == "time":
-                    yield from ((one["round"], one["lane"]) for one in series["launches"])
+                    launches = series["launches"]
+                    yield from zip(launches["round"], launches["lane"], strict=True)
 
 
 def check(benchgate: Program, toy: Project, source: str, *options: str) -> tuple[str, set[Any]]:

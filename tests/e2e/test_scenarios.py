@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.baselines.own_file import read_result
+from benchgate.gate.evidence import series_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -119,7 +122,7 @@ def test_a_run_measures_as_many_iterations_as_the_scenario_says(
     lookup, count = result_of(output)["head"]["benchmarks"]
     assert [lookup["id"], count["id"]] == ["orders/lookup", "orders/count"]
     assert lookup["status"] == count["status"] == "ok"
-    assert [len(one["launches"]) for one in lookup["series"]] == [2] * 6
+    assert [len(one["launches"]["round"]) for one in lookup["series"]] == [2] * 6
     assert [launch["round"] for launch in lookup["load"]["launches"]] == [0, 1]
     assert all(launch["ops"] > 0 for launch in lookup["load"]["launches"])
     assert lookup["location"].startswith("load/orders.toml:")
@@ -218,17 +221,14 @@ def test_each_side_is_loaded_with_its_own_server(benchgate: Program, shop: Proje
     done = benchgate(shop.root, "check", "--against", "HEAD", "--rounds", "2", "--output", output)
 
     done.check(0)
-    result = result_of(output)
-    [before], [after] = (
-        [
-            series["launches"]
-            for series in result[arm]["benchmarks"][0]["series"]
-            if series["metric"]["name"] == "time_p50"
-        ]
-        for arm in ("base", "head")
-    )
+    result = read_result(output)
+    assert result.base
+    before, after = (series_of(run.benchmarks[0], "time_p50") for run in (result.base, result.head))
+    assert before
+    assert after
     assert all(
-        old["samples"][0] < new["samples"][0] for old, new in zip(before, after, strict=True)
+        old.samples[0] < new.samples[0]
+        for old, new in zip(before.launches, after.launches, strict=True)
     )
 
 

@@ -80,7 +80,7 @@ def test_a_slower_benchmark_of_a_suite_is_a_regression(benchgate: Program, fake:
     result = json.loads(gzip.decompress((fake.root.parent / "result.json.gz").read_bytes()))
     for one in result["head"]["benchmarks"]:
         (series,) = one["series"]
-        assert {len(launch["samples"]) for launch in series["launches"]} == {1}
+        assert set(series["launches"]["samples"]) == {1}
     again = benchgate(fake.root, "compare", "../result.json.gz", "--json", "-")
     again.check(3)
     assert rows_of(again) == rows

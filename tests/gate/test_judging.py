@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     from tests.world import Fake, World
 
+    from benchgate.model.launches import Launch
     from benchgate.model.result import Result
-    from benchgate.model.run import Launch, Run, Series
+    from benchgate.model.run import Run, Series
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 

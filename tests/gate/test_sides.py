@@ -13,17 +13,8 @@ from benchgate.gate.rows import sides
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.run import (
-    BenchmarkResult,
-    Better,
-    Kind,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.launches import Launch
+from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from benchgate.model.row import Row

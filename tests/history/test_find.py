@@ -17,7 +17,8 @@ from benchgate.history.parquet import to_table
 from benchgate.history.query import Rows
 from benchgate.history.record import record_of, why_not_kept
 from benchgate.model.codec import HISTORY
-from benchgate.model.run import CANARY_ID, Kind, Launch, Metric, Series, Source, Status, Tier
+from benchgate.model.launches import Launch
+from benchgate.model.run import CANARY_ID, Kind, Metric, Series, Source, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
+from base64 import b64decode, b64encode
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -17,6 +20,7 @@ from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT, decode_result, encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import join
+from benchgate.model.launches import LARGEST, Launch
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
@@ -33,7 +37,6 @@ from benchgate.model.run import (
     BenchmarkResult,
     Better,
     Kind,
-    Launch,
     Metric,
     Run,
     Series,
@@ -41,10 +44,9 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
-from benchgate.model.samples import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 NAME = "result.json"
 KEPT = ConfigTables("benchgate.toml", {"gate": {"margin": "3%"}}, {"gate": 1, "gate.margin": 2})
@@ -203,13 +205,13 @@ def test_anything_else_is_refused(data: bytes) -> None:
         decode_result(data, NAME)
 
 
-def test_samples_are_read_only_float64() -> None:
-    whole = document()
-    whole["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"] = [1, 2]
-    read = decode_result(json.dumps(whole).encode(), NAME)
-    samples = read.head.benchmarks[0].series[0].launches[0].samples
-    assert samples.dtype == np.float64
-    assert not samples.flags.writeable
+@pytest.mark.parametrize("values", [(1.0, 2.0), (math.pi, 2.0)])
+def test_samples_are_read_only_float64(values: tuple[float, ...]) -> None:
+    read = read_again(launch(0, *values, warmup=(3.0,)))
+    for array in (read[0].samples, read[0].warmup):
+        assert array.dtype == np.float64
+        assert not array.flags.writeable
+    assert (*read[0].samples, *read[0].warmup) == (*values, 3.0)
 
 
 def test_the_layout_is_the_documented_one() -> None:
@@ -227,10 +229,15 @@ def test_the_layout_is_the_documented_one() -> None:
         "metric": {"name": "time", "unit": "s", "better": "lower", "kind": "sampled"},
         "loops": 16,
         "counter": "",
-        "launches": [
-            {"round": 0, "order": 0, "samples": [0.25, 0.5], "warmup": [], "lane": None},
-            {"round": 1, "order": 0, "samples": [0.125], "warmup": [], "lane": None},
-        ],
+        "launches": {
+            "round": [0, 1],
+            "order": [0, 0],
+            "lane": [None, None],
+            "warmup": [0, 0],
+            "samples": [2, 1],
+            "per_unit": 16e9,
+            "values": "AAAAKFCUa9Y17tx3AAEA",
+        },
     }
 
 
@@ -250,8 +257,36 @@ def test_the_schema_refuses_what_reading_refuses() -> None:
     assert not validator.is_valid({"schema": RESULT.version})
 
 
+def result_of(*launches: Launch, unit: str = "s") -> Result:
+    """A result with one series."""
+    one = replace(benchmark(), series=(Series(Metric("it", unit), 16, launches),))
+    return Result(head=run(one))
+
+
+def read_again(*launches: Launch, unit: str = "s") -> tuple[Launch, ...]:
+    """The launches, as they are read from a file."""
+    read = decode_result(encode_result(result_of(*launches, unit=unit), as_is), NAME)
+    return read.head.benchmarks[0].series[0].launches
+
+
 SERIES = "head.benchmarks[0].series[0]"
-LAUNCH = f"{SERIES}.launches[1]"
+TABLE = f"{SERIES}.launches"
+LAUNCH = f"{TABLE}[1]"
+
+
+def table(samples: Sequence[float], warmup: Sequence[float] = ()) -> dict[str, Any]:
+    """Two launches in a file, the second one with these values."""
+    values = np.array([0.5, *warmup, *samples])
+    planes = values.astype("<f8").view(np.uint8).reshape(-1, 8).T
+    return {
+        "round": [0, 1],
+        "order": [0, 0],
+        "lane": [None, None],
+        "warmup": [0, len(warmup)],
+        "samples": [1, len(samples)],
+        "per_unit": None,
+        "values": b64encode(planes.tobytes()).decode(),
+    }
 
 
 def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
@@ -271,43 +306,48 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
+        (TABLE, table([1.0, -0.1]), f"{LAUNCH}.samples[1]: -0.1 is negative, which a time cannot"),
+        (TABLE, table([1.0], warmup=[-1.0]), f"{LAUNCH}.warmup[0]: -1.0 is negative, which a time"),
+        (TABLE, table([1, math.nan]), f"{LAUNCH}.samples[1]: nan is not a finite number"),
+        (TABLE, table([math.inf]), f"{LAUNCH}.samples[0]: inf is not a finite number"),
+        (TABLE, table([1e151]), f"{LAUNCH}.samples[0]: 1e+151 is beyond what can be measured"),
+        (f"{TABLE}.samples", [2, 0], f"{TABLE}.samples[1]: 0: must be at least 1"),
+        (f"{TABLE}.samples", [2, True], f"{TABLE}.samples[1]: true is not a whole number"),
+        (f"{TABLE}.samples", [2, "1"], f'{TABLE}.samples[1]: "1" is not a whole number'),
+        (f"{TABLE}.samples", "1", f'{TABLE}.samples: "1" is not an array'),
         (
-            f"{LAUNCH}.samples",
-            [1.0, -0.1],
-            f"{LAUNCH}.samples[1]: -0.1 is negative, which a time cannot be",
+            f"{TABLE}.samples",
+            [2, 10**400],
+            f"{TABLE}.samples: more than 10000000 values are the limit of a series",
         ),
-        (f"{LAUNCH}.warmup", [-1], f"{LAUNCH}.warmup[0]: -1.0 is negative, which a time cannot be"),
+        (f"{TABLE}.samples", [2], f"{TABLE}.samples: must have as many entries as `round`"),
+        (f"{TABLE}.lane", [None, -1], f"{TABLE}.lane[1]: -1: must be at least 0"),
+        (f"{TABLE}.order", [0] * 3, f"{TABLE}.order: must have as many entries as `round`"),
+        (f"{TABLE}.round", [0, 0], f"{LAUNCH}.round: round 0 comes after round 0"),
+        (f"{TABLE}.round", [0, 1.5], f"{TABLE}.round[1]: 1.5 is not a whole number"),
+        (f"{TABLE}.round", [0, -1], f"{TABLE}.round[1]: -1: must be at least 0"),
+        (f"{TABLE}.per_unit", 0, f"{TABLE}.per_unit: 0: must be at least 1e-09"),
         (
-            f"{LAUNCH}.samples",
-            [1, float("nan")],
-            f"{LAUNCH}.samples[1]: NaN is not a finite number",
+            f"{TABLE}.per_unit",
+            None,
+            f"{TABLE}.values: holds 15 bytes, which are not those of 3 values",
         ),
         (
-            f"{LAUNCH}.samples",
-            [float("inf")],
-            f"{LAUNCH}.samples[0]: Infinity is not a finite number",
+            f"{TABLE}.values",
+            "AAAAAAA=",
+            f"{TABLE}.values: holds 5 bytes, which are not those of 3 values",
         ),
+        (f"{TABLE}.values", "", f"{TABLE}.values: holds 0 bytes, which are not those of 3 values"),
         (
-            f"{LAUNCH}.samples",
-            [1e151],
-            f"{LAUNCH}.samples[0]: 1e+151: must be at most 1e+150",
+            f"{TABLE}.values",
+            "AAAA" * 9,
+            f"{TABLE}.values: holds 27 bytes, which are not those of 3 values",
         ),
-        (f"{LAUNCH}.samples", [1, True], f"{LAUNCH}.samples[1]: true is not a number"),
-        (f"{LAUNCH}.samples", [None], f"{LAUNCH}.samples[0]: null is not a number"),
-        (f"{LAUNCH}.samples", ["1"], f'{LAUNCH}.samples[0]: "1" is not a number'),
-        (f"{LAUNCH}.samples", [[1]], f"{LAUNCH}.samples[0]: an array is not a number"),
-        (f"{LAUNCH}.samples", [], f"{LAUNCH}.samples: is empty"),
-        (f"{LAUNCH}.samples", "1", f'{LAUNCH}.samples: "1" is not an array'),
-        (
-            f"{LAUNCH}.samples",
-            [10**400],
-            f"{LAUNCH}.samples[0]: {'1' + '0' * 39}... is not a finite number",
-        ),
-        (f"{LAUNCH}.round", 0, f"{LAUNCH}.round: round 0 comes after round 0"),
-        (f"{LAUNCH}.round", 1.5, f"{LAUNCH}.round: 1.5 is not a whole number"),
-        (f"{LAUNCH}.round", -1, f"{LAUNCH}.round: -1: must be at least 0"),
-        (f"{LAUNCH}.extra", 1, f'{LAUNCH}: unknown key "extra"'),
-        (LAUNCH, 5, f"{LAUNCH}: 5 is not an object"),
+        (f"{TABLE}.values", "A", f"{TABLE}.values: is not base64"),
+        (f"{TABLE}.values", "\u00e4", f"{TABLE}.values: is not base64"),
+        (f"{TABLE}.values", [1], f"{TABLE}.values: an array is not a text"),
+        (f"{TABLE}.extra", 1, f'{TABLE}: unknown key "extra"'),
+        (TABLE, [], f"{TABLE}: an array is not an object"),
         (
             f"{SERIES}.metric.better",
             "up",
@@ -364,7 +404,7 @@ def test_wrong_values_are_refused_with_their_place(place: str, value: object, me
     set_at(place, value)(whole)
     with pytest.raises(FormatError) as caught:
         decode_result(json.dumps(whole).encode(), NAME)
-    assert caught.value.message == f"{NAME}: {message}"
+    assert caught.value.message.startswith(f"{NAME}: {message}")
     assert caught.value.hint
 
 
@@ -402,11 +442,31 @@ def test_two_benchmarks_of_one_id_are_refused() -> None:
 
 
 def test_negative_values_that_are_no_times_are_read() -> None:
-    whole = document()
-    whole["head"]["benchmarks"][0]["series"][0]["metric"]["unit"] = "B"
-    whole["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"] = [-1.0]
-    read = decode_result(json.dumps(whole).encode(), NAME)
-    assert read.head.benchmarks[0].series[0].launches[0].samples.tolist() == [-1.0]
+    assert read_again(launch(0, -1.0), unit="B")[0].samples.tolist() == [-1.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "bytes_each"),
+    [
+        ((3e-9 / 16, 255e-9 / 16), "s", 1),
+        ((3e-9 / 16, 256e-9 / 16), "s", 2),
+        ((123456789e-9 / 16, 1e-9 / 16), "s", 4),
+        ((1 / 3,), "s", 8),
+        ((0.0, 2.0**53), "B", 8),
+        ((0.0,), "B", 1),
+        ((70_000.0,), "B", 3),
+        ((-1.0,), "B", 8),
+        ((1e150, -1e-300), "B", 8),
+    ],
+)
+def test_whole_numbers_take_few_bytes(
+    values: tuple[float, ...], unit: str, bytes_each: int
+) -> None:
+    written = encode_result(result_of(launch(0, *values), unit=unit), as_is)
+    stored = json.loads(written)["head"]["benchmarks"][0]["series"][0]["launches"]
+    assert len(b64decode(stored["values"])) == len(values) * bytes_each
+    (read,) = decode_result(written, NAME).head.benchmarks[0].series[0].launches
+    assert tuple(read.samples) == values
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
 from benchgate.model.metrics import COUNTERS, OWN
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
@@ -16,7 +17,6 @@ from benchgate.model.run import (
     CANARY_IDS,
     CHANGED_FILES_ID,
     BenchmarkResult,
-    Launch,
     Run,
     Series,
     Source,

@@ -14,7 +14,8 @@ from benchgate.stats.spread import robust_spread
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.model.run import Launch, Series
+    from benchgate.model.launches import Launch
+    from benchgate.model.run import Series
 
 _LEAST_PAIRS = 2
 

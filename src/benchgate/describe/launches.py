@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.interval import Interval
-    from benchgate.model.run import Launch
+    from benchgate.model.launches import Launch
     from benchgate.stats.outliers import OutlierMode
 
 WINDOW = 10

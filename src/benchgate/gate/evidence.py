@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
+    from benchgate.model.launches import Launch
+    from benchgate.model.run import BenchmarkResult, Metric, Series
 
 _ALIKE_LOOPS = 1.5
 # What follows a file in the ids of pytest; and a module, or a benchmark, in those of asv.

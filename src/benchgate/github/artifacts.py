@@ -135,7 +135,7 @@ class Limits:
         ratio: unpacked bytes per byte of the archive.
     """
 
-    archive_bytes: int = 64 << 20
+    archive_bytes: int = 128 << 20
     member_bytes: int = 256 << 20
     ratio: int = 300
 

@@ -7,20 +7,20 @@ from typing import Final
 
 from benchgate.errors import FormatError
 
-MAX_CONTAINERS: Final = 5_000_000
-"""Most arrays and objects in one file: eight times those of 10,000 benchmarks x 20 launches.
+MAX_CONTAINERS: Final = 2_000_000
+"""Most arrays and objects in one file: four times those of 10,000 benchmarks x 20 launches.
 
 An empty array takes three bytes in the file, and twenty times as many in memory.
 """
 
-MAX_VALUES: Final = 40_000_000
-"""Most values in one file: four times the samples of 10,000 benchmarks x 20 launches.
+MAX_VALUES: Final = 10_000_000
+"""Most values in one file: twice those of 10,000 benchmarks x 20 launches of two metrics.
 
-A number takes two bytes in the file, and sixteen times as many in memory.
+A number takes two bytes in the file, and sixteen times as many in memory. Samples are packed.
 """
 
-MAX_COLONS: Final = 12_000_000
-"""Most colons in one file: twice the keys of 10,000 benchmarks x 20 launches of three metrics.
+MAX_COLONS: Final = 3_000_000
+"""Most colons in one file: three times the keys of 10,000 benchmarks of two metrics.
 
 A key and its value take four bytes in the file, and a hundred times as many in memory.
 """
@@ -32,6 +32,9 @@ An unknown key takes ten bytes in the file. What tells that it is unknown takes 
 """
 
 KEYS_OF_AN_OBJECT: Final = 1000
+
+# What makes no structure: everything but quotes, braces, colons, and what may follow a backslash.
+_CONTENT: Final = bytes(set(range(256)) - set(b'"{}:\\/bfnrtu'))
 
 # An object of nothing but numbers, as most are; or a text, which is a key before a colon; or where
 # an object begins or ends. A text that nothing closes reaches to the end.
@@ -76,7 +79,7 @@ def require_few_keys(data: bytes, name: str) -> None:
         return
     counts = [0]
     many = 0
-    for piece in _PIECE.finditer(data):
+    for piece in _PIECE.finditer(data.translate(None, delete=_CONTENT)):
         if piece[1] is not None:
             counts[-1] += 1
             many += counts[-1] > KEYS_OF_AN_OBJECT

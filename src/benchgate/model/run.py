@@ -6,17 +6,27 @@ order in which they were measured; nobody changes them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TypeVar
 
-from pydantic import AfterValidator, FailFast, Field, model_validator
+import numpy as np
+from pydantic import AfterValidator, FailFast, Field, field_serializer, model_validator
 
 from benchgate.json_object import Count, JsonObject, Name, Text, Timestamp, misplaced
 from benchgate.model.environment import Environment
+from benchgate.model.launches import (
+    LARGEST,
+    AsTable,
+    Launch,
+    LaunchTable,
+    all_values,
+    per_unit_of,
+    where,
+)
 from benchgate.model.load import LoadResult
-from benchgate.model.samples import Samples, Warmup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -94,27 +104,6 @@ class Metric(JsonObject):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Launch(JsonObject):
-    """The samples of one fresh process: the unit of independence.
-
-    Attributes:
-        round: the pass in which it was measured, from 0; launches of both arms with the
-            same round were measured in turn.
-        order: this arm's position in the round; 0 for the arm that was started first.
-        samples: shape (n,), n >= 1, in the metric's unit, per operation.
-        warmup: shape (k,), the samples that were taken before and discarded.
-        lane: number of the lane in which it was measured while others were measured in other
-            lanes, from 0; None if nothing else was measured at the same time.
-    """
-
-    round: Count
-    order: Count
-    samples: Samples
-    warmup: Warmup
-    lane: Count | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Series(JsonObject):
     """One metric of one benchmark, launch by launch.
 
@@ -126,7 +115,7 @@ class Series(JsonObject):
 
     metric: Metric
     loops: Annotated[int, Field(ge=1)]
-    launches: Annotated[tuple[Launch, ...], FailFast()]
+    launches: Annotated[tuple[Launch, ...], AsTable()]
     counter: Text = ""
 
     @property
@@ -134,15 +123,21 @@ class Series(JsonObject):
         """What a reader of the values must know."""
         return (f"counted by {self.counter}",) if self.counter else ()
 
+    @field_serializer("launches")
+    def _as_table(self, launches: tuple[Launch, ...]) -> LaunchTable:
+        return LaunchTable.of(launches, per_unit_of(self.metric.unit, self.loops))
+
     @model_validator(mode="after")
-    def _times_are_not_negative(self) -> Self:
-        if self.metric.unit == "s":
-            for index, launch in enumerate(self.launches):
-                for key, values in (("warmup", launch.warmup), ("samples", launch.samples)):
-                    if values.size and values.min() < 0:
-                        worst = int((values < 0).argmax())
-                        message = f"{values[worst]} is negative, which a time cannot be"
-                        raise misplaced(message, "launches", index, key, worst)
+    def _values_are_plausible(self) -> Self:
+        values = all_values(self.launches)
+        is_time = self.metric.unit == "s"
+        plausible = np.abs(values) <= LARGEST
+        if is_time:
+            plausible &= values >= 0
+        if not plausible.all():
+            worst = int(plausible.argmin())
+            message = _implausible(float(values[worst]))
+            raise misplaced(message, "launches", *where(self.launches, worst))
         return self
 
     @model_validator(mode="after")
@@ -153,6 +148,14 @@ class Series(JsonObject):
                 message = f"round {rounds[index]} comes after round {rounds[index - 1]}"
                 raise misplaced(message, "launches", index, "round")
         return self
+
+
+def _implausible(value: float) -> str:
+    if not math.isfinite(value):
+        return f"{value} is not a finite number"
+    if abs(value) > LARGEST:
+        return f"{value} is beyond what can be measured"
+    return f"{value} is negative, which a time cannot be"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

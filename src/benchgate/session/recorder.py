@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
+from benchgate.model.launches import Launch
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, VALGRIND
-from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
+from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Series, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

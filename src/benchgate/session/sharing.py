@@ -14,7 +14,7 @@ from benchgate.units import format_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.model.run import Launch
+    from benchgate.model.launches import Launch
 
 # Rounds in lanes that show how much a benchmark varies there.
 LEAST_ROUNDS = 5

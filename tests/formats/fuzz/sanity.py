@@ -11,10 +11,10 @@ from benchgate.formats.registry import FORMATS, find_format
 from benchgate.json_object import MAX_NAME, MAX_TEXT
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
+from benchgate.model.launches import LARGEST
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Status
 from benchgate.model.run import Source as Code
-from benchgate.model.samples import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
