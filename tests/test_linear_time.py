@@ -16,16 +16,24 @@ from tests.results import measured
 
 from benchgate.baselines.base_config import MOST_BYTES
 from benchgate.config import loads
+from benchgate.config.loosening import loosening
+from benchgate.config.rules import matches
+from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
 from benchgate.gate.judging import judge_run
-from benchgate.model.codec import decode_result, encode_result
+from benchgate.gate.make_verdict import make_verdict
+from benchgate.json_object import MAX_NAME
+from benchgate.load.reading import read_scenario
+from benchgate.measure.replies import read_reply
+from benchgate.model.codec import VERDICT, decode_result, encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.formats.case import Case
 
@@ -130,6 +138,8 @@ def test_removing_secrets(piece: str, before: str) -> None:
     assert not grows_too_fast(make, Redactor({"A_TOKEN": "hunter2"}), TEXT_CHARACTERS)
 
 
+CONFIG = loads("", "benchgate.toml")
+FORMAT_BYTES = 100_000
 RESULT_BYTES = 4_200_000
 GENUINE = encode_result(measured({"a": 1e-3}, {"a": 1e-3}), str).decode()
 
@@ -170,6 +180,118 @@ def test_reading_a_result(make: Input) -> None:
     assert not grows_too_fast(make, result, RESULT_BYTES)
 
 
+VERDICT_FILE = VERDICT.write(
+    make_verdict(judge_run(decode_result(GENUINE.encode(), "it"), CONFIG), CONFIG), str
+).decode()
+
+
+def in_verdict(place: str, filling: Input) -> Input:
+    before, after = VERDICT_FILE.split(place, 1)
+    return lambda size: f"{before}{filling(size)}{after}"
+
+
+VERDICTS = {
+    "keys": in_verdict("{", entries('"%x":1,', around="{{{}")),
+    "rows": in_verdict('"rows": [', run("{},", around='"rows": [{}')),
+    "warnings": in_verdict('"warnings": []', run('"a",', around='"warnings": [{}"a"]')),
+    "arrays": in_verdict('"warnings": []', run("[", around='"warnings": {}')),
+}
+
+
+@pytest.mark.parametrize("make", VERDICTS.values(), ids=VERDICTS)
+def test_reading_a_verdict(make: Input) -> None:
+    def read(text: str) -> None:
+        with suppress(FormatError):
+            VERDICT.read(text.encode(), "it")
+
+    assert not grows_too_fast(make, read, RESULT_BYTES)
+
+
+SCENARIO = 'name = "a"\n[load]\nworkers = 1\n'
+SCENARIOS = {
+    "steps": (
+        ".toml",
+        entries('[[step]]\nname = "a%x"\nsql = "select 1"\n', around=SCENARIO + "{}"),
+    ),
+    "equal steps": (
+        ".toml",
+        run('[[step]]\nname = "a"\nsql = "select 1"\n', around=SCENARIO + "{}"),
+    ),
+    "targets": (".toml", entries('[[target]]\nname = "a%x"\n', around=SCENARIO + "{}")),
+    "services": (
+        ".toml",
+        entries('[[service]]\nname = "a%x"\nstart = "a"\n', around=SCENARIO + "{}"),
+    ),
+    "unknown keys": (".toml", entries("a%x = 1\n")),
+    "braces": (".toml", run("{{a", around=SCENARIO + '[[step]]\nname = "a"\nsql = "{}"')),
+    "names in braces": (
+        ".toml",
+        entries("{%x}", around=SCENARIO.replace("{", "{{") + '[[step]]\nname = "a"\nsql = "{}"'),
+    ),
+    "digits": (".toml", run("1", around='name = "a"\n[load]\nduration = "{}"')),
+    "keys in JSON": (".json", entries('"%x":1,', around='{{{}"a":1}}')),
+    "arrays in JSON": (".json", run("[")),
+    "an open text in JSON": (".json", run('\\"', around='{"a":"{}')),
+    "lines in JSON": (".json", run("\n", around='{"a":{}1}')),
+    "keys in YAML": (".yaml", entries("a%x: 1\n")),
+    "lists in YAML": (".yaml", run("[")),
+    "dashes in YAML": (".yaml", run("- ")),
+    "spaces in YAML": (".yaml", run(" ", around="a:{}1")),
+    "texts in YAML": (".yaml", run("''", around="a: '{}'")),
+}
+
+
+@pytest.mark.parametrize(("suffix", "make"), SCENARIOS.values(), ids=SCENARIOS)
+def test_reading_a_scenario(tmp_path: Path, suffix: str, make: Input) -> None:
+    path = tmp_path / f"a{suffix}"
+
+    def read(text: str) -> None:
+        path.write_text(text, encoding="utf-8")
+        with suppress(ConfigError):
+            read_scenario(path, "it")
+
+    assert not grows_too_fast(make, read, FORMAT_BYTES)
+
+
+REPLIES = {
+    "arrays": run("["),
+    "keys": entries('"%x":1,', around='{{{}"a":1}}'),
+    "a number": run("1"),
+    "a text": run("a", around='{"error":"{}"}'),
+    "an open text": run('\\"', around='{"error":"{}'),
+    "times": run("[1,1],", around='{"samples":[{}[1,1]]}'),
+}
+
+
+@pytest.mark.parametrize("step", ["open", "sample", "close"])
+@pytest.mark.parametrize("make", REPLIES.values(), ids=REPLIES)
+def test_reading_the_reply_of_a_worker(step: str, make: Input) -> None:
+    assert not grows_too_fast(make, lambda text: read_reply(step, text.encode()), 200_000)
+
+
+GLOBS = {
+    "stars": "*a" * 100 + "b",
+    "stars in a row": "*" * 200 + "b",
+    "question marks": "*" + "?" * 200 + "b",
+    "a star and more": "*" + "a" * 200 + "b",
+}
+
+
+@pytest.mark.parametrize("glob", GLOBS.values(), ids=GLOBS)
+def test_matching_a_glob(glob: str) -> None:
+    assert not grows_too_fast(run("a"), lambda name: matches(glob, name), MAX_NAME)
+
+
+def test_comparing_rules_for_many_benchmarks() -> None:
+    rules = "".join(f'[[rule]]\nbenchmark = "g/{n}*"\nmargin = "3%"\n' for n in range(MOST_RULES))
+    head = loads(rules, "benchgate.toml")
+
+    def make(size: int) -> list[str]:
+        return [f"g/{n}" for n in range(size)]
+
+    assert not grows_too_fast(make, lambda ids: loosening(CONFIG, head, ids), 8000)
+
+
 def unread(count: int) -> Result:
     """A result with many files that the head cannot read, and many benchmarks of the base."""
     whole = measured({"a": 1e-3}, {"a": 1e-3})
@@ -192,11 +314,7 @@ def test_judging_files_that_cannot_be_read(*, swapped: bool) -> None:
         assert found.base is not None
         return replace(found, base=found.head, head=found.base) if swapped else found
 
-    config = loads("", "benchgate.toml")
-    assert not grows_too_fast(make, lambda found: judge_run(found, config), 4000)
-
-
-FORMAT_BYTES = 100_000
+    assert not grows_too_fast(make, lambda found: judge_run(found, CONFIG), 4000)
 
 
 def case_inputs(case: Case) -> dict[str, Callable[[int], Source]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import astuple
 from typing import Any
 
@@ -269,6 +270,20 @@ def test_a_rule_that_a_benchmark_loses_with_its_name_is_told() -> None:
     assert ("gate.margin", "new", "1 %", "2 %") in found(
         margin, f'{margin}[aliases]\nold = "new"\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("most_steps", "about"), [(40, "sort, sart"), (39, "sort"), (20, "sort"), (19, None)]
+)
+def test_ids_that_would_take_too_long_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, most_steps: int, about: str | None
+) -> None:
+    base = loads(rule("*rt", margin='"1%"'), "base.toml")
+    head = loads(rule("s*", margin='"9%"'), "benchgate.toml")
+    monkeypatch.setattr(sys.modules["benchgate.config.loosening"], "MOST_STEPS", most_steps)
+    found = {one.about: (one.before, one.after) for one in loosening(base, head, ("sort", "sart"))}
+    of_globs = {"s*": ("2 %", "9 %"), "*rt": ("1 %", "2 %")}
+    assert found == (of_globs | {about: ("1 %", "9 %")} if about else of_globs)
 
 
 def test_going_on_until_all_is_decided_has_no_limit() -> None:

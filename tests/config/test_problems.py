@@ -53,6 +53,7 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
         ),
         ("[gate]\nstatistics = []", ":2: gate.statistics = []: must name at least one"),
         ("[gate]\nmetrics = []", ":2: gate.metrics = []: must name at least one"),
+        (501 * '[[rule]]\nbenchmark = "a"\n', "must have at most 500 entries"),
         ("[gate]\nmetrics = ['']", ':2: gate.metrics[0] = "": must not be empty'),
         (
             "[gate]\nmetrics = ['time', 'time']",

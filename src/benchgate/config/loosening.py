@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.function_benchmarks import FunctionBenchmarks
 from benchgate.config.laxer import BY_ROW, LAXER
 from benchgate.config.precedence import old_ids, with_options
 from benchgate.config.resolved import DECIDED_BY, Side
-from benchgate.config.rules import concerns, covers, effective_policy
+from benchgate.config.rules import concerns, covers, matcher, overridden
 from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.model.policy import PolicyChange
 from benchgate.tables.document import dotted
@@ -18,7 +19,7 @@ from benchgate.tables.fields import field_of
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from benchgate.config.benchmarks import Benchmark
@@ -39,6 +40,9 @@ _NOTHING = "none"
 _ANY = ""
 _KEYS = sorted(BY_ROW - {"metrics"})
 _NAMES_SHOWN = 3
+
+MOST_STEPS: Final = 10**10
+"""Most comparisons of characters, for the ids of benchmarks with the globs of rules."""
 
 
 def loosening(
@@ -191,8 +195,10 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
         return
     renamed = old_ids(base, head)
     found: dict[tuple[str, str, str], list[Where]] = {}
+    policies = cache(partial(_policies, base, head))
+    of_base, of_head = _applying(base), _applying(head)
     for name in _names_of_rows(base, head, renamed, ids):
-        for metric, was, now in _policies(base, head, renamed.get(name, name), name):
+        for metric, was, now in policies(of_base(renamed.get(name, name)), of_head(name)):
             for key in ("metrics",) if metric is None else _KEYS:
                 before, after = _compared(was, now, key)
                 if _is_laxer(before, after):
@@ -203,7 +209,7 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
         path = _set_by(head, name, metric, key)
         yield PolicyChange(
             key=dotted(path),
-            about=_about(places, _effective(base, renamed.get(name, name)).metrics),
+            about=_about(places, _metrics_of(base, renamed.get(name, name))),
             before=before,
             after=after,
             place=head.origin.file_and_line(path),
@@ -216,24 +222,62 @@ def _names_of_rows(
     """The ids to compare. One that the head renamed appears under its new name only."""
     globs = [rule.benchmark for config in (head, base) for rule in config.rules]
     gone = set(renamed.values())
-    names = dict.fromkeys((_ANY, *globs, *renamed, *ids))
+    names = dict.fromkeys((_ANY, *globs, *renamed, *_affordable(ids, sum(map(len, globs)))))
     return [name for name in names if name not in gone]
 
 
+def _affordable(ids: Sequence[str], glob_characters: int) -> Iterator[str]:
+    """The first ids, as many as can be compared with all globs in some seconds.
+
+    In the worst case, every character of an id is compared with every character of a glob. A suite
+    of 10,000 benchmarks and a hundred rules stays far below that.
+    """
+    left = MOST_STEPS // max(1, glob_characters)
+    for id_ in ids:
+        left -= len(id_)
+        if left < 0:
+            return
+        yield id_
+
+
 def _policies(
-    base: Config, head: Config, old: str, name: str
-) -> Iterator[tuple[str | None, RowPolicy, RowPolicy]]:
-    """The settings of a benchmark as a whole, then of each metric that decides in the base."""
-    whole = _effective(base, old)
-    yield None, whole, _effective(head, name)
-    for metric in whole.metrics:
-        yield metric, _effective(base, old, metric), _effective(head, name, metric)
+    base: Config, head: Config, rules_of_base: tuple[int, ...], rules_of_head: tuple[int, ...]
+) -> Sequence[tuple[str | None, RowPolicy, RowPolicy]]:
+    """The settings of a benchmark as a whole, then of each metric that decides in the base.
+
+    Args:
+        rules_of_base, rules_of_head: that apply to it, by their indices.
+    """
+    before, after = (
+        partial(overridden, config.gate, [config.rules[index] for index in rules])
+        for config, rules in ((base, rules_of_base), (head, rules_of_head))
+    )
+    whole = before(None)
+    return [
+        (None, whole, after(None)),
+        *((metric, before(metric), after(metric)) for metric in whole.metrics),
+    ]
 
 
-def _effective(config: Config, name: str, metric: str | None = None) -> RowPolicy:
-    """The settings of a benchmark, or of all benchmarks that a glob matches."""
-    rules = [rule for rule in config.rules if _concerns(rule, name, metric)]
-    return effective_policy(config.gate, rules, name, metric)
+def _metrics_of(config: Config, name: str) -> Sequence[str]:
+    rules = [config.rules[index] for index in _applying(config)(name)]
+    return overridden(config.gate, rules, None).metrics
+
+
+def _applying(config: Config) -> Callable[[str], tuple[int, ...]]:
+    """Find the rules that apply to some metric of a benchmark, or of all that a glob matches.
+
+    There may be many rules and very many names, so that every pair must cost little.
+    """
+    matchers = [matcher(rule.benchmark) for rule in config.rules]
+
+    def find(name: str) -> tuple[int, ...]:
+        found = [index for index, match in enumerate(matchers) if match(name)]
+        if _is_glob(name):
+            found = [index for index in found if covers(config.rules[index].benchmark, name)]
+        return tuple(found)
+
+    return find
 
 
 def _concerns(rule: Rule, name: str, metric: str | None) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.row import TAIL_STATISTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from benchgate.config.tables import Gate, Rule, Waive
 
@@ -72,7 +74,13 @@ def matches(glob: str, name: str) -> bool:
 
     Brackets are ordinary characters: ids such as `sort[n=1000]` contain many.
     """
-    return fnmatch.fnmatchcase(name, glob.replace("[", "[[]"))
+    return matcher(glob)(name) is not None
+
+
+@lru_cache(4096)
+def matcher(glob: str) -> Callable[[str], object]:
+    """A function that returns None for names that do not match; see `matches`."""
+    return re.compile(fnmatch.translate(glob.replace("[", "[[]"))).match
 
 
 def covers(glob: str, other: str) -> bool:
@@ -89,15 +97,24 @@ def effective_policy(
     Args:
         metric: the metric to get the settings of; None ignores rules for some metrics only.
     """
+    return overridden(gate, [one for one in rules if matches(one.benchmark, benchmark_id)], metric)
+
+
+def overridden(gate: Gate, rules: Iterable[Rule], metric: str | None) -> RowPolicy:
+    """The gate's settings, overridden by rules that apply to the benchmark.
+
+    Args:
+        metric: see `effective_policy`.
+    """
     tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
     policy = RowPolicy(
         gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance, gate.settle
     )
+    changes: dict[str, Any] = {}
     for rule in rules:
-        if concerns(rule, benchmark_id, metric):
-            changes = {key: getattr(rule, key) for key in RULE_SETTINGS}
-            policy = replace(policy, **{k: v for k, v in changes.items() if v is not None})
-    return policy
+        if _concerns_metric(rule, metric):
+            changes |= {k: v for k in RULE_SETTINGS if (v := getattr(rule, k)) is not None}
+    return replace(policy, **changes) if changes else policy
 
 
 def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool:
@@ -106,6 +123,8 @@ def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool
     Args:
         metric: None stands for all metrics of the benchmark.
     """
-    if entry.metric is not None and (metric is None or not matches(entry.metric, metric)):
-        return False
-    return matches(entry.benchmark, benchmark_id)
+    return _concerns_metric(entry, metric) and matches(entry.benchmark, benchmark_id)
+
+
+def _concerns_metric(entry: Rule | Waive, metric: str | None) -> bool:
+    return entry.metric is None or (metric is not None and matches(entry.metric, metric))

@@ -20,6 +20,9 @@ from benchgate.tables import fields
 from benchgate.tables.fields import Table
 from benchgate.units import format_percent
 
+MOST_RULES = 500
+"""Most entries of [[rule]], and of [[waive]]: each is compared with every benchmark."""
+
 
 class Gate(Table):
     """How the measured launches are judged."""
@@ -213,11 +216,13 @@ class Settings(Table):
     )
     rules: Annotated[tuple[Rule, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
+        max_length=MOST_RULES,
         alias="rule",
         description="Exceptions to `[gate]`; later ones win, key by key.",
     )
     waivers: Annotated[tuple[Waive, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
+        max_length=MOST_RULES,
         alias="waive",
         description="What is accepted until a day, such as regressions up to a ceiling.",
     )

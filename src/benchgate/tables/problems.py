@@ -34,6 +34,7 @@ _EXPECTED = {
     "string_too_long": "must not be longer than {max_length} characters",
     "tuple_type": "must be a list, in [ ]",
     "too_short": "must name at least one",
+    "too_long": "must have at most {max_length} entries",
     "dict_type": "must be a table",
     "model_type": "must be a table",
     "greater_than": "must be more than {gt}",
