@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.gate.lanes import Check, Costs, check_of, costs_of, later_rounds_s
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 PLACE = RECORDINGS / "lanes.json.gz"
 _MEASURED = (1, 2)
 _MORE = 4
+_WIDTH = 96
 
 
 def record_lanes(checks: int, say: Callable[[str], None], place: Path = PLACE) -> None:
@@ -67,14 +69,16 @@ def lanes_text(place: Path = PLACE) -> str:
     ]
     more_s = median(_total_s(one, costs, _MORE) for one in checks)
     fixed_s = median(one.before_lanes_s for one in checks)
-    return (
-        f"A clean check took {' and '.join(measured)}: medians of {len(checks)} checks, at a load\n"
-        f"average of {document['load']}. In {_lanes(_MORE)} it would take {more_s:.1f} s. Lanes\n"
-        f"cannot shorten {fixed_s:.1f} s of that: the start, the search for benchmarks, the first\n"
-        "round, decisions, and saving. Late rounds measure few benchmarks, and each task starts\n"
-        "its own processes, so more lanes than that help little. The simulation runs benchgate's\n"
-        "own scheduling with the measured costs, and assumes that lanes do not disturb each other."
+    text = (
+        f"A clean check took {' and '.join(measured)}: medians of {len(checks)} checks, at a load"
+        f" average of {document['load']}. In {_lanes(_MORE)} it would take {more_s:.1f} s. No"
+        f" number of lanes shortens {fixed_s:.1f} s of that: the start, the search for benchmarks,"
+        " the first round, decisions, and saving. Late rounds measure few benchmarks, each task"
+        " starts processes of its own, and a benchmark cannot be divided. The simulation runs"
+        " benchgate's own scheduling with the measured costs, and assumes that lanes do not"
+        " disturb each other."
     )
+    return fill(text, _WIDTH)
 
 
 def _total_s(one: Check, costs: Costs, lanes: int) -> float:
