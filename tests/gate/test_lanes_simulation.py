@@ -66,4 +66,4 @@ def test_the_page_tells_measured_and_simulated_times(tmp_path: Path) -> None:
     assert "14.0 s in one lane (simulated: 14.0 s)" in text
     assert "14.0 s in 2 lanes (simulated: 10.0 s)" in text
     assert "In 4 lanes it would take 8.0 s." in text
-    assert "cannot shorten 6.0 s" in text
+    assert "No number of lanes shortens 6.0 s of that" in text
