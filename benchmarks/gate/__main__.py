@@ -2,6 +2,7 @@
 
 python -m benchmarks.gate record --budget 30m    measure what is missing
 python -m benchmarks.gate peers --budget 30m     give other tools the same work
+python -m benchmarks.gate lanes                  measure checks in one lane and in two
 python -m benchmarks.gate judge                  write docs/believability.md from the recordings
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
@@ -16,6 +17,7 @@ from functools import partial
 
 from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.cuts import cut_all
+from benchmarks.gate.lanes_page import record_lanes
 from benchmarks.gate.page import Sizes, write_page
 from benchmarks.gate.peers.record import record_peers
 from benchmarks.gate.record import record
@@ -28,8 +30,7 @@ from benchgate.units import parse_duration_s
 _SAY = partial(print, flush=True)
 
 
-def main() -> None:
-    """Run what was asked for."""
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.gate",
         description=__doc__,
@@ -41,6 +42,8 @@ def main() -> None:
     for command in (recording, peers):
         command.add_argument("--budget", default="30m", help="such as 30m or 2h")
     recording.add_argument("--only", default="*", help="scenarios whose name matches")
+    lanes = commands.add_parser("lanes", help="measure checks in one lane and in two")
+    lanes.add_argument("--checks", type=int, default=10, help="how many of each")
     judging = commands.add_parser("judge", help="write the page from the recordings")
     launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
@@ -56,11 +59,18 @@ def main() -> None:
         command.add_argument("--config", default="", help="TOML laid over the defaults")
     for command in (judging, launches, simulating, cutting, stored):
         command.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run what was asked for."""
+    options = _options()
     if options.command == "record":
         record(parse_duration_s(options.budget), _SAY, only=options.only)
     elif options.command == "peers":
         record_peers(parse_duration_s(options.budget), _SAY)
+    elif options.command == "lanes":
+        record_lanes(options.checks, _SAY)
     elif options.command == "judge":
         write_page(Sizes(), processes=options.processes, say=_SAY)
     elif options.command == "launches":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.executed import executed
 from benchmarks.gate.figure import Point, draw
+from benchmarks.gate.lanes_page import lanes_text
 from benchmarks.gate.launches import read_recording
 from benchmarks.gate.loads import load_range
 from benchmarks.gate.peers_page import peer_blocks, peer_points
@@ -158,6 +159,8 @@ def _executed() -> Iterator[str]:
         *("seconds: median", "19 of 20 within", "load"),
     )
     yield table(titles, [_executed_row(one.words, builds) for one, builds in found if builds])
+    if text := lanes_text():
+        yield text
 
 
 def _executed_row(name: str, found: Executed) -> tuple[str, ...]:

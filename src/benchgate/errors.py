@@ -16,10 +16,13 @@ A message says what happened and where; the hint says what to do about it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+MORE_PROCESSES: Final = "End other programs, or raise the limit (`ulimit -u`), and try again."
+"""The hint if the system refuses another process or thread."""
 
 
 class BenchgateError(Exception):

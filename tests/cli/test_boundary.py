@@ -54,6 +54,23 @@ def command():
 sys.argv = ["benchgate"]
 guarded(command)
 """
+WITHOUT_THREADS = """\
+import sys, threading
+import click
+from benchgate.cli.boundary import guarded
+
+def refuse(*_):
+    raise RuntimeError("can't start new thread")
+
+threading._start_new_thread = refuse
+
+@click.command()
+def command():
+    threading.Thread().start()
+
+sys.argv = ["benchgate"]
+guarded(command)
+"""
 PATIENCE_S = 30.0
 
 
@@ -87,6 +104,14 @@ def test_an_interruption_in_a_destructor_interrupts_afterwards() -> None:
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, "")
     assert err.endswith("\ninterrupted\n")
+
+
+def test_a_thread_that_the_system_refuses_is_no_bug() -> None:
+    process = start(WITHOUT_THREADS)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert err.startswith("error: the operating system refused a thread\nhint: ")
+    assert "ulimit -u" in err
 
 
 def test_nobody_reads_that_it_was_interrupted() -> None:

@@ -179,6 +179,27 @@ def test_if_no_lane_has_its_cpu_all_is_measured_without_lanes() -> None:
     assert {one.lane for one in measured} == {None}
 
 
+@pytest.mark.parametrize(("allowed", "used"), [(0, {None}), (1, {0}), (2, {0, 1})])
+def test_as_many_lanes_are_used_as_the_system_allows_threads(
+    monkeypatch: pytest.MonkeyPatch, allowed: int, used: set[int | None]
+) -> None:
+    together = threading.Barrier(2, timeout=30)
+    started: list[str] = []
+
+    class Limited(threading.Thread):
+        def start(self) -> None:
+            if len(started) == allowed:
+                raise RuntimeError("can't start new thread")
+            started.append(self.name)
+            super().start()
+
+    monkeypatch.setattr(lanes, "Thread", Limited)
+    works = [Work(name, then=together.wait if allowed > 1 else lambda: None) for name in "ab"]
+    measured = list(Lanes(ANY, Clock()).measure([w.task() for w in works], ignore, 2))
+    assert names(measured) == {"a": 1, "b": 1}
+    assert {one.lane for one in measured} == used
+
+
 def test_an_error_in_a_lane_ends_all_and_is_raised() -> None:
     def fail() -> None:
         raise RuntimeError("broken")

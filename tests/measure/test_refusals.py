@@ -35,6 +35,11 @@ OF_GIT = "{root}: git lists the trees that benchgate measures in its .git folder
             "cannot create the trees to measure in {place}: no space left on device",
             "TMPDIR",
         ),
+        (
+            "error: cannot fork() for update-ref: Resource temporarily unavailable",
+            "git cannot start a process",
+            "ulimit -u",
+        ),
     ],
 )
 @pytest.mark.parametrize("why", ["Read-only file system", "Permission denied"])

@@ -12,14 +12,15 @@ import click
 
 from benchgate.cli.interruptible import interruptible, is_ending
 from benchgate.cli.say import say
-from benchgate.errors import BenchgateError, Interrupted, UsageError
+from benchgate.errors import MORE_PROCESSES, BenchgateError, Interrupted, UsageError
 
 BUG_EXIT_CODE = 1
 BROKEN_PIPE_EXIT_CODE = 141  # of a program that SIGPIPE ended, such as in `git log | head`
 # `::name::` at the start of a line, `##[name]` anywhere in one.
 _COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
 _FREE_SPACE = "Free some disk space, and try again."
-_MORE_PROCESSES = "End other programs, or raise the limit (`ulimit -u`), and try again."
+# What Python raises if the system refuses a thread; it gives no number of an error.
+_NO_THREAD = "can't start new thread"
 _MORE_FILES = "Raise the limit on open files (`ulimit -n`), and try again."
 # What the machine refuses; nothing of it is a bug of benchgate.
 _HINTS = {
@@ -28,7 +29,7 @@ _HINTS = {
     errno.EFBIG: "Raise the limit on the size of files (`ulimit -f`), and try again.",
     errno.EROFS: "Make the file system writable, or let benchgate write elsewhere.",
     errno.EIO: "Look whether the disk works, or whether the terminal was closed.",
-    errno.EAGAIN: _MORE_PROCESSES,
+    errno.EAGAIN: MORE_PROCESSES,
     errno.ENOMEM: "Free some memory, and try again.",
     errno.EMFILE: _MORE_FILES,
     errno.ENFILE: _MORE_FILES,
@@ -65,6 +66,9 @@ def _run(command: click.Command) -> int:
             code = Interrupted.exit_code
         else:
             code = _say(_refused(error)) if error.errno in _HINTS else _report_bug()
+    except RuntimeError as error:
+        refused = UsageError("the operating system refused a thread", hint=MORE_PROCESSES)
+        code = _say(refused) if str(error) == _NO_THREAD else _report_bug()
     except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
     return code if isinstance(code, int) else 0

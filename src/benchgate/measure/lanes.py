@@ -100,7 +100,7 @@ class _Crew:
         self._waiting: SimpleQueue[Task] = SimpleQueue()
         self._reports: SimpleQueue[_Started | Measured | _Ended] = SimpleQueue()
         self._is_over = False
-        self._working = len(cpus)
+        self._working = 0
         self._threads = [
             Thread(target=self._work, args=(number, cpu), name=f"lane {number}", daemon=True)
             for number, cpu in enumerate(cpus)
@@ -109,8 +109,13 @@ class _Crew:
             self._waiting.put(task)
 
     def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
+        for number, thread in enumerate(self._threads):
+            try:
+                thread.start()
+            except RuntimeError:  # the system allows no more of them; those that run do the work
+                del self._threads[number:]
+                break
+        self._working = len(self._threads)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -140,7 +145,7 @@ class _Crew:
                 raise report.error
 
     def left(self) -> list[Task]:
-        """The tasks that no lane has begun, because it lost its CPU."""
+        """The tasks that no lane has begun, because it lost its CPU or could not start."""
         found = []
         with suppress(Empty):
             while True:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
-from benchgate.errors import UsageError
+from benchgate.errors import MORE_PROCESSES, UsageError
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _FULL = ("No space left on device", "Disk quota exceeded")
 _NO_ACCESS = ("could not read Username", "Authentication failed", "Git credentials for")
+_NO_PROCESS = "Resource temporarily unavailable"
 _UNWRITABLE = ("Read-only file system", "Permission denied")
 
 
@@ -47,6 +48,13 @@ def explain(git: Git, commit: str, said: str) -> UsageError | None:
         )
     if any(reason in said for reason in _FULL):
         return no_room("no space left on device")
+    if _NO_PROCESS in said:
+        return UsageError("git cannot start a process", hint=MORE_PROCESSES, details=said)
+    return _explain_files(git, commit, said)
+
+
+def _explain_files(git: Git, commit: str, said: str) -> UsageError | None:
+    """Say why a file of a tree could not be written; None if it is not about one."""
     # Of a file that it cannot write, git tells no reason.
     if "unable to write file" in said:
         free_bytes = shutil.disk_usage(tempfile.gettempdir()).free
