@@ -13,7 +13,7 @@ from rich.text import Text
 from benchgate.report.escape import in_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -119,6 +119,11 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
     width = console.width if console.is_terminal else None
     widths = _widths(columns, lines, shown, width)
     titles = Line(tuple(column.title for column in columns))
+    if width is None:
+        # All at once: a large suite has ten thousands of lines, and rich takes long for each.
+        whole = "\n".join(_whole_line(columns, line, widths) for line in (titles, *lines))
+        console.out(_encoded(whole, console), highlight=False)
+        return
     for line in (titles, *lines):
         dropped = sorted(shown - widths.keys()) if line.keep else []
         said = ", ".join(filter(None, (_said(columns[i], line.cells[i]) for i in dropped)))
@@ -126,27 +131,34 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
         below = [
             line.cells[i]
             for i in widths
-            if columns[i].whole and width is not None and cell_len(line.cells[i]) > widths[i]
+            if columns[i].whole and cell_len(line.cells[i]) > widths[i]
         ]
         text = Text(_GAP).join(
-            Text(_cell(columns[i], line.cells[i], widths[i], whole=width is None), style)
+            Text(_cell(columns[i], line.cells[i], widths[i], whole=False), style)
             for i, style in zip(widths, chain([line.style], repeat("")), strict=False)
             if line.cells[i] not in below
         )
-        if notes and width is None:
-            text.append(f"{_GAP}# {'; '.join(notes)}")
         text.rstrip()
         if len(notes) == 1 and _FOOTNOTE.fullmatch(notes[0]) and _has_room(text, notes[0], width):
             text.append(f"{_GAP}{notes.pop()}", "dim")
         console.print(encodable(text, console), soft_wrap=True, highlight=False)
         for name in below:
             print_text(console, name, indent=_NOTE_INDENT)
-        for note in notes if width is not None else ():
+        for note in notes:
             print_text(console, Text(note, "dim"), indent=_NOTE_INDENT)
 
 
-def _has_room(text: Text, more: str, width: int | None) -> bool:
-    return width is not None and text.cell_len + len(_GAP) + cell_len(more) <= width
+def _whole_line(columns: Sequence[Column], line: Line, widths: Mapping[int, int]) -> str:
+    """A line in a pipe: every cell in full, and the note behind them."""
+    cells = [_cell(columns[i], line.cells[i], widths[i], whole=True) for i in widths]
+    notes = [note for note in line.note.split("\n") if note]
+    if notes:
+        cells.append(f"# {'; '.join(notes)}")
+    return _GAP.join(cells).rstrip()
+
+
+def _has_room(text: Text, more: str, width: int) -> bool:
+    return text.cell_len + len(_GAP) + cell_len(more) <= width
 
 
 def _said(column: Column, cell: str) -> str:
