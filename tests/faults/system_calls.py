@@ -42,12 +42,14 @@ class Call:
 
     Attributes:
         number: how many calls of this name were made until then, with this one.
-        about: the path that it is about, or its arguments, without what differs from run to run.
+        about: the path that it is about, without what differs from run to run.
+        is_injected: whether strace let it fail.
     """
 
     name: str
     number: int
     about: str
+    is_injected: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} {self.number}, {self.about}"
@@ -76,10 +78,10 @@ def run(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Done:
 def calls_of(
     command: Sequence[str], cwd: Path, environ: Mapping[str, str], trace: Path
 ) -> tuple[Done, list[Call]]:
-    """Run a program; also give the calls that can fail, from the first one on its own files.
+    """Run a program; also give the calls that can fail.
 
-    Its own files are those beside the folder that it runs in. Imports, files that are not there,
-    and the calls of other threads, which come in any order, are left out.
+    They begin with the first on benchgate.toml or on a file beside the working folder. Imports,
+    files that are not there, and the calls of other threads, which come in any order, are left out.
     """
     every = f"trace={','.join(ERRORS)}"
     done = run(("strace", "-y", "-o", str(trace), "-e", every, *command), cwd, environ)
@@ -88,13 +90,21 @@ def calls_of(
 
 def run_with_fault(
     command: Sequence[str], cwd: Path, environ: Mapping[str, str], trace: Path, call: Call
-) -> tuple[Done, str]:
-    """Run a program and let one of its calls fail; also give that call, as strace shows it."""
+) -> tuple[Done, Call | None, Call | None]:
+    """Run a program and let the call of this name and number fail.
+
+    Returns:
+        What it said, the call that failed, and the call on the same path that can be tried if that
+        was another one: how often a program looks into /proc depends on the other processes.
+    """
     fault = f"inject={call.name}:error={ERRORS[call.name]}:when={call.number}"
     options = ("-y", "-o", str(trace), "-e", f"trace={call.name}", "-e", fault)
     done = run(("strace", *options, *command), cwd, environ)
-    lines = trace.read_text(encoding="utf-8", errors="replace").splitlines()
-    return done, next((line for line in lines if "(INJECTED)" in line), "")
+    text = trace.read_text(encoding="utf-8", errors="replace")
+    calls = _parsed(text, str(cwd.parent), begun=True)
+    failed = next((each for each in calls if each.is_injected), None)
+    there = (each for each in calls if each.about == call.about)
+    return done, failed, next(there, None)
 
 
 def once_each(calls: Sequence[Call]) -> list[Call]:
@@ -102,10 +112,10 @@ def once_each(calls: Sequence[Call]) -> list[Call]:
     return list({(each.name, each.about): each for each in reversed(calls)}.values())[::-1]
 
 
-def _parsed(trace: str, own: str) -> list[Call]:
+def _parsed(trace: str, own: str, *, begun: bool = False) -> list[Call]:
     calls = []
     counts = dict.fromkeys(ERRORS, 0)
-    has_begun = False
+    has_begun = begun
     for line in trace.splitlines():
         name = line.partition("(")[0]
         if name not in counts:
@@ -113,9 +123,12 @@ def _parsed(trace: str, own: str) -> list[Call]:
         counts[name] += 1
         found = _CALL.match(line)
         path = _path(found["arguments"], name) if found else ""
-        has_begun = has_begun or path.startswith((own, ".."))
-        if has_begun and found and int(found["value"]) >= 0 and not _is_import(path):
-            calls.append(Call(name, counts[name], _CHANCE.sub("#", path.replace(own, ""))))
+        has_begun = has_begun or path.startswith("../") or path.endswith("/benchgate.toml")
+        is_injected = line.endswith("(INJECTED)")
+        could_fail = found is not None and int(found["value"]) >= 0 and not _is_import(path)
+        if has_begun and (is_injected or could_fail):
+            about = _CHANCE.sub("#", path.replace(own, ""))
+            calls.append(Call(name, counts[name], about, is_injected))
     return calls
 
 

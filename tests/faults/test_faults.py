@@ -28,9 +28,7 @@ def test_a_call_that_fails(tmp_path: Path, name: str, part: int) -> None:
     clean, calls = place.clean(trial)
     chosen = once_each(calls)[part :: trial.parts]
     assert chosen
-    wrong = {}
-    for call in chosen:
-        done, made, found = place.with_fault(trial, call, clean)
-        if found:
-            wrong[str(call)] = (made, done, found)
-    assert wrong == {}
+    tried = {str(call): place.with_fault(trial, call, clean) for call in chosen}
+    assert {call: wrong for call, (_, wrong) in tried.items() if wrong} == {}
+    # What others do on this machine changes how often benchgate looks into /proc.
+    assert sum(has_hit for has_hit, _ in tried.values()) > len(chosen) / 2

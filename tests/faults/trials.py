@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from tests.faults.system_calls import calls_of, python_module, run, run_with_fault
 
-from benchgate.model.codec import decode_result
+from benchgate.history.parquet import decode_run
+from benchgate.model.codec import HISTORY, STATISTICS, decode_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,10 +42,12 @@ canary = false
 python = "benchmarks"
 """,
 }
-_RESULT, _OUTPUTS = "result.json", ("verdict.json", "verdict.md", "verdict.html")
+_RESULT, _STATISTICS, _HISTORY = "result.json", "statistics.json", "history.json"
+_OUTPUTS = ("verdict.json", "verdict.md", "verdict.html")
 _EARLIER = b"what was there before\n"
 _WITHOUT_VERDICT = frozenset({2, 4, 5, 6, 7})
 _SETTLING_S = 5.0
+_MOST_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,11 @@ TRIALS: Mapping[str, Trial] = {
     ),
     "last": Trial(("check", "--rounds", "8"), (), parts=5),
     "compare": Trial(("compare", "../stored.json", *_TO_FILES), _OUTPUTS),
-    "show": Trial(("show", "../stored.json", "--html", "{out}/verdict.html"), ("verdict.html",)),
+    "report": Trial(("report", "../stored.json", "--html", "{out}/page.html"), ("page.html",)),
+    "show": Trial(("show", "../stored.json", "--json", "{out}/statistics.json"), (_STATISTICS,)),
+    "history-add": Trial(("history", "--add", "../stored.json", "--store", "{out}/store"), ()),
+    "history": Trial(("history", "../stored.json", "--json", "{out}/history.json"), (_HISTORY,)),
+    "list": Trial(("list",), ()),
 }
 
 
@@ -148,20 +155,29 @@ class Place:
         assert not list(self._left_behind())
         return done, calls
 
-    def with_fault(self, trial: Trial, call: Call, clean: Done) -> tuple[Done, str, list[str]]:
-        """Run a command and let a call fail.
+    def with_fault(self, trial: Trial, call: Call, clean: Done) -> tuple[bool, list[str]]:
+        """Run a command and let a call fail; again, if another call failed instead.
 
         Returns:
-            What it said, the call as it was made, and what is wrong.
+            Whether it was the call, and what is wrong.
         """
-        self._begin(trial)
-        command = self._command(trial)
-        done, made = run_with_fault(command, self.project, self.environ, self._trace, call)
-        wrong = [*_wrong_end(done, clean), *self._torn(trial, clean, done.code)]
-        if any(self._left_behind()):  # as after a kill, the next command tidies up
-            run(python_module("list"), self.project, self.environ)
-            wrong += self._left_behind()
-        return done, made, wrong
+        wanted, wrong = call, []
+        for _ in range(_MOST_TRIES):
+            self._begin(trial)
+            command = self._command(trial)
+            done, failed, there = run_with_fault(
+                command, self.project, self.environ, self._trace, wanted
+            )
+            faults = [*_wrong_end(done, clean), *self._torn(trial, clean, done.code)]
+            if any(self._left_behind()):  # as after a kill, the next command tidies up
+                run(python_module("list"), self.project, self.environ)
+                faults += self._left_behind()
+            if faults:
+                wrong.append(f"{failed}: {', '.join(faults)}\n{done.err}")
+            if failed and failed.about == call.about:
+                return True, wrong
+            wanted = there or call
+        return False, wrong
 
     @property
     def _trace(self) -> Path:
@@ -189,6 +205,8 @@ class Place:
                 yield from (f"{name}: {fault}" for fault in _faults_in(name, data, clean))
             elif code in {0, clean.code}:
                 yield f"{name} was not written, and the exit code is {code}"
+        for run_file in self._out.rglob("*.parquet"):
+            decode_run(run_file.read_bytes(), run_file.name)
         for stored in (self.top / "state").rglob("*.json*"):
             if ".tmp" not in stored.name:
                 decode_result(_expanded(stored), stored.name)
@@ -253,6 +271,10 @@ def _faults_in(name: str, data: bytes, clean: Done) -> Iterator[str]:
             yield "is cut off"
     elif name == _RESULT:
         decode_result(data, name)
+    elif name == _STATISTICS:
+        STATISTICS.read(data, name)
+    elif name == _HISTORY:
+        HISTORY.read(data, name)
     elif name.endswith(".json"):
         decision = json.loads(text)["decision"]
         if clean.code == 3 and decision == "pass":
