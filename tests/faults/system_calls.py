@@ -31,6 +31,7 @@ _CALL = re.compile(r"(?P<name>\w+)\((?P<arguments>.*)\)\s+= (?P<value>-?\d+)(?P<
 _DESCRIPTOR = re.compile(r"\[?[\w-]+<(?P<path>[^<>]*)>")
 _NAMED = re.compile(r'"([^"]*)"')
 _CONTENT = frozenset({"write", "pwrite64"})
+_WITHOUT_PATH = frozenset({"pipe2", "socket", "socketpair", "vfork", "fork", "clone3"})
 # What differs from run to run: numbers of processes and pipes, and names of temporary folders.
 _CHANCE = re.compile(r"(?<=benchgate-)\w{8}|\b[0-9a-f]{8,}\b|\d+")
 _MODULE = re.compile(r"\.(py|pyc|so)[.\d]*$")
@@ -127,7 +128,7 @@ def _parsed(trace: str, own: str, *, begun: bool = False) -> list[Call]:
         is_injected = line.endswith("(INJECTED)")
         could_fail = found is not None and int(found["value"]) >= 0 and not _is_import(path)
         if has_begun and (is_injected or could_fail):
-            about = _CHANCE.sub("#", path.replace(own, ""))
+            about = "" if name in _WITHOUT_PATH else _CHANCE.sub("#", path.replace(own, ""))
             calls.append(Call(name, counts[name], about, is_injected))
     return calls
 

@@ -2,8 +2,8 @@
 
 Readers are those of benchgate's own files and of what processes and GitHub answer, and each format
 of another tool. An input is fine if it is read to something sane, or refused with an error; within
-two seconds of the CPU and 1 GiB. Each reader has a process of its own. An input that is not fine is
-kept below `tests/fuzz/finds` or `tests/formats/crashers`, where `make test` reads it from then on.
+two seconds of the CPU and 1 GiB. An input that is not fine is kept below `tests/fuzz/finds` or
+`tests/formats/crashers`, where `make test` reads it from then on.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from tests.fuzz.fuzzing import Limits, fuzz
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: list[Report] = []
     end_s = time.monotonic() + options.seconds
     limits = Limits(options.inputs, options.seed, options.commands_every, end_s)
-    with ProcessPoolExecutor(options.processes, max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(options.processes, get_context("fork")) as pool:
         tasks = [
             pool.submit(fuzz, name, limits, options.processes / (len(chosen) - index))
             for index, name in enumerate(chosen)

@@ -1,4 +1,4 @@
-"""Tries damaged inputs on one reader, in a process of its own."""
+"""Tries damaged inputs on one reader, in a process that does nothing else meanwhile."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ def _limit() -> None:
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         most = pages * resource.getpagesize() + _LIMIT_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def _kept(source: Source, target: Target) -> str:
