@@ -3,6 +3,7 @@
 PYTHON ?=
 ARGS ?=
 BUDGET ?= 30m
+SECONDS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -66,8 +67,8 @@ docs: $(DOCS_INSTALLED) ## make the site of README and docs in build/docs; any w
 bench: $(INSTALLED) ## measure benchgate itself
 	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
 
-fuzz: $(INSTALLED) ## read damaged files of other tools; ARGS="--inputs 1000" tries fewer
-	@$(BIN)/python -m tests.formats.fuzz $(ARGS)
+fuzz: $(INSTALLED) ## read damaged inputs with every reader; SECONDS=60 bounds the whole run
+	@$(BIN)/python -m tests.fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
 
 bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET)

@@ -15,6 +15,7 @@ packages=(
   mariadb-server
   postgresql               # pgbench, too
   ruby ruby-benchmark-ips
+  strace                   # lets system calls fail
   valgrind
   wrk
 )

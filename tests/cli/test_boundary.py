@@ -130,6 +130,15 @@ def test_nobody_reads_that_it_was_interrupted() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_nobody_reads_that_an_option_is_wrong() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchgate", "show", "--wrong"], stderr=full, check=False
+        )
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_standard_output_is_full() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

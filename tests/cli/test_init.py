@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -171,6 +172,17 @@ def test_workflows_need_an_action(call: Call, on_github: Git) -> None:
 def test_workflows_need_a_repository(call: Call, tmp_path: Path) -> None:
     done = call(tmp_path, "init", "--action", ACTION)
     done.check(2, "not in a git repository")
+
+
+def test_what_is_no_workflow_is_not_read(call: Call, on_github: Git) -> None:
+    folder = on_github.root / ".github" / "workflows"
+    (folder / "folder.yml").mkdir(parents=True)
+    (folder / "nowhere.yml").symlink_to("gone")
+    (folder / "loop.yml").symlink_to("loop.yml")
+    os.mkfifo(folder / "pipe.yml")  # reading it would never end
+    done = call(on_github.root, "init", "--workflows", "--action", ACTION)
+    done.check(0)
+    assert wrote(done.out)[-2:] == WORKFLOWS
 
 
 def test_workflows_that_use_benchgate_already_are_left_alone(call: Call, on_github: Git) -> None:

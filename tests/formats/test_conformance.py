@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,13 +73,13 @@ def test_what_is_read_can_be_stored(case: Case) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_broken_file_is_an_error_or_a_failed_row(name: str) -> None:
-    for source in inputs_of(name, INPUTS, seed=0):
+    for source in islice(inputs_of(name, seed=0), INPUTS):
         check_outcome(source, name, whole=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_broken_file_never_stops_a_command_halfway(name: str) -> None:
-    for source in inputs_of(name, 3, seed=1):
+    for source in islice(inputs_of(name, seed=1), 3):
         check_command_line(source, name)
 
 

@@ -206,7 +206,7 @@ def test_a_path_of_another_length_does_not_fit(tmp_path: Path) -> None:
     assert not kept.is_of_now(arm_at(tmp_path, ("benchgate-long_name", "0123abcd")))
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "changed", "longer", "no build"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "changed", "longer", "no build", "nested"])
 def test_a_damaged_build_is_never_used(tmp_path: Path, damage: str) -> None:
     data = packed(arm_at(tmp_path, OLD), of_many_kinds)
     middle = len(data) // 2
@@ -216,10 +216,11 @@ def test_a_damaged_build_is_never_used(tmp_path: Path, damage: str) -> None:
         "changed": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
         "longer": data + b"x",
         "no build": b"x" * 5000,
+        "nested": (100_000).to_bytes(8, "big") + b"[" * 100_000,
     }[damage]
     with pytest.raises(DamagedError):
         KeptBuild(io.BytesIO(damaged))
     assert read_about(io.BytesIO(data)) == ABOUT
-    if damage in {"empty", "no build"}:
+    if damage in {"empty", "no build", "nested"}:
         with pytest.raises(DamagedError):
             read_about(io.BytesIO(damaged))

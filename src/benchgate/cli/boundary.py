@@ -55,7 +55,8 @@ def _run(command: click.Command) -> int:
         say("interrupted", err=True)
         code = Interrupted.exit_code
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):  # as `say` does
+            error.show()
         code = error.exit_code
     except SystemExit as ended:
         # click and rich end like this when the reader of our output closes it. The exit code stays

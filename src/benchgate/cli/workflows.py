@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
+from benchgate.files import read_bytes
 from benchgate.git.branches import default_branch, remotes
 from benchgate.git.repository import FULL_SHA
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchgate.git.repository import Git
 
 FOLDER = ".github/workflows"
@@ -170,9 +170,13 @@ def is_for_github(git: Git) -> bool:
 
 
 def existing_workflow(root: Path) -> Path | None:
-    """Find a workflow that uses benchgate already."""
-    for path in sorted((root / FOLDER).glob("*.y*ml")):
-        text = path.read_text(encoding="utf-8", errors="replace")
+    """Find a workflow that uses benchgate already.
+
+    Raises:
+        UsageError: a workflow cannot be read.
+    """
+    for path in filter(Path.is_file, sorted((root / FOLDER).glob("*.y*ml"))):
+        text = read_bytes(path).decode("utf-8", "replace")
         if re.search(r"uses:\s*['\"]?[\w.-]+/benchgate[@/]", text) or "benchgate ci" in text:
             return path
     return None

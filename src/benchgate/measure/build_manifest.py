@@ -90,5 +90,5 @@ class Manifest:
                 tuple(KeptFile(**one) for one in files),
                 tuple(found["removed"]),
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise DamagedError from None

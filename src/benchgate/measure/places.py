@@ -99,10 +99,10 @@ def remake(root: Path, scratch: Path) -> None:
     """
     try:
         _move(str(root), str(scratch))
+        scratch.rename(root)
     except OSError:
         _move(str(scratch), str(root))
         raise
-    scratch.rename(root)
 
 
 def _move(source: str, target: str, depth: int = 0) -> None:

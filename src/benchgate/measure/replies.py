@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Check = Callable[[object], bool]
 
 _LARGEST = 2**63
+_MOST_DIGITS = 19  # of a number below that
 
 
 def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
@@ -39,7 +40,10 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
 
 def read_pid(line: bytes) -> int | None:
     """Read the process id of a worker; None if the format is wrong."""
-    return int(line) if line.isdigit() and 0 < int(line) < _LARGEST else None
+    if not line.isdigit() or len(line) > _MOST_DIGITS:
+        return None
+    pid = int(line)
+    return pid if 0 < pid < _LARGEST else None
 
 
 def read_sample(line: bytes) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tests.formats.case import Case
 from tests.formats.cases import CASES
-from tests.formats.fuzz.mutations import damaged
+from tests.fuzz.mutations import damaged
 
 from benchgate.formats.parsed import Source
 
@@ -34,13 +34,13 @@ def seeds_of(name: str) -> list[Source]:
     return [each.source() for each in (*CASES, *crashers()) if each.format == name]
 
 
-def inputs_of(name: str, count: int, seed: int) -> Iterator[Source]:
-    """Make inputs for a format; the same ones for the same seed."""
+def inputs_of(name: str, seed: int) -> Iterator[Source]:
+    """Make inputs for a format without end; the same ones for the same seed."""
     rng = random.Random(f"{name}/{seed}")  # noqa: S311 - to repeat the same faults
     seeds = seeds_of(name)
     others = [data for each in seeds for data in (each.data, *each.files.values()) if data]
     others += [each.source().data for each in rng.sample(CASES, 8) if each.source().data]
-    for _ in range(count):
+    while True:
         chosen = rng.choice(seeds)
         if chosen.files:
             yield Source(NAME, files=_damaged_folder(chosen.files, rng, others))

@@ -82,6 +82,7 @@ def test_the_shell_program_of_the_docs_works(tmp_path: Path) -> None:
     [
         ("print('hello')", r"its answer is not one JSON object on one line: 'hello'"),
         ("print('[1]')", r"not one JSON object on one line: '\[1\]'"),
+        ("print('[' * 100_000)", r"not one JSON object on one line: '\[\["),
         ("print('{}\\n{}')", r"not one JSON object on one line: "),
         ('print(\'{"error": "out of orders"}\')', "it did not get ready: out of orders"),
         ("", r"it exited with code 0$"),

@@ -184,7 +184,7 @@ class Child:
 def _error_in(line: bytes) -> str | None:
     try:
         answer = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
         shown = line[:_SHOWN_BYTES].decode("utf-8", "replace")

@@ -1,0 +1,227 @@
+"""The readers of what benchgate itself wrote, of what people write for it, and of answers.
+
+Each takes bytes. What it refuses, it refuses with an error of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+from tests.fuzz.mutations import damaged
+
+from benchgate.baselines.own_file import read_result
+from benchgate.ci.stored_artifacts import MEMBERS
+from benchgate.config import load
+from benchgate.config.rules import covers, matches
+from benchgate.errors import BenchgateError
+from benchgate.formats.parsed import Source
+from benchgate.github import objects
+from benchgate.github.artifacts import read_member
+from benchgate.github.context import read_context
+from benchgate.github.events import PAYLOADS
+from benchgate.github.exchange import Answer
+from benchgate.github.queries import parse_run_url
+from benchgate.history.parquet import decode_run
+from benchgate.load.order import LoadOrder, LoadReply
+from benchgate.load.parameters import parsed
+from benchgate.load.reading import read_scenario
+from benchgate.measure.build_manifest import DamagedError
+from benchgate.measure.kept_build import read_about
+from benchgate.measure.replies import read_pid, read_reply, read_sample
+from benchgate.model.codec import HISTORY, STATISTICS, VERDICT, decode_result
+from benchgate.page.site import written_before
+from benchgate.session.choice import parse_shard
+from benchgate.units import parse_duration_s, parse_ratio_change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_HERE = Path(__file__).parent
+_NAME = "it"
+_STEPS = (
+    *("file", "open", "calibrate", "time", "loops", "begin", "count", "peak", "end", "value"),
+    *("allocations", "close", "sample"),
+)
+_REFUSED = (BenchgateError, DamagedError, ValidationError)
+_ORDER, _REPLY = TypeAdapter(LoadOrder), TypeAdapter(LoadReply)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReader:
+    """A reader of bytes.
+
+    Attributes:
+        read: gives None or False for what it refuses, or raises.
+        refusals: what else it may raise.
+    """
+
+    name: str
+    read: Callable[[bytes], object]
+    refusals: tuple[type[Exception], ...] = ()
+
+    @property
+    def finds(self) -> Path:
+        """The folder of the inputs that once were too much for it."""
+        return _HERE / "finds" / self.name
+
+    def seeds(self) -> list[bytes]:
+        """Give genuine inputs, and those that once were too much for it."""
+        folders = (_HERE / "seeds" / self.name, self.finds)
+        return [file.read_bytes() for each in folders for file in sorted(each.glob("*"))]
+
+    def inputs(self, seed: int) -> Iterator[Source]:
+        """Damage seeds, without end; the first inputs are the seeds."""
+        rng = random.Random(f"{self.name}/{seed}")  # noqa: S311 - to repeat the same faults
+        seeds = self.seeds()
+        yield from (Source(_NAME, each) for each in seeds)
+        while True:
+            yield Source(_NAME, damaged(rng.choice(seeds), rng, seeds))
+
+    def check(self, source: Source, _index: int) -> bool:
+        """Read an input; give whether it was accepted. A refusal has a message."""
+        refusals: tuple[type[Exception], ...] = (*_REFUSED, *self.refusals)
+        try:
+            return self.read(source.data) not in {None, False}
+        except refusals as error:
+            assert str(error).strip() or isinstance(error, DamagedError)  # noqa: PT017 - any error
+            return False
+
+
+def _from_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    """Read what is in a file of this name."""
+
+    def read_bytes(data: bytes) -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, name)
+            path.write_bytes(data)
+            return read(path) is not None
+
+    return read_bytes
+
+
+def _text(read: Callable[[str], object]) -> Callable[[bytes], object]:
+    """Read text that was decoded before."""
+    return lambda data: read(data.decode("utf-8", "replace")) is not None
+
+
+def _configuration(path: Path) -> object:
+    config = load(path.parent)
+    return config.effective("any", "time")
+
+
+def _reply(data: bytes) -> object:
+    sample, pid = read_sample(data), read_pid(data)
+    found = [read_reply(step, data) for step in _STEPS]
+    return bool(sample or pid or any(each is not None for each in found))
+
+
+def _globs(data: bytes) -> object:
+    glob, _, name = data.decode("utf-8", "replace").partition("\n")
+    return (matches(glob, name), covers(glob, name)) != (False, False)
+
+
+def _event(data: bytes) -> object:
+    """Read a payload, as that of every event; its first line is the event's own name."""
+    name, _, payload = data.decode("utf-8", "replace").partition("\n")
+    for event in {name, *PAYLOADS} if payload else PAYLOADS:
+        try:
+            read_context({**_ENVIRON, "GITHUB_EVENT_NAME": event}, lambda _: payload)
+        except BenchgateError as error:
+            assert error.message  # noqa: PT017 - any error
+        else:
+            return True
+    return False
+
+
+def _variables(data: bytes) -> object:
+    lines = data.decode("utf-8", "replace").splitlines()
+    pairs = [line.partition("=") for line in lines]
+    environ = _ENVIRON | {name: value for name, _, value in pairs if name in _ENVIRON}
+    return read_context(environ, lambda _: _SCHEDULE)
+
+
+def _api_answer(data: bytes) -> object:
+    """Read an answer as every kind of object, and as a failure."""
+    said = Answer(_HOST, elsewhere=False, status=500, headers={}, body=data).message
+    assert said.isprintable()
+    try:
+        document: Any = from_json(data)
+    except ValueError:
+        return False
+    read = 0
+    for each in vars(objects).values():
+        is_object = isinstance(each, type) and issubclass(each, objects.ApiObject)
+        if is_object and isinstance(document, dict):
+            try:
+                each.read(document, "/a")
+            except BenchgateError:
+                continue
+            read += 1
+    return bool(read)
+
+
+_HOST = "api.github.com"
+_SHA = "6113728f27ae82c7b1a177c8d03f9e96e0adf246"
+_SCHEDULE = json.dumps(
+    {
+        "schedule": "0 0 * * *",
+        "repository": {"id": 1, "full_name": "octo-org/hello", "default_branch": "main"},
+    }
+)
+_ENVIRON = {
+    "GITHUB_EVENT_NAME": "schedule",
+    "GITHUB_EVENT_PATH": "/event.json",
+    "GITHUB_REPOSITORY": "octo-org/hello",
+    "GITHUB_REPOSITORY_ID": "",
+    "GITHUB_SHA": _SHA,
+    "GITHUB_REF": "refs/heads/main",
+    "GITHUB_RUN_ID": "1658821493",
+    "GITHUB_RUN_ATTEMPT": "2",
+    "GITHUB_WORKFLOW": "benchgate",
+    "GITHUB_JOB": "measure",
+    "GITHUB_ACTOR": "octocat",
+    "GITHUB_API_URL": "https://api.github.com",
+    "GITHUB_SERVER_URL": "https://github.com",
+    "RUNNER_OS": "Linux",
+}
+
+OWN_READERS: Mapping[str, OwnReader] = {
+    each.name: each
+    for each in (
+        OwnReader("configuration", _from_file("benchgate.toml", _configuration)),
+        OwnReader("pyproject", _from_file("pyproject.toml", _configuration)),
+        OwnReader("result", lambda data: decode_result(data, _NAME) is not None),
+        OwnReader("result-file", _from_file("a.json.gz", read_result)),
+        OwnReader("verdict", lambda data: VERDICT.read(data, _NAME) is not None),
+        OwnReader("statistics", lambda data: STATISTICS.read(data, _NAME) is not None),
+        OwnReader("history", lambda data: HISTORY.read(data, _NAME) is not None),
+        OwnReader("stored-run", lambda data: decode_run(data, _NAME) is not None),
+        OwnReader("scenario-toml", _from_file("a.toml", lambda path: read_scenario(path, _NAME))),
+        OwnReader("scenario-json", _from_file("a.json", lambda path: read_scenario(path, _NAME))),
+        OwnReader("scenario-yaml", _from_file("a.yaml", lambda path: read_scenario(path, _NAME))),
+        OwnReader("parameter", _text(parsed), (ValueError,)),
+        OwnReader("event", _event),
+        OwnReader("variables", lambda data: _variables(data) is not None),
+        OwnReader("api-answer", _api_answer),
+        OwnReader("artifact", lambda data: read_member(data, MEMBERS, _NAME) is not None),
+        OwnReader("worker-reply", _reply),
+        OwnReader("load-order", lambda data: _ORDER.validate_json(data) is not None),
+        OwnReader("load-reply", lambda data: _REPLY.validate_json(data) is not None),
+        OwnReader("kept-build", lambda data: read_about(io.BytesIO(data)) is not None),
+        OwnReader("site-marker", lambda data: written_before(data) is not None, (ValueError,)),
+        OwnReader("glob", _globs),
+        OwnReader("duration", _text(parse_duration_s), (ValueError,)),
+        OwnReader("percentage", _text(parse_ratio_change), (ValueError,)),
+        OwnReader("shard", _text(parse_shard)),
+        OwnReader("run-url", _text(parse_run_url)),
+    )
+}
+"""Each by its name."""
