@@ -145,6 +145,8 @@ def spreadsheet_cell(text: str) -> str:
 
 
 def _visible(text: str) -> str:
+    if text.isprintable():  # as nearly all are
+        return text
     return "".join(
         character
         if character.isspace()
