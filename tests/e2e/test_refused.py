@@ -23,8 +23,24 @@ if TYPE_CHECKING:
 HOW = ("check", "--against", "HEAD")
 # The other user must read the tests' own Python wherever it lies, and nothing more.
 CAPABILITIES = "+dac_override,+dac_read_search"
+
+
+def as_user(user: int) -> list[str]:
+    return [
+        *("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"),
+        *(f"--inh-caps={CAPABILITIES}", f"--ambient-caps={CAPABILITIES}"),
+    ]
+
+
+def can_be_another_user() -> bool:
+    if os.getuid() != 0 or not (shutil.which("setpriv") and shutil.which("prlimit")):
+        return False
+    call = [*as_user(65_000), "true"]
+    return subprocess.run(call, capture_output=True, check=False).returncode == 0
+
+
 needs_other_user = pytest.mark.skipif(
-    os.getuid() != 0 or shutil.which("setpriv") is None,
+    not can_be_another_user(),
     reason="root has no limit on processes, and only root with setpriv can be another user",
 )
 
@@ -52,11 +68,9 @@ def test_few_processes_give_an_error_or_a_verdict(
     user = random.SystemRandom().randrange(60_000, 2**31)  # nobody else has processes of it
     for path in (open_folder, *open_folder.rglob("*")):
         os.chown(path, user, user, follow_symlinks=False)
-    as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    capable = [f"--inh-caps={CAPABILITIES}", f"--ambient-caps={CAPABILITIES}"]
     call = [sys.executable, "-m", "benchgate", *HOW, "--rounds", "3"]
     process = subprocess.Popen(
-        [*as_user, *capable, "prlimit", f"--nproc={processes}", *call],
+        [*as_user(user), "prlimit", f"--nproc={processes}", *call],
         cwd=project,
         env={**benchgate.environment(), "OPENBLAS_NUM_THREADS": "1"},
         stdin=subprocess.DEVNULL,

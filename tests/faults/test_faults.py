@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +13,19 @@ from tests.faults.trials import TRIALS, Place
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+def can_trace() -> bool:
+    strace = shutil.which("strace")
+    if strace is None:
+        return False
+    return subprocess.run([strace, "true"], capture_output=True, check=False).returncode == 0
+
+
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed: make tools"),
+    pytest.mark.skipif(
+        not can_trace(), reason="strace is not installed (make tools), or may not trace"
+    ),
     pytest.mark.timeout(900),
 ]
 
