@@ -8,7 +8,7 @@ from benchgate.errors import FormatError
 from benchgate.formats import bencher, k6
 from benchgate.formats.nodes import read_json, read_json_lines
 from benchgate.formats.parsed import Source
-from benchgate.model.json_bounds import MAX_CONTAINERS
+from benchgate.model.json_bounds import OTHER_FILE
 
 
 def test_a_name_that_is_there_twice_is_an_error_where_keys_are_names() -> None:
@@ -20,7 +20,7 @@ def test_a_name_that_is_there_twice_is_an_error_where_keys_are_names() -> None:
 
 def test_a_file_of_very_many_values_is_refused_before_it_fills_the_memory() -> None:
     with pytest.raises(FormatError, match=r"^it: holds more than 5000000 arrays"):
-        read_json(Source("it", b"[" + b"[]," * MAX_CONTAINERS + b"[]]"))
+        read_json(Source("it", b"[" + b"[]," * OTHER_FILE.containers + b"[]]"))
 
 
 def test_only_a_line_feed_ends_a_line_of_json() -> None:

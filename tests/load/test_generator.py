@@ -230,7 +230,7 @@ def test_a_variable_that_is_not_set_is_an_error(tmp_path: Path) -> None:
         ([], "usage: python -I -m benchgate.load ORDER REPLY"),
         (["missing.json", "reply.json"], "cannot read missing.json: No such file or directory"),
         (["broken.json", "reply.json"], "broken.json is no order: Invalid JSON: "),
-        (["lacking.json", "reply.json"], "lacking.json is no order: scenario: Field required"),
+        (["lacking.json", "reply.json"], 'lacking.json is no order: "scenario" is missing'),
     ],
 )
 def test_a_wrong_call_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:

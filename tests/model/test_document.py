@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from benchgate.errors import FormatError
 from benchgate.json_object import MAX_NAME, MAX_TEXT, JsonObject, Name, Text
-from benchgate.model import json_bounds
+from benchgate.model import document, json_bounds
 from benchgate.model.document import Format
 
 
@@ -107,7 +107,9 @@ def test_a_broken_file_of_an_older_version_is_refused(data: bytes, message: str)
 def test_too_many_arrays_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(json_bounds, "MAX_CONTAINERS", 10)
+    monkeypatch.setattr(
+        f"{document.__name__}.OWN_FILE", replace(json_bounds.OWN_FILE, containers=10)
+    )
     with pytest.raises(FormatError, match="more than 10 arrays and objects"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"[]," * 10, "a.json")
 
@@ -115,7 +117,7 @@ def test_too_many_arrays_are_refused_before_they_take_memory(
 def test_too_many_values_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(json_bounds, "MAX_VALUES", 10)
+    monkeypatch.setattr(f"{document.__name__}.OWN_FILE", replace(json_bounds.OWN_FILE, values=10))
     with pytest.raises(FormatError, match="more than 10 values"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"0," * 11 + b"0]}", "a.json")
 
@@ -123,7 +125,7 @@ def test_too_many_values_are_refused_before_they_take_memory(
 def test_too_many_keys_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(json_bounds, "MAX_COLONS", 10)
+    monkeypatch.setattr(f"{document.__name__}.OWN_FILE", replace(json_bounds.OWN_FILE, keys=10))
     with pytest.raises(FormatError, match="more than 10 keys"):
         FORMAT.read(b'{"schema": 3, "names": [' + b'{"a":1},' * 10 + b"{}]}", "a.json")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchgate.formats.parsed import RowError, shown
-from benchgate.model.json_bounds import require_few
+from benchgate.model.json_bounds import OTHER_FILE, require_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def read_json(source: Source, *, named: bool = False) -> Node:
     Raises:
         FormatError: it is not JSON, too deeply nested, or too large.
     """
-    require_few(source.data, source.name)
+    require_few(source.data, source.name, OTHER_FILE)
     text = source.text()
     try:
         return Node(json.loads(text, object_pairs_hook=_distinct if named else None))

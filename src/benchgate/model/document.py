@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json
 from benchgate.errors import FormatError
 from benchgate.json_object import JsonObject
 from benchgate.model.fault import first_fault, shown
-from benchgate.model.json_bounds import require_few, require_few_keys
+from benchgate.model.json_bounds import OWN_FILE, require_few, require_few_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -67,7 +67,7 @@ class Format(Generic[D]):
         Raises:
             FormatError: names the file and the place in it.
         """
-        require_few(data, name)
+        require_few(data, name, OWN_FILE)
         require_few_keys(data, name)
         with _collector_paused():
             try:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from benchgate.errors import FormatError
 
-MAX_CONTAINERS: Final = 2_000_000
-"""Most arrays and objects in one file: four times those of 10,000 benchmarks x 20 launches.
 
-An empty array takes three bytes in the file, and twenty times as many in memory.
-"""
+@dataclass(frozen=True, slots=True)
+class JsonLimits:
+    """What a file may hold.
 
-MAX_VALUES: Final = 10_000_000
-"""Most values in one file: twice those of 10,000 benchmarks x 20 launches of two metrics.
+    Attributes:
+        containers: arrays and objects. An empty one takes three bytes in the file, and twenty times
+            as many in memory.
+        keys: each takes four bytes with its value, and a hundred times as many in memory.
+        values: a number takes two bytes, and sixteen times as many in memory.
+    """
 
-A number takes two bytes in the file, and sixteen times as many in memory. Samples are packed.
-"""
+    containers: int
+    keys: int
+    values: int
 
-MAX_COLONS: Final = 3_000_000
-"""Most colons in one file: three times the keys of 10,000 benchmarks of two metrics.
 
-A key and its value take four bytes in the file, and a hundred times as many in memory.
-"""
+OWN_FILE: Final = JsonLimits(2_000_000, 3_000_000, 10_000_000)
+"""Two to four times what a result of 10,000 benchmarks x 20 launches of two metrics holds."""
+
+OTHER_FILE: Final = JsonLimits(5_000_000, 12_000_000, 40_000_000)
+"""Other tools do not pack their samples. Nobody reads their files with the rights of others."""
 
 MAX_KEYS: Final = 100_000
 """Most keys of a document in objects with more than `KEYS_OF_AN_OBJECT`.
@@ -46,27 +52,23 @@ _PIECE: Final = re.compile(
 )
 
 
-def require_few(data: bytes, name: str) -> None:
+def require_few(data: bytes, name: str, limits: JsonLimits) -> None:
     """Refuse a JSON file that would need very much memory.
 
     Raises:
         FormatError: it holds too many values.
     """
-    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
-        raise FormatError(
-            f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",
-            hint="Measure fewer benchmarks or launches into one file.",
-        )
-    if data.count(b":") > MAX_COLONS:
-        raise FormatError(
-            f"{name}: holds more than {MAX_COLONS} keys, which is the limit",
-            hint="Measure fewer benchmarks or launches into one file.",
-        )
-    if data.count(b",") > MAX_VALUES:
-        raise FormatError(
-            f"{name}: holds more than {MAX_VALUES} values, which is the limit",
-            hint="Measure fewer benchmarks or samples into one file.",
-        )
+    counts = (
+        (data.count(b"[") + data.count(b"{"), limits.containers, "arrays and objects", "launches"),
+        (data.count(b":"), limits.keys, "keys", "launches"),
+        (data.count(b","), limits.values, "values", "samples"),
+    )
+    for count, limit, what, fewer in counts:
+        if count > limit:
+            raise FormatError(
+                f"{name}: holds more than {limit} {what}, which is the limit",
+                hint=f"Measure fewer benchmarks or {fewer} into one file.",
+            )
 
 
 def require_few_keys(data: bytes, name: str) -> None:
