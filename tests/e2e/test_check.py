@@ -69,6 +69,17 @@ def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) 
     assert comparable(verdict_of(again)) == comparable(verdict)
 
 
+@pytest.mark.parametrize("output", ["../result.json.gz", "/dev/null"])
+def test_the_last_check_is_the_last_one_wherever_else_it_goes(
+    benchgate: Program, toy: Project, output: str
+) -> None:
+    toy.slow_down()
+    benchgate(toy.root, "check", *ONE_ROUND).check(4)
+    benchgate(toy.root, "check", "--rounds", "2", "--output", output).check(4)
+    last = benchgate(toy.root, "compare", "--json", "-")
+    assert verdict_of(last)["rows"][0]["launches"] == [2, 2]
+
+
 def test_what_was_measured_until_all_was_decided_is_judged_as_such_again(
     benchgate: Program, toy: Project
 ) -> None:

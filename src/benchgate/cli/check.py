@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +13,7 @@ import click
 
 from benchgate.baselines.own_file import read_result
 from benchgate.cli import options as o
-from benchgate.cli.outputs import Outputs, prepare_last_result, require_last_result
+from benchgate.cli.outputs import Outputs, copied, prepare_last_result, require_last_result
 from benchgate.cli.unconfigured import naming_suites
 from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
@@ -132,7 +133,7 @@ def command(
     An interrupted check goes on with --continue where it stopped, if commits, changes, benchmarks
     and machine are as they were; give the same options again.
 
-    Even without --output, `benchgate show` and `benchgate compare` find the result.
+    Also with --output, `benchgate show` and `benchgate compare` find the result.
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
     """
@@ -150,10 +151,13 @@ def command(
     must_save = output is not None
     again = "`benchgate check --continue"
     again += f" {shlex.quote(str(output))}`" if output else "`"
-    output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)
+    last = prepare_last_result(git.root, effects.environ, effects.progress.message, output)
+    saved, copy = (output or last), (last if output else None)
+    if saved and copy and saved.exists() and not saved.is_file():
+        saved, copy = copy, saved  # a device or a pipe cannot be read again
     request = CheckRequest(
         Choice(globs, tags, shard),
-        output,
+        saved,
         must_save=must_save,
         introspect=introspect,
         benchmarks=benchmarks,
@@ -161,7 +165,10 @@ def command(
         again=again,
     )
     try:
-        with naming_suites(config, git):
+        with (
+            naming_suites(config, git),
+            copied(saved, copy, effects.progress.message) if saved and copy else nullcontext(),
+        ):
             verdict, result = check(request, config, git, effects)
     finally:
         effects.progress.close()

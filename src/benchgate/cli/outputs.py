@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
-from benchgate.files import ensure_writable, write_atomic
+from benchgate.files import ensure_writable, read_bytes, write_atomic
 from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
 from benchgate.own_folders import state_folder
@@ -55,7 +55,7 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def prepare_last_result(
-    root: Path, environ: Mapping[str, str], say: Callable[[str], None]
+    root: Path, environ: Mapping[str, str], say: Callable[[str], None], output: Path | None = None
 ) -> Path | None:
     """Create the folder of a project's last result; None if that is impossible.
 
@@ -63,6 +63,7 @@ def prepare_last_result(
 
     Args:
         say: is told why the result will not be kept.
+        output: where else the result goes.
     """
     path = last_result_path(root, environ)
     if path.is_relative_to(root):
@@ -72,12 +73,41 @@ def prepare_last_result(
         ensure_writable(path)
     except (OSError, UsageError) as error:
         why = error.message if isinstance(error, UsageError) else f"{path}: {error.strerror}"
+        kept = "kept as the last one" if output else "kept"
+        more = "" if output else ", and --output a file"
         say(
-            f"warning: this result will not be kept: {why}. XDG_STATE_HOME names another folder, "
-            "and --output a file"
+            f"warning: this result will not be {kept}: {why}. "
+            f"XDG_STATE_HOME names another folder{more}"
         )
         return None
     return path
+
+
+@contextmanager
+def copied(source: Path, copy: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Copy a file at the end, also after an error or an interruption, if it was written meanwhile.
+
+    Args:
+        say: is told why it could not be copied.
+    """
+    before = _written(source)
+    try:
+        yield
+    finally:
+        if _written(source) != before:
+            try:
+                write_atomic(copy, read_bytes(source))
+            except UsageError as error:
+                say(f"warning: {error.message}; the result is in {source} only")
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    """What differs after `write_atomic`."""
+    try:
+        now = path.stat()
+    except OSError:
+        return None
+    return now.st_ino, now.st_mtime_ns
 
 
 STANDARD_OUTPUT = Path("-")
