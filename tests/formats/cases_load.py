@@ -11,14 +11,14 @@ K6 = [
         "k6",
         {
             "iterations": ("throughput 1/s higher summary 1x1 loops=1 9667",),
-            "checks": ("passed_ratio  higher summary 1x1 loops=1 0.9012",),
-            "http_req_failed": ("error_ratio  lower summary 1x1 loops=1 0.09884",),
-            "http_reqs": ("throughput 1/s higher summary 1x1 loops=1 9667",),
+            "checks": ("passed_ratio  higher summary 1x1 loops=19416 0.9012",),
             "http_req_duration": (
                 "time s lower summary 1x1 loops=1 0.0002085",
                 "time_p90 s lower summary 1x1 loops=1 0.0006288",
                 "time_p95 s lower summary 1x1 loops=1 0.001157",
                 "time_p99 s lower summary 1x1 loops=1 0.003789",
+                "throughput 1/s higher summary 1x1 loops=1 9667",
+                "error_ratio  lower exact 1x1 loops=19416 0.09884",
             ),
             "http_req_receiving": (
                 "time s lower summary 1x1 loops=1 6.085e-06",
@@ -71,8 +71,8 @@ K6 = [
         },
         (
             (
-                "the file does not say whether more of these is better: "
-                "data_received, data_sent, vus, vus_max"
+                "the file does not say whether more of these is better: data_received, "
+                "data_sent, vus, vus_max"
             ),
         ),
     ),
@@ -101,7 +101,7 @@ K6 = [
                 "time_p90 s lower summary 1x1 loops=1 0.04397",
                 "time_p95 s lower summary 1x1 loops=1 0.04608",
             ),
-            "checks": ("passed_ratio  higher summary 1x1 loops=1 0.9333",),
+            "checks": ("passed_ratio  higher summary 1x1 loops=30 0.9333",),
             "http_req_sending": (
                 "time s lower summary 1x1 loops=1 2.259e-05",
                 "time_p90 s lower summary 1x1 loops=1 4.125e-05",
@@ -126,6 +126,8 @@ K6 = [
                 "time s lower summary 1x1 loops=1 0.04372",
                 "time_p90 s lower summary 1x1 loops=1 0.04394",
                 "time_p95 s lower summary 1x1 loops=1 0.04498",
+                "throughput 1/s higher summary 1x1 loops=1 57.19",
+                "error_ratio  lower exact 1x1 loops=36 0.05556",
             ),
             "http_req_receiving": (
                 "time s lower summary 1x1 loops=1 0.04316",
@@ -143,13 +145,11 @@ K6 = [
                 "time_p95 s lower summary 1x1 loops=1 8.698e-05",
             ),
             "iterations": ("throughput 1/s higher summary 1x1 loops=1 57.19",),
-            "http_reqs": ("throughput 1/s higher summary 1x1 loops=1 57.19",),
-            "http_req_failed": ("error_ratio  lower summary 1x1 loops=1 0.05556",),
         },
         (
             (
-                "the file does not say whether more of these is better: "
-                "data_received, data_sent, my_count, my_gauge, my_rate, my_size"
+                "the file does not say whether more of these is better: data_received, "
+                "data_sent, my_count, my_gauge, my_rate, my_size"
             ),
         ),
     ),
@@ -160,6 +160,7 @@ K6 = [
         {
             "http_req_duration{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
                 "time s lower sampled 1x3 loops=1 0.0006997",
+                "error_ratio  lower exact 1x1 loops=3 0",
             ),
             "http_req_blocked{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
                 "time s lower sampled 1x3 loops=1 0.0009567",
@@ -179,12 +180,10 @@ K6 = [
             "http_req_receiving{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
                 "time s lower sampled 1x3 loops=1 5.251e-05",
             ),
-            "http_req_failed{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
-                "error_ratio  lower summary 1x1 loops=1 0",
-            ),
             "iteration_duration{scenario:warm}": ("time s lower sampled 1x1 loops=1 0.001885",),
             "http_req_duration{scenario:main,group:::shop,method:GET,name:E}": (
                 "time s lower sampled 1x3 loops=1 0.004271",
+                "error_ratio  lower exact 1x1 loops=3 0",
             ),
             "http_req_blocked{scenario:main,group:::shop,method:GET,name:E}": (
                 "time s lower sampled 1x3 loops=1 0.0002586",
@@ -204,11 +203,8 @@ K6 = [
             "http_req_receiving{scenario:main,group:::shop,method:GET,name:E}": (
                 "time s lower sampled 1x3 loops=1 0.0003974",
             ),
-            "http_req_failed{scenario:main,group:::shop,method:GET,name:E}": (
-                "error_ratio  lower summary 1x1 loops=1 0",
-            ),
             "checks{scenario:main,group:::shop,check:status 200}": (
-                "passed_ratio  higher summary 1x1 loops=1 1",
+                "passed_ratio  higher summary 1x1 loops=3 1",
             ),
             "my_wait{scenario:main,group:::shop}": ("time s lower sampled 1x3 loops=1 0.003829",),
             "group_duration{scenario:main,group:::shop}": (
@@ -217,11 +213,11 @@ K6 = [
             "iteration_duration{scenario:main}": ("time s lower sampled 1x2 loops=1 0.004977",),
         },
         (
-            "http_reqs: the points do not say how many there were in each second",
-            "iterations: the points do not say how many there were in each second",
+            ("http_reqs: the points do not say how many there were in each second"),
+            ("iterations: the points do not say how many there were in each second"),
             (
-                "the file does not say whether more of these is better: "
-                "data_received, data_sent, my_count, my_gauge, my_rate, my_size"
+                "the file does not say whether more of these is better: data_received, "
+                "data_sent, my_count, my_gauge, my_rate, my_size"
             ),
         ),
     ),
@@ -235,12 +231,12 @@ LOCUST = [
             "GET /": (
                 "time s lower summary 1x1 loops=1 0.001526",
                 "throughput 1/s higher summary 1x1 loops=1 1221",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=3671 0",
             ),
             "GET /e?[id]": (
                 "time s lower summary 1x1 loops=1 0.001544",
                 "throughput 1/s higher summary 1x1 loops=1 413.5",
-                "error_ratio  lower summary 1x1 loops=1 0.1062",
+                "error_ratio  lower exact 1x1 loops=1243 0.1062",
             ),
         },
     ),
@@ -252,12 +248,12 @@ LOCUST = [
             "GET /e?[id]": (
                 "time s lower summary 1x1 loops=1 0.001533",
                 "throughput 1/s higher summary 1x1 loops=1 423.3",
-                "error_ratio  lower summary 1x1 loops=1 0.1051",
+                "error_ratio  lower exact 1x1 loops=1561 0.1051",
             ),
             "GET /": (
                 "time s lower summary 1x1 loops=1 0.001519",
                 "throughput 1/s higher summary 1x1 loops=1 1236",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=4557 0",
             ),
         },
     ),
@@ -268,23 +264,31 @@ LOCUST = [
         {
             "TASK none": (
                 "throughput 1/s higher summary 1x1 loops=1 13.78",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=8 0",
             ),
             "GET /": (
                 "time s lower summary 1x1 loops=1 0.04155",
                 "throughput 1/s higher summary 1x1 loops=1 22.39",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=13 0",
             ),
             "plain": (
                 "time s lower summary 1x1 loops=1 0.0125",
                 "throughput 1/s higher summary 1x1 loops=1 10.33",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=6 0",
             ),
             'GET /e, "quoted"': (
                 "time s lower summary 1x1 loops=1 0.04956",
                 "throughput 1/s higher summary 1x1 loops=1 10.33",
-                "error_ratio  lower summary 1x1 loops=1 0.1667",
+                "error_ratio  lower exact 1x1 loops=6 0.1667",
             ),
+        },
+    ),
+    Case(
+        "locust",
+        "locust/no-answer.csv",
+        "locust",
+        {
+            "GET /": ("line 2: the server answered no request; the tool counted 2523 errors"),
         },
     ),
 ]
@@ -301,7 +305,7 @@ WRK = [
                 "time_p90 s lower summary 1x1 loops=1 0.000797",
                 "time_p99 s lower summary 1x1 loops=1 0.01092",
                 "throughput 1/s higher summary 1x1 loops=1 3.322e+04",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=69762 0",
             ),
         },
     ),
@@ -313,11 +317,10 @@ WRK = [
             "http://127.0.0.1:8099/e": (
                 "time s lower summary 1x1 loops=1 0.04331",
                 "throughput 1/s higher summary 1x1 loops=1 87.65",
-                "error_ratio  lower summary 1x1 loops=1 0.1023",
+                "error_ratio  lower exact 1x1 loops=88 0.1023",
             ),
         },
     ),
-    # wrk/socket-errors.txt not recognized []
     Case(
         "wrk",
         "wrk/socket-errors.txt",
@@ -326,7 +329,7 @@ WRK = [
             "http://127.0.0.1:8099/": (
                 "time s lower summary 1x1 loops=1 0.0006079",
                 "throughput 1/s higher summary 1x1 loops=1 15.85",
-                "error_ratio  lower summary 1x1 loops=1 0.2222",
+                "error_ratio  lower exact 1x1 loops=54 0.2222",
             ),
         },
     ),
@@ -342,7 +345,7 @@ WRK = [
                 "time_p90 s lower summary 2x1 loops=1 0.04929",
                 "time_p99 s lower summary 2x1 loops=1 0.05357",
                 "throughput 1/s higher summary 2x1 loops=1 45.94",
-                "error_ratio  lower summary 2x1 loops=1 0",
+                "error_ratio  lower exact 2x1 loops=46 0",
             ),
         },
     ),
@@ -359,6 +362,16 @@ WRK = [
         },
         ("errors: the file does not say of how many requests",),
     ),
+    Case(
+        "wrk",
+        "wrk/no-answer.txt",
+        "wrk",
+        {
+            "http://127.0.0.1:8661/": (
+                "line 1: the server answered no request; the tool counted 15857 errors"
+            ),
+        },
+    ),
 ]
 AB = [
     Case(
@@ -369,7 +382,7 @@ AB = [
             "http://127.0.0.1:8099/": (
                 "time s lower summary 1x1 loops=1 0.000998",
                 "throughput 1/s higher summary 1x1 loops=1 8018",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=2000 0",
             ),
         },
     ),
@@ -381,7 +394,7 @@ AB = [
             "http://127.0.0.1:8099/e": (
                 "time s lower summary 2x1 loops=1 0.001766",
                 "throughput 1/s higher summary 2x1 loops=1 2265",
-                "error_ratio  lower summary 2x1 loops=1 0.1",
+                "error_ratio  lower exact 2x1 loops=200 0.1",
             ),
         },
     ),
@@ -390,9 +403,7 @@ AB = [
         "ab/refused.txt",
         "ab",
         {
-            "(no name)": (
-                "line 1: ab failed, or the output is cut off: there is no 'Complete requests'"
-            ),
+            "(no name)": ("line 1: the server answered no request: Connection refused (111)"),
         },
     ),
     Case(
@@ -409,6 +420,16 @@ AB = [
             ),
         },
     ),
+    Case(
+        "ab",
+        "ab/no-answer.txt",
+        "ab",
+        {
+            "http://127.0.0.1:8661/": (
+                "line 1: the server answered no request; the tool counted 8 errors"
+            ),
+        },
+    ),
 ]
 AUTOCANNON = [
     Case(
@@ -418,7 +439,7 @@ AUTOCANNON = [
         {
             "http://127.0.0.1:8099/": (
                 "throughput 1/s higher summary 1x1 loops=1 4.138e+04",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=82763 0",
             ),
         },
         (
@@ -435,9 +456,9 @@ AUTOCANNON = [
         {
             "http://127.0.0.1:8099/e": (
                 "throughput 1/s higher summary 1x1 loops=1 83.5",
-                "error_ratio  lower summary 1x1 loops=1 0.09581",
                 "time_p90 s lower summary 1x1 loops=1 0.05",
                 "time_p99 s lower summary 1x1 loops=1 0.088",
+                "error_ratio  lower exact 1x1 loops=167 0.09581",
             ),
         },
         (
@@ -452,7 +473,9 @@ AUTOCANNON = [
         "autocannon/refused.json",
         "autocannon",
         {
-            "http://127.0.0.1:8099/": "line 1: there was no answer, and 2716 errors",
+            "http://127.0.0.1:8099/": (
+                "line 1: the server answered no request; the tool counted 2716 errors"
+            ),
         },
     ),
     Case(
@@ -462,14 +485,14 @@ AUTOCANNON = [
         {
             "a page": (
                 "throughput 1/s higher summary 2x1 loops=1 92",
-                "error_ratio  lower summary 2x1 loops=1 0",
                 "time_p99 s lower summary 2x1 loops=1 0.05",
+                "error_ratio  lower exact 2x1 loops=88 0",
             ),
         },
         (
             (
-                "a page: too coarse in whole milliseconds (less than 50 ms): "
-                "time, time_p50, time_p75, time_p90"
+                "a page: too coarse in whole milliseconds (less than 50 ms): time, time_p50, "
+                "time_p75, time_p90"
             ),
         ),
     ),
@@ -483,7 +506,7 @@ PGBENCH = [
             "<builtin: TPC-B (sort of)>[clients=2,mode=simple,scale=2]": (
                 "time s lower summary 1x1 loops=1 0.00046",
                 "throughput 1/s higher summary 1x1 loops=1 4342",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=12998 0",
             ),
         },
     ),
@@ -495,17 +518,17 @@ PGBENCH = [
             "multiple scripts[clients=2,mode=simple,scale=1]": (
                 "time s lower summary 1x1 loops=1 0.003348",
                 "throughput 1/s higher summary 1x1 loops=1 595.4",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=1192 0",
             ),
             "SQL script 1: <builtin: TPC-B (sort of)>[clients=2,mode=simple,scale=1]": (
                 "time s lower summary 1x1 loops=1 0.0122",
                 "throughput 1/s higher summary 1x1 loops=1 141.9",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=284 0",
             ),
             "SQL script 2: <builtin: select only>[clients=2,mode=simple,scale=1]": (
                 "time s lower summary 1x1 loops=1 0.000579",
                 "throughput 1/s higher summary 1x1 loops=1 453.5",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=908 0",
             ),
         },
     ),
@@ -517,7 +540,7 @@ PGBENCH = [
             "s1.sql[clients=1,mode=prepared,scale=1]": (
                 "time s lower summary 2x1 loops=1 0.000197",
                 "throughput 1/s higher summary 2x1 loops=1 5066",
-                "error_ratio  lower summary 2x1 loops=1 0",
+                "error_ratio  lower exact 2x1 loops=200 0",
             ),
         },
     ),
@@ -539,7 +562,7 @@ PGBENCH = [
             "<builtin: select only>[clients=2,mode=simple,scale=1]": (
                 "time s lower summary 1x1 loops=1 0.02641",
                 "throughput 1/s higher summary 1x1 loops=1 75.74",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=152 0",
             ),
         },
     ),
@@ -551,7 +574,7 @@ PGBENCH = [
             "<builtin: TPC-B (sort of)>[clients=4,mode=simple,scale=1]": (
                 "time s lower summary 1x1 loops=1 0.0128",
                 "throughput 1/s higher summary 1x1 loops=1 96.16",
-                "error_ratio  lower summary 1x1 loops=1 0",
+                "error_ratio  lower exact 1x1 loops=190 0",
             ),
         },
     ),
@@ -560,7 +583,10 @@ PGBENCH = [
         "pgbench/aggregate.log",
         "pgbench",
         {
-            "pgbench": ("time s lower sampled 1x2 loops=4074 0.0004755",),
+            "pgbench": (
+                "time s lower sampled 1x2 loops=4074 0.0004755",
+                "error_ratio  lower exact 1x1 loops=8149 0",
+            ),
         },
     ),
     Case(
@@ -568,7 +594,10 @@ PGBENCH = [
         "pgbench/rate.log",
         "pgbench",
         {
-            "pgbench": ("time s lower sampled 1x2 loops=45 0.01748",),
+            "pgbench": (
+                "time s lower sampled 1x2 loops=45 0.01748",
+                "error_ratio  lower exact 1x1 loops=91 0",
+            ),
         },
     ),
     Case(
@@ -576,7 +605,10 @@ PGBENCH = [
         "pgbench/transactions.log",
         "pgbench",
         {
-            "pgbench[script=0]": ("time s lower sampled 1x200 loops=1 0.01332",),
+            "pgbench[script=0]": (
+                "time s lower sampled 1x200 loops=1 0.01332",
+                "error_ratio  lower exact 1x1 loops=200 0",
+            ),
         },
     ),
 ]

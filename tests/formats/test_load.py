@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats import ab, autocannon, k6, locust, pgbench, wrk
 from benchgate.formats.parsed import Source
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.run import Kind
+
+if TYPE_CHECKING:
+    from benchgate.formats.registry import ForeignFormat
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -22,7 +28,7 @@ def sample(path: str) -> bytes:
     ("path", "crossed"),
     [
         # In this file, `true` means that the threshold was crossed.
-        ("k6/summary-export.json", {"http_req_failed": "rate<0.01"}),
+        ("k6/summary-export.json", {"http_req_duration": "rate<0.01"}),
         ("k6/handle-summary.json", {"http_req_duration{name:E}": "p(95)<0.001"}),
     ],
 )
@@ -43,7 +49,7 @@ def test_runs_one_after_the_other_are_launches_that_can_be_tested() -> None:
     table = sample("locust/stats.csv")
     row = locust.parse(Source("both.csv", table + table)).benchmarks[0]
     assert [len(series.launches) for series in row.series] == [2, 2, 2]
-    assert {series.metric.kind for series in row.series} == {Kind.SUMMARY}
+    assert {series.metric.kind for series in row.series} == {Kind.SUMMARY, Kind.EXACT}
 
 
 def test_a_benchmark_fails_if_one_of_its_runs_did() -> None:
@@ -92,3 +98,69 @@ def test_a_transaction_of_pgbench_that_failed_has_no_time() -> None:
         "1 transaction without a time: failed",
         "1 transaction without a time: skipped",
     )
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        (wrk, '{"rps": 0, "mean_us": 0, "url": "u"}'),
+        (wrk, '{"rps": 5, "mean_us": 7, "requests": 0, "errors": 5, "url": "u"}'),
+        (ab, "This is ApacheBench\nBenchmarking u (be patient)...apr_socket_recv: refused (111)\n"),
+        (
+            pgbench,
+            "transaction type: u\nnumber of transactions actually processed: 0/20\ntps = 0.0\n",
+        ),
+        (pgbench, "0 1 failed 0 1795357192 1\n0 2 failed 0 1795357192 2\n"),
+    ],
+)
+def test_a_server_that_answers_nothing_fails_the_row(known: ForeignFormat, text: str) -> None:
+    (row,) = known.parse(Source("it", text.encode())).benchmarks
+    assert "the server answered no request" in (row.error or "")
+
+
+def test_ab_that_stopped_halfway_is_told_apart_from_no_answer() -> None:
+    text = (
+        "This is ApacheBench\nBenchmarking u (be patient)...apr_poll: timed out (70007)\nTotal of"
+    )
+    (row,) = ab.parse(Source("it", f"{text} 9 requests completed\n".encode())).benchmarks
+    assert row.error == "line 1: ab stopped: timed out (70007)"
+
+
+def test_a_run_of_pgbench_with_fewer_transactions_than_planned_was_aborted() -> None:
+    text = (
+        "transaction type: u\nnumber of transactions actually processed: 15/20\n"
+        "number of failed transactions: {} (0%)\nlatency average = 1.000 ms\ntps = 9.0\n"
+    )
+    aborted, whole = (
+        pgbench.parse(Source("it", text.format(failures).encode())).benchmarks[0]
+        for failures in (1, 5)
+    )
+    assert aborted.error == "line 1: the run was aborted: only 15/20 transactions"
+    assert {series.metric.name: series.loops for series in whole.series}["error_ratio"] == 20
+
+
+def test_failed_transactions_in_the_logs_of_pgbench_are_errors() -> None:
+    each = b"0 1 200 0 1795357192 1\n0 2 deadlock 0 1795357192 2\n0 3 skipped 0 1795357192 3\n"
+    spans = b"1795357192 3 600 9 1 9 0 0 0 0 0 0 0 1 0\n"
+    for log, ratio in ((each, 0.5), (spans, 0.25)):
+        (row,) = pgbench.parse(Source("log", log)).benchmarks
+        assert row.series[1].metric == ERROR_RATIO
+        assert row.series[1].launches[0].samples.tolist() == [ratio]
+
+
+def test_k6_that_received_nothing_has_no_times() -> None:
+    summary = sample("k6/summary-export.json")
+    count = json.loads(summary)["metrics"]["data_received"]["count"]
+    lost = summary.replace(f'"count": {count}'.encode(), b'"count": 0')
+    points = sample("k6/points.ndjson").replace(b'"status":"200"', b'"status":"0"')
+    for text, ids in ((lost, "http_req_duration"), (points, "http_req_duration{scenario:warm")):
+        rows = k6.parse(Source("it", text)).benchmarks
+        errors = [row.error for row in rows if row.id.startswith(ids)]
+        assert errors
+        assert set(errors) == {"the server answered no request"}
+
+
+def test_requests_that_count_as_several_errors_are_no_more_than_all_of_them() -> None:
+    text = sample("ab/out.txt").replace(b"Failed requests:        0", b"Failed requests: 99999")
+    (row,) = ab.parse(Source("it", text)).benchmarks
+    assert [s.launches[0].samples[0] for s in row.series if s.metric == ERROR_RATIO] == [1.0]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
-    ERROR_RATIO,
+    NO_ANSWER,
     THROUGHPUT,
     TIME,
     LoadRun,
     benchmarks,
-    error_ratio,
+    no_answer,
     percentile,
 )
 from benchgate.formats.parsed import Reading, RowError, shown
@@ -30,6 +30,7 @@ NAME = "ab"
 ADVICE = Advice("ab -n 1000 URL > FILE", has_samples=False, launches=APPEND)
 
 _START = "This is ApacheBench"
+_STOPPED = "Total of "
 _PERCENTILES = "Percentage served,Time in ms"
 _GNUPLOT = b"starttime\tseconds\tctime\t"
 _READ_PERCENTILES = frozenset({"50", "75", "90", "95", "99"})
@@ -61,6 +62,8 @@ def parse(source: Source) -> Reading:
         key, colon, value = line.partition(":")
         if line.startswith(_START):
             outputs.append((place, {}))
+        elif outputs and line.startswith(_STOPPED):
+            outputs[-1][1][_STOPPED] = line
         elif outputs and colon:
             # Of two lines "Time per request", the first one is what a client waits for.
             outputs[-1][1].setdefault(key.strip(), value.strip())
@@ -87,10 +90,15 @@ def _percentiles(source: Source) -> LoadRun:
 def _run(place: str, values: dict[str, str]) -> LoadRun:
     """Read one output, of which the values have their units behind them."""
     id_ = _url(values)
+    for key, why in values.items():
+        if "apr_" in key:  # "apr_socket_recv: Connection refused (111)"
+            what = "ab stopped" if _STOPPED in values else NO_ANSWER
+            return LoadRun(id_, place, {}, f"{place}: {what}: {why}")
     try:
         requests = _number(values, "Complete requests", place)
-        if not requests > 0:
-            return LoadRun(id_, place, {}, f"{place}: no request was completed")
+        # With -r, a request without an answer is complete, too.
+        if not requests > 0 or values.get("Total transferred") == "0 bytes":
+            raise no_answer(place, _number(values, "Failed requests", place))
         # A request may count as both.
         failures = max(
             _number(values, key, place)
@@ -100,11 +108,10 @@ def _run(place: str, values: dict[str, str]) -> LoadRun:
         figures = {
             TIME: _number(values, "Time per request", place) * _UNIT_S,
             THROUGHPUT: _number(values, "Requests per second", place),
-            ERROR_RATIO: error_ratio(failures, requests, place),
         }
     except RowError as error:
         return LoadRun(id_, place, {}, str(error))
-    return LoadRun(id_, place, figures)
+    return LoadRun(id_, place, figures, errors=failures, requests=requests)
 
 
 def _url(values: dict[str, str]) -> str:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.load_metrics import (
-    ERROR_RATIO,
     THROUGHPUT,
     TIME,
     LoadRun,
     benchmarks,
-    error_ratio,
+    no_answer,
     percentile,
 )
 from benchgate.formats.nodes import read_json, read_json_lines
@@ -82,13 +81,13 @@ def _run(result: Node) -> LoadRun:
         requests = result["requests"]["total"].number
         errors = result["errors"].number  # without any answer; timeouts are among them
         if not requests > 0:
-            return LoadRun(id_, place, {}, f"{place}: there was no answer, and {errors:.0f} errors")
+            raise no_answer(place, errors)
         figures: dict[Metric, float] = {
             THROUGHPUT: result["requests"]["average"].number,
-            ERROR_RATIO: error_ratio(errors + result["non2xx"].number, requests + errors, place),
         }
+        failures = errors + result["non2xx"].number
         for key, metric in _TIMES.items():
             figures[metric] = result["latency"][key].number * 1e-3
     except RowError as error:
         return LoadRun(id_, place, {}, str(error))
-    return LoadRun(id_, place, figures)
+    return LoadRun(id_, place, figures, errors=failures, requests=requests + errors)

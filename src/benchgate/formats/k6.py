@@ -7,12 +7,14 @@ The id of a benchmark is what a threshold would name: `http_req_duration{name:E}
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.formats.best_input import Advice
-from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
+from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, of_requests, unread
 from benchgate.formats.k6_points import read_points
 from benchgate.formats.load_metrics import THROUGHPUT, TIME, percentile
+from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled, shown
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 NAME = "k6"
 ADVICE = Advice("k6 run --out json=FILE SCRIPT.js")
 
+_COUNTS = ("passes", "fails")
 _POINT = b'"type":"Metric"'
 
 
@@ -48,8 +51,22 @@ def parse(source: Source) -> Reading:
     except RowError as error:
         raise source.error("", str(error)) from None
     rows = {name: _row(name, metric) for name, metric in metrics}
-    found = [row for row in rows.values() if row is not None]
-    return Reading(NAME, distinct(NAME, found), unread(n for n, row in rows.items() if row is None))
+    found = distinct(NAME, (row for row in rows.values() if row is not None))
+    skipped = unread(name for name, row in rows.items() if row is None)
+    is_lost = _received_nothing(dict(metrics))
+    return Reading(NAME, tuple(of_requests(NAME, found, lambda _: is_lost)), skipped)
+
+
+def _received_nothing(metrics: dict[str, Node]) -> bool:
+    """Whether there were requests, and not a byte came back."""
+    counts = []
+    for name in ("http_reqs", "data_received"):
+        try:
+            metric = metrics[name]
+            counts.append((metric.get("values") or metric)["count"].number)
+        except (KeyError, RowError):
+            return False
+    return counts[0] > 0 and counts[1] == 0
 
 
 def _row(name: str, metric: Node) -> BenchmarkResult | None:
@@ -63,7 +80,9 @@ def _row(name: str, metric: Node) -> BenchmarkResult | None:
         elif base in THROUGHPUTS:
             series = [_one(THROUGHPUT, values["rate"])]
         elif ratio := RATIOS.get(base):
-            series = [_one(ratio, values.get("rate") or values["value"])]
+            counts = [found.number for key in _COUNTS if (found := values.get(key))]
+            value = values.get("rate") or values["value"]
+            series = [replace(_one(ratio, value), loops=usual_loops([sum(counts)]))]
         else:
             return None
         return benchmark(NAME, name, series, notes=_crossed(metric))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.load_metrics import ERROR_RATIO
+from benchgate.formats.load_metrics import NO_ANSWER
+from benchgate.formats.parsed import failed
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
+
+    from benchgate.model.run import BenchmarkResult
 
 UNIT_S: Final = 1e-3
-THROUGHPUTS: Final = frozenset({"http_reqs", "iterations"})
+THROUGHPUTS: Final = ("http_reqs", "iterations")
 RATIOS: Final = {
     "checks": Metric("passed_ratio", "", Better.HIGHER, Kind.SUMMARY),
     "http_req_failed": ERROR_RATIO,
@@ -43,6 +48,30 @@ def is_time(metric: str, contains: str | None) -> bool:
         contains: what the file says about it, such as "time"; None if it says nothing.
     """
     return contains == "time" or (contains is None and metric in _TIMES)
+
+
+def of_requests(
+    tool: str, rows: Iterable[BenchmarkResult], is_unanswered: Callable[[str], bool]
+) -> Iterator[BenchmarkResult]:
+    """Give the times of requests their rate and their error ratio, as other tools do.
+
+    Args:
+        tool: `NAME` of the format.
+        rows: with distinct ids.
+        is_unanswered: whether none of the requests with these tags, "{...}" in an id, was answered.
+    """
+    known = {row.id: row for row in rows}
+    for metric in (*THROUGHPUTS, *RATIOS):
+        for row in [row for id_, row in known.items() if id_.partition("{")[0] == metric]:
+            timed = known.get(row.id.replace(metric, "http_req_duration", 1))
+            if metric.startswith("http_req") and timed and timed.series and row.series:
+                series, notes = (*timed.series, *row.series), (*timed.notes, *row.notes)
+                known[timed.id] = replace(timed, series=series, notes=notes)
+                del known[row.id]
+    for id_, row in known.items():
+        metric, brace, tags = id_.partition("{")
+        is_lost = metric.startswith("http_req") and is_unanswered(brace + tags)
+        yield failed(tool, id_, NO_ANSWER, notes=row.notes) if is_lost else row
 
 
 def unread(metrics: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
+from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, of_requests, unread
 from benchgate.formats.nodes import read_json_lines
 from benchgate.formats.parsed import (
     Reading,
@@ -24,16 +24,23 @@ if TYPE_CHECKING:
 
 # The tags that say what was done. Others say how it went, or differ between two runs.
 _TAGS = ("scenario", "group", "method", "name", "check")
+_FAILED = "http_req_failed"
+_NO_STATUS = "0"
 _USUAL = {("scenario", "default"), ("group", "")}
 
 
 @dataclass(slots=True)
 class _Points:
-    """The points of one metric with the same tags."""
+    """The points of one metric with the same tags.
+
+    Attributes:
+        answered: how many of them are about a request with an answer, as far as they tell.
+    """
 
     metric: str
     values: list[float] = field(default_factory=list)
     error: str | None = None
+    answered: int = 0
 
 
 def read_points(tool: str, source: Source) -> Reading:
@@ -58,11 +65,17 @@ def read_points(tool: str, source: Source) -> Reading:
     read = {id_: p for id_, p in found.items() if _is_read(p.metric, contains)}
     left = {p.metric for p in found.values() if not _is_read(p.metric, contains)}
     rows = [_row(tool, id_, points) for id_, points in read.items()]
-    rates = sorted(left & THROUGHPUTS)
+    rates = sorted(left & set(THROUGHPUTS))
+    unanswered = {
+        id_.removeprefix(_FAILED)
+        for id_, points in read.items()
+        if points.metric == _FAILED and not points.answered
+    }
     skipped = [
         f"{name}: the points do not say how many there were in each second" for name in rates
     ]
-    return Reading(tool, distinct(tool, rows), (*skipped, *unread(left - THROUGHPUTS)))
+    joined = tuple(of_requests(tool, distinct(tool, rows), unanswered.__contains__))
+    return Reading(tool, joined, (*skipped, *unread(left.difference(THROUGHPUTS))))
 
 
 def _is_read(metric: str, contains: dict[str, str]) -> bool:
@@ -77,6 +90,8 @@ def _add(found: dict[str, _Points], metric: str, line: Node) -> None:
     selector = ",".join(f"{tag}:{value}" for tag, value in named if (tag, value) not in _USUAL)
     id_ = f"{metric}{{{selector}}}" if selector else metric
     points = found.setdefault(id_, _Points(metric))
+    status = tags.get("status") if tags else None
+    points.answered += status is None or status.value != _NO_STATUS
     try:
         points.values.append(data["value"].number)
     except RowError as error:
@@ -89,7 +104,8 @@ def _row(tool: str, id_: str, points: _Points) -> BenchmarkResult:
     try:
         if ratio := RATIOS.get(points.metric):
             mean = sum(points.values) / len(points.values)
-            return benchmark(tool, id_, [sampled(ratio, [[mean]], "its points")])
+            series = sampled(ratio, [[mean]], "its points", loops=len(points.values))
+            return benchmark(tool, id_, [series])
         return benchmark(tool, id_, [times([points.values], "its points", scale=UNIT_S)])
     except RowError as error:
         return failed(tool, id_, str(error))

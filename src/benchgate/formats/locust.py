@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in
 from benchgate.formats.load_metrics import (
-    ERROR_RATIO,
     THROUGHPUT,
     TIME,
     LoadRun,
     benchmarks,
-    error_ratio,
+    no_answer,
 )
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError
@@ -39,6 +38,7 @@ _COLUMNS = (
     "Request Count",
     "Failure Count",
     "Average Response Time",
+    "Average Content Size",
     "Requests/s",
 )
 _CSV = b"Type,Name,Request Count,"
@@ -81,12 +81,18 @@ def _table(source: Source) -> Iterator[LoadRun]:
         type_, name, *texts = (row[index] for index in indexes)
         id_ = f"{type_} {name}".strip()
         try:
-            requests, failures, mean_ms, per_s = (number_in(text, place) for text in texts)
+            requests, failures, mean_ms, content, per_s = (number_in(text, place) for text in texts)
         except RowError as error:
             yield LoadRun(id_, place, {}, str(error))
         else:
             yield _run(
-                id_, place, requests=requests, failures=failures, mean_ms=mean_ms, per_s=per_s
+                id_,
+                place,
+                requests=requests,
+                failures=failures,
+                mean_ms=mean_ms,
+                content=content,
+                per_s=per_s,
             )
 
 
@@ -113,6 +119,7 @@ def _entry(id_: str, row: Node, duration_s: float) -> LoadRun:
         requests=requests,
         failures=row["num_failures"].number,
         mean_ms=mean_ms,
+        content=row["total_content_length"].number,
         per_s=requests / duration_s if duration_s > 0 else 0,
     )
 
@@ -123,17 +130,23 @@ def _end_s(row: Node) -> float:
 
 
 def _run(
-    id_: str, place: str, *, requests: float, failures: float, mean_ms: float, per_s: float
+    id_: str,
+    place: str,
+    *,
+    requests: float,
+    failures: float,
+    mean_ms: float,
+    content: float,
+    per_s: float,
 ) -> LoadRun:
     if not requests > 0:
-        return LoadRun(id_, place, {}, f"{place}: there was no request")
+        return LoadRun(id_, place, {}, str(no_answer(place)))
+    # locust counts a refused connection as a failed request with a time.
+    if failures >= requests and content == 0:
+        return LoadRun(id_, place, {}, str(no_answer(place, failures)))
     figures: dict[Metric, float] = {}
     if mean_ms != 0:  # locust shows 0 if a request has no time
         figures[TIME] = mean_ms * 1e-3
     if per_s != 0:
         figures[THROUGHPUT] = per_s
-    try:
-        figures[ERROR_RATIO] = error_ratio(failures, requests, place)
-    except RowError as error:
-        return LoadRun(id_, place, {}, str(error))
-    return LoadRun(id_, place, figures)
+    return LoadRun(id_, place, figures, errors=failures, requests=requests)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
-    ERROR_RATIO,
     THROUGHPUT,
     TIME,
     LoadRun,
     benchmarks,
-    error_ratio,
+    no_answer,
 )
 from benchgate.formats.parsed import Reading, RowError
 from benchgate.formats.pgbench_log import is_log, read_log
@@ -33,6 +32,8 @@ ADVICE = Advice("pgbench --log, which writes pgbench_log.PID")
 _TYPE = "transaction type"
 _SETTINGS = (("clients", "number of clients"), ("mode", "query mode"), ("scale", "scaling factor"))
 _ABORTED = "Run was aborted"
+_FAILED = "number of failed transactions"
+_SKIPPED = "number of transactions skipped"
 
 
 def sniff(source: Source) -> bool:
@@ -106,22 +107,28 @@ class _Output:
             why = "the run was aborted, so its results are incomplete"
             return LoadRun(id_, place, {}, f"{place}: {why}")
         try:
-            return LoadRun(id_, place, _figures(values, place))
+            return _read(values, id_, place)
         except RowError as error:
             return LoadRun(id_, place, {}, str(error))
 
 
-def _figures(values: dict[str, str], place: str) -> dict[Metric, float]:
+def _read(values: dict[str, str], id_: str, place: str) -> LoadRun:
+    whole = "number of transactions actually processed"
+    processed = _number(values, whole if whole in values else "processed", place)
+    errors = None
+    if _FAILED in values:  # since version 15
+        errors = _number(values, _FAILED, place)
+    skipped = _number(values, _SKIPPED, place) if _SKIPPED in values else 0
+    planned = values.get(whole, "").partition("/")[2]
+    if not processed > 0:
+        raise no_answer(place, errors or 0)
+    if planned and processed + (errors or 0) + skipped < number_in(planned, place):
+        raise RowError(f"{place}: the run was aborted: only {values[whole]} transactions")
     figures: dict[Metric, float] = {
         TIME: _number(values, "latency average", place) * 1e-3,
         THROUGHPUT: _number(values, "tps", place),
     }
-    if "number of failed transactions" in values:  # since version 15
-        whole = "number of transactions actually processed"
-        processed = _number(values, whole if whole in values else "processed", place)
-        errors = _number(values, "number of failed transactions", place)
-        figures[ERROR_RATIO] = error_ratio(errors, processed + errors, place)
-    return figures
+    return LoadRun(id_, place, figures, errors=errors, requests=processed + (errors or 0))
 
 
 def _number(values: dict[str, str], key: str, place: str) -> float:

@@ -5,17 +5,22 @@ Times are in microseconds. A log does not name the script, except by its number.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import number_in, read_lines
+from benchgate.formats.load_metrics import no_answer
 from benchgate.formats.means import usual_loops
 from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
     failed,
+    sampled,
     times,
 )
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
 
 _UNIT_S = 1e-6
 _COLUMNS = 6
+_COLUMNS_WITH_FAILURES = 15  # since version 15: the last two count failures
+_LATE = "skipped"
 
 
 def is_log(head: bytes) -> bool:
@@ -59,36 +66,59 @@ def read_log(tool: str, source: Source) -> Reading:
 
 def _intervals(tool: str, rows: list[tuple[str, list[str]]]) -> Reading:
     """Read a log of intervals: each has a mean, which is a sample."""
-    counts, means_us, empty = [], [], 0
+    counts, means_us, empty, errors = [], [], 0, 0.0
     for place, columns in rows:
         count, sum_us = (number_in(text, place) for text in columns[1:3])
+        if len(columns) >= _COLUMNS_WITH_FAILURES:
+            errors += sum(number_in(text, place) for text in columns[13:15])
         if count > 0:
             counts.append(count)
             means_us.append(sum_us / count)
         else:
             empty += 1
     skipped = (f"{counted(empty, 'interval')} without a transaction",) if empty else ()
-    return Reading(tool, (_row(tool, tool, means_us, usual_loops(counts)),), skipped)
+    row = _row(tool, tool, means_us, usual_loops(counts), answers=sum(counts), errors=errors)
+    return Reading(tool, (row,), skipped)
 
 
 def _transactions(tool: str, rows: list[tuple[str, list[str]]]) -> Reading:
     """Read a log of transactions: each has the time that it took, or why it has none."""
     found: dict[str, list[float]] = {}
-    without: dict[str, int] = {}
+    without: dict[str, Counter[str]] = {}
     for place, columns in rows:
         time, script = columns[2:4]
+        id_ = f"{tool}[script={script}]"
+        values = found.setdefault(id_, [])
         if time.isalpha():  # "failed" and "skipped", or the kind of failure
-            without[time] = without.get(time, 0) + 1
+            without.setdefault(id_, Counter())[time] += 1
         else:
-            found.setdefault(f"{tool}[script={script}]", []).append(number_in(time, place))
+            values.append(number_in(time, place))
     skipped = tuple(
-        f"{counted(count, 'transaction')} without a time: {why}" for why, count in without.items()
+        f"{counted(count, 'transaction')} without a time: {why}"
+        for why, count in sum(without.values(), Counter()).items()
     )
-    return Reading(tool, tuple(_row(tool, id_, us, 1) for id_, us in found.items()), skipped)
+    benchmarks = []
+    for id_, us in found.items():
+        lost = without.get(id_, Counter())
+        errors = lost.total() - lost[_LATE]
+        benchmarks.append(_row(tool, id_, us, 1, answers=len(us), errors=errors))
+    return Reading(tool, tuple(benchmarks), skipped)
 
 
-def _row(tool: str, id_: str, values_us: list[float], loops: int) -> BenchmarkResult:
+def _row(
+    tool: str,
+    id_: str,
+    values_us: list[float],
+    loops: int,
+    *,
+    answers: float,
+    errors: float,
+) -> BenchmarkResult:
     try:
-        return benchmark(tool, id_, [times([values_us], "its lines", loops=loops, scale=_UNIT_S)])
+        if not answers:
+            raise no_answer("its lines", errors)
+        ratio = sampled(ERROR_RATIO, [[errors / (answers + errors)]], "its lines")
+        series = times([values_us], "its lines", loops=loops, scale=_UNIT_S)
+        return benchmark(tool, id_, [series, replace(ratio, loops=usual_loops([answers + errors]))])
     except RowError as error:
         return failed(tool, id_, str(error))

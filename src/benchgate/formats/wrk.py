@@ -9,18 +9,17 @@ and `errors` (counts), and `url` or another name for the benchmark. All of them 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
-    ERROR_RATIO,
     THROUGHPUT,
     TIME,
     LoadRun,
     benchmarks,
-    error_ratio,
+    no_answer,
     percentile,
 )
 from benchgate.formats.nodes import read_json
@@ -107,14 +106,9 @@ class _Output:
         if error is None and THROUGHPUT not in self.figures:
             error = f"{self.place}: the output is cut off: there is no line 'Requests/sec:'"
         if error is None and not self.requests > 0:
-            error = f"{self.place}: there was no request"
-        if error is not None:
-            return LoadRun(self.url, self.place, {}, error)
-        try:
-            ratio = error_ratio(self.errors, self.requests + self.unanswered, self.place)
-        except RowError as found:
-            return LoadRun(self.url, self.place, {}, str(found))
-        return LoadRun(self.url, self.place, {**self.figures, ERROR_RATIO: ratio})
+            error = str(no_answer(self.place, self.errors))
+        requests = self.requests + self.unanswered
+        return LoadRun(self.url, self.place, self.figures, error, self.errors, requests)
 
 
 def _seconds(text: str, place: str) -> float:
@@ -142,9 +136,11 @@ def _document(source: Source) -> Reading:
         raise RowError("there is neither 'rps' nor a time such as 'mean_us' or 'p99_us'")
     requests, errors = keys.pop("requests", None), keys.pop("errors", None)
     skipped = [f"{key}: the key is unknown" for key in keys]
-    if errors and requests and requests.number > 0:
-        figures[ERROR_RATIO] = error_ratio(errors.number, requests.number, errors.place)
+    run = LoadRun(name.text if name else NAME, source.name, figures)
+    if requests and not requests.number > 0:
+        run = replace(run, error=str(no_answer(requests.place)))
+    elif requests and errors:
+        run = replace(run, errors=errors.number, requests=requests.number)
     elif errors:
         skipped.append("errors: the file does not say of how many requests")
-    run = LoadRun(name.text if name else NAME, source.name, figures)
     return Reading(NAME, benchmarks(NAME, [run]), tuple(skipped))
