@@ -11,6 +11,7 @@ from tests.done import Done
 
 from benchgate.cli import main
 from benchgate.cli.interruptible import REQUESTS
+from benchgate.cli.world import CI_VARIABLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ def call(
 ) -> Call:
     """Call benchgate in a folder; for what neither starts processes nor changes much."""
     handlers = {number: signal.getsignal(number) for number in (*REQUESTS, signal.SIGALRM)}
-    for name in ("CI", "NO_COLOR", "FORCE_COLOR"):
+    for name in (*CI_VARIABLES, "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.cli.world import real_effects, working_directory
+from benchgate.cli.world import CI_VARIABLES, is_in_ci, real_effects, working_directory
+
+
+@pytest.mark.parametrize("name", CI_VARIABLES)
+def test_any_variable_of_a_ci_system_tells_that_it_runs_benchgate(name: str) -> None:
+    for value in ("true", "True", "1", "2024.1", "https://ci.example"):
+        assert is_in_ci({"CI": "false", name: value})
+    for value in ("", " ", "0", "false", "False", "no"):
+        assert not is_in_ci({name: value})
+    assert not is_in_ci({"HOME": "/root"})
 
 
 @pytest.mark.parametrize(

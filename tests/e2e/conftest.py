@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.done import Done
 
+from benchgate.cli.world import CI_VARIABLES
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Program:
 @pytest.fixture
 def benchgate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     """The program; whatever it leaves is killed after the test."""
-    for name in ("CI", "NO_COLOR", "FORCE_COLOR", "BENCHGATE_SESSION"):
+    for name in (*CI_VARIABLES, "NO_COLOR", "FORCE_COLOR", "BENCHGATE_SESSION"):
         monkeypatch.delenv(name, raising=False)
     temporary = Path(tempfile.mkdtemp(prefix="e2e-", dir=tmp_path))
     program = Program(temporary, tmp_path / "state", uuid.uuid4().hex)

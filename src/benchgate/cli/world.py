@@ -8,7 +8,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from rich.console import Console
 
@@ -22,11 +22,18 @@ from benchgate.session.effects import Effects
 from benchgate.session.phases import Phases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from benchgate.config import Config
 
 _SEED_BITS = 32
+CI_VARIABLES: Final = (
+    *("CI", "GITHUB_ACTIONS", "GITLAB_CI", "CIRCLECI", "BUILDKITE", "TF_BUILD", "JENKINS_URL"),
+    *("TEAMCITY_VERSION", "BITBUCKET_BUILD_NUMBER", "CODEBUILD_BUILD_ID"),
+)
+"""Variables of which CI systems set at least one."""
+
+_NO = frozenset({"", "0", "false", "no", "off"})
 # The moment when the process started, among the fields after its name.
 _START_FIELD = 19
 
@@ -52,9 +59,7 @@ def real_effects(
         draw_seed=lambda: secrets.randbits(_SEED_BITS),
         environ=dict(os.environ),
         cwd=cwd or Path.cwd(),
-        progress=create_progress(
-            console(stderr=True), quiet=quiet, plain=bool(os.environ.get("CI"))
-        ),
+        progress=create_progress(console(stderr=True), quiet=quiet, plain=is_in_ci(os.environ)),
         phases=Phases(time.monotonic, time.monotonic() - _age_s()),
         builds=builds,
     )
@@ -70,13 +75,18 @@ def _age_s() -> float:
         return time.process_time()
 
 
+def is_in_ci(environ: Mapping[str, str]) -> bool:
+    """Whether a CI system runs benchgate, as far as its variables tell."""
+    return any(environ.get(name, "").strip().lower() not in _NO for name in CI_VARIABLES)
+
+
 def kept_builds(*, reads: bool) -> BuildCache | None:
     """The user's kept builds; None in CI, where code of a change could have written them.
 
     Args:
         reads: whether they are used; new builds replace them in any case.
     """
-    if os.environ.get("CI"):
+    if is_in_ci(os.environ):
         return None
     return BuildCache(builds_folder(os.environ), reads=reads)
 
