@@ -697,6 +697,34 @@ def test_what_fails_spoils_nothing_else(make_engine: MakeEngine) -> None:
     assert living_workers() == 0
 
 
+SLOW = """
+import time
+def bench_slow():
+    with open("{log}", "a") as log: log.write("x")
+    time.sleep(1.3)
+bench_slow.number = {number}
+"""
+
+
+@pytest.mark.parametrize(("number", "calls"), [(1, [2, 1]), (2, [4, 2])])
+def test_the_time_limit_is_for_a_call_and_a_slow_one_is_a_launch(
+    make_engine: MakeEngine, tmp_path: Path, number: int, calls: list[int]
+) -> None:
+    log = tmp_path / "log"
+    source = SLOW.format(log=log, number=number)
+    engine = make_engine({"benchmarks/bench_it.py": source}, functions("benchmarks", timeout_s=2.0))
+    ids = discovered(engine)
+    before = 0
+    for index, each in enumerate(calls):
+        found = measure(engine, ids, index)
+        assert [len(metrics_of(one)["time"].samples) for one in found] == [1, 1]
+        assert all(not one.metrics[0].warmup.size for one in found)
+        after = log.stat().st_size
+        assert after - before == 2 * each, "each side"
+        before = after
+    engine.close()
+
+
 RUDE = """
 import gc, os, subprocess, sys, threading, time
 STATE = os.getcwd(), dict(os.environ), gc.isenabled(), threading.active_count()

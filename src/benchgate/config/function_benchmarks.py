@@ -56,8 +56,8 @@ class FunctionBenchmarks(BenchmarkTable):
     timeout_s: fields.Duration | None = Field(
         default=None,
         alias="timeout",
-        description="Time limit for each step of a launch of one function: its setup, its warm-up,"
-        f" its samples, each count and its teardown; {TIMEOUT_DEFAULT}.",
+        description="Time limit for each call of a function, its setup, each count and its"
+        f" teardown; {TIMEOUT_DEFAULT}.",
     )
     tags: fields.Names = Field(default=(), description=TAGS_HELP)
     env: fields.Environment = Field(

@@ -83,8 +83,8 @@ class Measure(Table):
         default="60s",
         alias="timeout",
         validate_default=True,
-        description="Time limit for each execution of a command, and for each step of a launch of a"
-        " function, such as its setup or its samples; exceeding it is a failure.",
+        description="Time limit for each execution of a command, and for each call of a function,"
+        " its setup and its teardown; exceeding it is a failure.",
     )
     pin: bool = Field(
         default=True,

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 # How much longer than the next call the first call may take, and still count as warm. Calls of
 # seconds differ by some percent on a busy machine, and a tenth hides a tenth of a change at most.
 _WARM_RATIO = 1.1
+# A call that takes this long is a launch: it is neither repeated nor traced. Otherwise 9 rounds
+# of it would not fit into the default budget.
+_LONG_S = 10.0
+_NOT_TRACED = "not traced, because a call takes too long for one more"
 # How many times as fast calls must become in the warm-up, to calibrate again.
 _MUCH_FASTER = 2
 P = TypeVar("P")
@@ -102,8 +106,7 @@ def measure_launch(
         names: the benchmark's name in each worker.
         plan: None in the first launch of a session, which makes the plan and traces
             allocations.
-        timeout_s: limit for each worker's setup with calibration, its samples, and each later
-            step.
+        timeout_s: limit for each worker's setup, each call, and each later step.
         alone: whether nothing else is measured in these processes.
 
     Raises:
@@ -115,12 +118,14 @@ def measure_launch(
     # Of work in other processes, only times are known.
     is_inside = all(step["is_inside"] for (step,) in opened)
     times_each = any(step["times_each"] for (step,) in opened)
+    timeout_s *= max(step["number"] for (step,) in opened)
     is_first = plan is None
     if plan is None:
         sampled = _first_samples(workers, sampling, rng, timeout_s, once, times_each=times_each)
     else:
         sampled = _take_samples(workers, plan, rng, timeout_s)
     plan, warmup, turns = sampled
+    is_long = max(each.wall_ns[0] for each in turns) >= 1e9 * _long_s(timeout_s)
     peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
@@ -134,7 +139,9 @@ def measure_launch(
     for found, peak in zip(metrics, peaks, strict=True):
         if all(own_rss) and is_inside:
             found.append(_single(PEAK_RSS, peak))
-    if is_first and is_inside:
+    if is_first and is_inside and is_long:
+        notes += tuple(f"{metric.name}: {_NOT_TRACED}" for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
+    elif is_first and is_inside:
         with once:
             traced = _ask(workers, timeout_s, "allocations")
         for found, step in zip(metrics, traced, strict=True):
@@ -159,10 +166,9 @@ def _ask(
     return replies
 
 
-def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
-    """Allow each worker its own time and the time in which it waits for the others."""
-    for worker in workers:
-        worker.allow(timeout_s * len(workers))
+def _long_s(timeout_s: float) -> float:
+    """How long a sample takes at least if it is not repeated; repeated ones share a limit."""
+    return min(_LONG_S, timeout_s / 3)
 
 
 def _first_samples(
@@ -176,7 +182,7 @@ def _first_samples(
 ) -> tuple[SamplePlan, list[Turns], list[Turns]]:
     """Make the plan and follow it; make it again if the calls that it is made from were slow."""
     with once:
-        plan, samples_ns = _calibrate(workers, sampling, times_each=times_each)
+        plan, samples_ns = _calibrate(workers, sampling, timeout_s, times_each=times_each)
     sampled = _take_samples(workers, plan, rng, timeout_s)
     _, warmup, turns = sampled
     shortest_ns = [
@@ -187,8 +193,7 @@ def _first_samples(
         return sampled
     with once:
         _ask(workers, timeout_s, "end")
-        _allow_turns(workers, timeout_s)
-        plan, _ = _calibrate(workers, sampling, times_each=times_each)
+        plan, _ = _calibrate(workers, sampling, timeout_s, times_each=times_each)
     return _take_samples(workers, plan, rng, timeout_s)
 
 
@@ -198,20 +203,20 @@ def _take_samples(
     """Warm up, then take the samples; return also the warm-up and its number in the plan."""
     warmup, plan = _warm_up(workers, plan, rng, timeout_s)
     _ask(workers, timeout_s, "begin")
-    _allow_turns(workers, timeout_s)
     return plan, warmup, take_turns(workers, plan.samples, rng)
 
 
 def _calibrate(
-    workers: Sequence[Worker], sampling: Sampling, *, times_each: bool
+    workers: Sequence[Worker], sampling: Sampling, timeout_s: float, *, times_each: bool
 ) -> tuple[SamplePlan, list[int]]:
     """Make a plan; return it, and the duration of a sample in each worker."""
     timer_cost_ns = max(worker.timer.error_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
-    found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
+    long_ns = int(1e9 * _long_s(timeout_s))
+    found = _ask(workers, timeout_s, "calibrate", target_ns=target_ns, long_ns=long_ns)
     loops = shared_loops([(each["loops"], each["sample_ns"]) for each in found], target_ns)
     shared = [
-        each if each["loops"] == loops else worker.ask("time", loops=loops)
+        each if each["loops"] == loops else _ask([worker], timeout_s, "time", loops=loops)[0]
         for each, worker in zip(found, workers, strict=True)
     ]
     samples_ns = [each["sample_ns"] for each in shared]
@@ -235,7 +240,6 @@ def _warm_up(
 ) -> tuple[list[Turns], SamplePlan]:
     """Discard samples; if their number is open, determine it for all launches."""
     _ask(workers, timeout_s, "loops", loops=plan.loops)
-    _allow_turns(workers, timeout_s)
     if plan.warmup is not None:
         return take_turns(workers, plan.warmup, rng), plan
     turns, settled = warm_up_until_settled(workers, rng)

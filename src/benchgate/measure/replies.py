@@ -139,7 +139,12 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
         "clock_steps_ns": _list_of(_is_whole),
         **_ORIGINS,
     },
-    "open": {"rss_is_own": _is(bool), "is_inside": _is(bool), "times_each": _is(bool)},
+    "open": {
+        "rss_is_own": _is(bool),
+        "is_inside": _is(bool),
+        "times_each": _is(bool),
+        "number": _at_least(1),
+    },
     "calibrate": {
         "loops": _at_least(1),
         "sample_ns": _at_least(1),

@@ -143,9 +143,12 @@ class Worker(WorkerProcess):
     def sample(self) -> tuple[int, int]:
         """Let the worker take one sample; return (wall_ns, cpu_ns) of all its loops.
 
+        It has the whole time limit that was set last.
+
         Raises:
             WorkerFailedError: as in `ask`, and if a clock ran backwards.
         """
+        self.allow(self._allowed_s)
         self.send(b"s\n")
         line = self.line()
         sample = read_sample(line)

@@ -211,7 +211,7 @@ class Server:
         """
         self.opened = opened
         about = {"is_inside": opened.is_inside, "times_each": opened.times_each}
-        self.reply({"rss_is_own": rss_is_own, **about})
+        self.reply({"rss_is_own": rss_is_own, "number": opened.number or 1, **about})
         return self.carry_out(until="close") is not None
 
     def close(self, opened: OpenBenchmark) -> None:
@@ -254,6 +254,7 @@ class Server:
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
         if self.opened is None:
             raise ValueError("no benchmark is open")
+        self.opened.long_ns = message.get("long_ns", self.opened.long_ns)
         reply: dict[str, Any] = getattr(self.opened, STEPS[message["do"]])(message)
         return reply
 
