@@ -355,7 +355,7 @@ def test_what_they_leave_open_is_measured_in_turn(machine: Machine, world: World
     assert request.choice == replace(CHOICE, ids=frozenset({"b"}))
     assert (request.output, request.suite, base) == (OUTPUT, "fast", BASE)
     # The head was run here before the base is: what fails in this is known from the base's own run.
-    assert request.tried == BaseTrial(frozenset())
+    assert request.tried == BaseTrial({})
     assert len(held(result).earlier) == 12
     assert result.duration_s == machine.alone_s + machine.both_s
     assert result.base is not None

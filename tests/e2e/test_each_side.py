@@ -181,14 +181,14 @@ def test_what_fails_on_the_base_alone_does_not_fail_the_head(toy: Project, judge
     toy.write({"benchmarks/bench_toy.py": BENCHMARK, "tool.sh": "exit 0\n"})
     verdict = judged()
     assert outcomes(verdict) == {"toy/work": Outcome.BASE_FAILED, "tool": Outcome.BASE_FAILED}
-    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 5)
     assert verdict.summary == (
         "no verdict: nothing could be compared; 2 of 2 benchmarks failed on the base and could not "
         "be compared: tool, toy/work"
     )
 
 
-def test_what_fails_on_both_sides_fails_the_head_whichever_is_run_first(
+def test_what_fails_on_both_sides_fails_on_the_base_whichever_is_run_first(
     toy: Project, judged: Check
 ) -> None:
     names = "abcdef"
@@ -198,12 +198,14 @@ def test_what_fails_on_both_sides_fails_the_head_whichever_is_run_first(
     }
     commands = "".join(command(f"tool/{name}", "no-such-program-anywhere") for name in names)
     start(toy, PYTHON + commands, broken)
+    toy.write({"README": "changed"})
     verdict = judged()
     expected = dict.fromkeys(
-        [id_ for name in names for id_ in (f"{name}/{name}", f"tool/{name}")], Outcome.FAILED
+        [id_ for name in names for id_ in (f"{name}/{name}", f"tool/{name}")], Outcome.BASE_FAILED
     )
     assert outcomes(verdict) == {"toy/work": outcomes(verdict)["toy/work"], **expected}
-    assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 5)
+    assert {row.notes[0] for row in verdict.rows if row.error} == {"failed on base and head"}
+    assert verdict.exit_code == 0
 
 
 def test_a_pass_says_what_failed_on_the_base(toy: Project, judged: Check) -> None:

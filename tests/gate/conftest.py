@@ -67,7 +67,7 @@ def bench(series: Callable[..., Series]) -> Callable[..., BenchmarkResult]:
     ) -> BenchmarkResult:
         about = {
             k: more.pop(k)
-            for k in ("status", "error", "notes", "location", "display_unit", "workload")
+            for k in ("status", "error", "of_all", "notes", "location", "display_unit", "workload")
             if k in more
         }
         one = values if isinstance(values, Series) else series(values, **more)

@@ -275,9 +275,9 @@ def test_a_shard_without_benchmarks_fails_nothing() -> None:
     [
         (["unchanged", "base failed"], 2, (PASS, 0)),
         (["unchanged", "base failed", "not tested"], 3, (NONE, 4)),
-        (["base failed"], 1, (NONE, 0)),
-        (["base failed", "new"], 1, (NONE, 0)),
-        (["base failed", "missing"], 2, (NONE, 4)),
+        (["base failed"], 1, (NONE, 5)),
+        (["base failed", "new"], 1, (NONE, 5)),
+        (["base failed", "missing"], 2, (NONE, 5)),
         (["base failed", "failed"], 2, (FAIL, 5)),
         (["base failed", "regressed"], 2, (FAIL, 3)),
     ],
@@ -300,12 +300,12 @@ def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
     ("outcomes", "wanted", "code"),
     [
         # Of four, one fails on the base: three can be compared, and the change left them out.
-        (["base failed", "missing", "missing", "missing"], 1, 4),
-        (["base failed", "base failed", "incomparable", "missing"], 2, 4),
+        (["base failed", "missing", "missing", "missing"], 1, 5),
+        (["base failed", "base failed", "incomparable", "missing"], 2, 5),
         (["base failed", "unchanged", "unchanged", "missing"], 2, 0),
         (["base failed", "base failed", "unchanged", "unchanged"], 3, 0),
         (["base failed", "base failed", "unchanged", "missing"], 3, 4),
-        (["base failed", "base failed"], 1, 0),
+        (["base failed", "base failed"], 1, 5),
     ],
 )
 def test_an_excuse_lowers_the_number_only_as_far_as_it_must(

@@ -172,7 +172,16 @@ def test_outcomes_of_fixed_rounds(
         ({}, None, [("b", "missing", ())]),
         ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
         ({"never_ran": True}, {}, [("b", "base failed", ("failed on the base",))]),
-        ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on base and head",))]),
+        (
+            {"never_ran": True},
+            {"broken": True},
+            [("b", "base failed", ("failed on base and head",))],
+        ),
+        (
+            {"never_ran": True, "of_all": True},
+            {"broken": True, "of_all": True},
+            [("b", "failed", ("failed on base and head",))],
+        ),
         # A change cannot leave out what it broke.
         ({"never_ran": True}, None, [("b", "missing", ())]),
         ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),

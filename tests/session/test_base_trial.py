@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.measure.engine import ArmName, Discovery, DiscoveryFailure, Observation
-from benchgate.session.recorder import BaseTrial, Recorder
+from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, Observation
+from benchgate.model.run import BenchmarkResult, Tier
+from benchgate.session.recorder import SAME_CODE, BaseTrial, Recorder
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 
@@ -12,11 +13,11 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
     ("tried", "arm", "expected"),
     [
         (BaseTrial(), BASE, BASE),
-        (BaseTrial(frozenset({"old"})), BASE, BASE),
-        (BaseTrial(frozenset()), BASE, HEAD),
+        (BaseTrial({"old": "boom"}), BASE, BASE),
+        (BaseTrial({}), BASE, HEAD),
         # The base knows what the head renamed by its old id.
-        (BaseTrial(frozenset({"new"})), BASE, HEAD),
-        (BaseTrial(frozenset()), HEAD, HEAD),
+        (BaseTrial({"new": "boom"}), BASE, HEAD),
+        (BaseTrial({}), HEAD, HEAD),
     ],
 )
 def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
@@ -30,7 +31,29 @@ def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
 
 def test_a_file_that_could_be_read_before_the_head_was_built_is_the_heads_failure() -> None:
     unread, known = DiscoveryFailure(BASE, "db", "boom"), DiscoveryFailure(BASE, "io", "boom")
-    recorder = Recorder([BASE, HEAD], BaseTrial(frozenset({"io"})))
+    recorder = Recorder([BASE, HEAD], BaseTrial({"io": "boom"}))
     recorder.define(Discovery({}, (unread, known)))
     failed = {arm: [one.id for one in recorder.failures(arm)] for arm in (BASE, HEAD)}
     assert failed == {HEAD: ["db"], BASE: ["io"]}
+
+
+def added(trial: BaseTrial, *observations: Observation) -> dict[ArmName, BenchmarkResult]:
+    """What the arms say about a benchmark that both of them have."""
+    recorder = Recorder([BASE, HEAD], trial)
+    found = {arm: (Definition("b", "", Tier.LOCKSTEP),) for arm in (BASE, HEAD)}
+    recorder.define(Discovery(found, ()))
+    for one in observations:
+        recorder.add(one, 0)
+    return {arm: recorder.results(arm)[0] for arm in (BASE, HEAD)}
+
+
+def test_what_failed_before_the_head_ran_fails_on_both_sides_whichever_is_run_first() -> None:
+    found = added(BaseTrial({"b": "old"}), Observation(HEAD, "b", 0, error="new"))
+    assert {arm: one.error for arm, one in found.items()} == {BASE: "old", HEAD: "new"}
+    found = added(BaseTrial({}), Observation(HEAD, "b", 0, error="new"))
+    assert {arm: one.error for arm, one in found.items()} == {BASE: None, HEAD: "new"}
+
+
+def test_a_failure_of_the_same_code_is_of_both_sides() -> None:
+    found = added(SAME_CODE, Observation(HEAD, "b", 0, error="new"))
+    assert {(one.error, one.of_all) for one in found.values()} == {("new", True)}

@@ -116,7 +116,8 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
 def _tried(base: Run) -> BaseTrial:
     """Read failures from the base's own stored run: the head's code has already run here."""
-    return BaseTrial(frozenset(one.id for one in base.benchmarks if one.status is Status.FAILED))
+    failed = (one for one in base.benchmarks if one.status is Status.FAILED)
+    return BaseTrial({one.id: one.error or "" for one in failed})
 
 
 def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:

@@ -100,7 +100,9 @@ def _reasons_against_a_pass(
     compared = compared_benchmarks(rows)
     if not compared:
         is_no_fault = terms.empty_shard or (terms.min_compared <= 0 and _excused(rows))
-        yield Reason.NOTHING_COMPARED, PASS if is_no_fault else NO_VERDICT
+        is_broken = any(row.outcome is Outcome.BASE_FAILED for row in rows)
+        code = BROKEN if is_broken else PASS if is_no_fault else NO_VERDICT
+        yield Reason.NOTHING_COMPARED, code
     if compared < terms.min_compared:
         yield Reason.TOO_FEW_COMPARED, NO_VERDICT
     is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
@@ -134,7 +136,7 @@ def benchmarks_needed(rows: Iterable[Row], wanted: int | None, in_base: int) -> 
 def _excused(rows: Iterable[Row]) -> set[str]:
     """Give the benchmarks that need not be compared.
 
-    The head cannot repair a benchmark that fails only on the base. A waiver allows to remove a
+    The change did not break a benchmark that fails on the base. A waiver allows to remove a
     benchmark, or to change its definition: then it is compared again in the next change.
     """
     excused, others = set[str](), set[str]()

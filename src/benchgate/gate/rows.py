@@ -166,10 +166,11 @@ def unpaired_row(pair: Pair, unread: Sequence[str] = (), *, is_represented: bool
         arm, broken = failed[-1]  # if both failed, the head's failure is the one to fix
         where = "base and head" if len(failed) > 1 else f"the {arm}"
         # A base that worked until something disturbed it is not a broken base.
-        never_ran = arm == "base" and not broken.series
+        never_ran = failed[0][0] == "base" and not failed[0][1].series
+        is_old = never_ran and not any(one.of_all for _, one in failed)
         return Row(
             pair.id,
-            Outcome.BASE_FAILED if never_ran else Outcome.FAILED,
+            Outcome.BASE_FAILED if is_old else Outcome.FAILED,
             notes=(f"failed on {where}", *_stands_for(unread), *broken.notes),
             error=broken.error,
             location=broken.location,

@@ -169,6 +169,7 @@ class BenchmarkResult(JsonObject):
         tier: how it was measured.
         status: failed if any launch of it failed; `error` then says why.
         error: one line, then the tail of its output; None if it did not fail.
+        of_all: whether the failure makes the numbers of both arms meaningless, whichever it was.
         series: one per metric.
         notes: what a reader of its numbers must know, such as "not pinned: no support". A note
             about one metric begins with the metric's name, "peak_rss: ...".
@@ -193,6 +194,7 @@ class BenchmarkResult(JsonObject):
     parts: dict[Text, Text] = field(default_factory=dict)
     round_s: Annotated[float, Field(ge=0, le=MAX_ROUND_S)] | None = None
     load: LoadResult | None = None
+    of_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from benchgate.session.outlook import (
     some_of,
     too_few_rounds,
 )
+from benchgate.session.recorder import SAME_CODE
 from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.units import counted, format_budget, format_duration
@@ -118,7 +119,7 @@ def measure_arms(
             effects,
             checkout=git.root,
             choice=request.choice,
-            tried=request.tried,
+            tried=SAME_CODE if request.self_check else request.tried,
             ground=trees.ground,
             lends=request.lends,
             introspect=request.introspect,

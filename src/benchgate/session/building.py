@@ -66,13 +66,12 @@ class Builder:
     def build(self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None) -> Built:
         """Build all arms, and try the base if that was not done.
 
-        If each side has its own configuration, the base is built and tried before the head's own
-        commands run, because these could change it. It is also tried if it has the head's
-        benchmarks, which may need what it lacks.
+        The base is built and tried before the head's own commands run, because these could change
+        what it needs. On a developer's machine, a head that is built anew comes before a base that
+        is not.
         """
-        sides = bool(self.config.sides)
-        order = sorted(drawn, key=lambda arm: arm.name is ArmName.HEAD) if sides else drawn
-        is_tried_here = self.lends or (tried is None and sides)
+        is_tried_here = self.lends or tried is None
+        order = sorted(drawn, key=lambda arm: is_tried_here and arm.name is ArmName.HEAD)
         toolchains = {}
         with self._opened_builds(drawn) as builds:
             # What is built now shows which packages there are now.
@@ -151,11 +150,11 @@ class Builder:
             ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
             session.measure_round(0, ids, lambda _: None)
             results = session.results()[arm.name]
-            of_all = session.failed_for_all
-        failed = {one.id: one.error or "" for one in results if one.status is Status.FAILED}
+        failed = {one.id: one for one in results if one.status is Status.FAILED}
+        errors = {id_: one.error or "" for id_, one in failed.items()}
         unable = {
             id_: error.partition("\n")[0]
-            for id_, error in failed.items()
-            if self.lends and id_ not in of_all
+            for id_, error in errors.items()
+            if self.lends and not failed[id_].of_all
         }
-        return BaseTrial(frozenset(failed), unable)
+        return BaseTrial(errors, unable)

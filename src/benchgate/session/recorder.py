@@ -36,14 +36,16 @@ class BaseTrial:
     The head can make the base fail, but only afterwards.
 
     Attributes:
-        failed: the base's ids of benchmarks that failed then; None if it was not tried, so that
-            every failure counts as its own.
+        failed: the error by the base's id of each benchmark that failed then; None if it was not
+            tried, so that every failure counts as its own.
         unable: which of the head's benchmarks do not run on the base, if it was tried with these:
             the first line of the error by the id of the benchmark, file or function.
+        is_same: whether both arms have the same code, so that what fails on one fails on both.
     """
 
-    failed: frozenset[str] | None = None
+    failed: Mapping[str, str] | None = None
     unable: Mapping[str, str] = field(default_factory=dict)
+    is_same: bool = False
 
     def blame(self, failure: _Failure, own_id: str) -> _Failure:
         """Attribute a failure to the arm that caused it.
@@ -51,12 +53,15 @@ class BaseTrial:
         Args:
             own_id: id in the arm that failed.
         """
+        if self.is_same:
+            return replace(failure, of_all=True)
         if failure.arm is ArmName.HEAD or self.failed is None or own_id in self.failed:
             return failure
         return replace(failure, arm=ArmName.HEAD, error=f"{_WHY}: {failure.error}")
 
 
 UNTRIED = BaseTrial()
+SAME_CODE = BaseTrial(is_same=True)
 
 
 @dataclass(slots=True)
@@ -69,6 +74,7 @@ class _BenchmarkRecord:
     counters: dict[Metric, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
+    of_all: bool = False
     round_s: float | None = None
     load: list[LoadLaunch] = field(default_factory=list)
     server: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +88,7 @@ class _BenchmarkRecord:
         self.notes = dict.fromkeys(
             note for note in earlier.notes if note not in self.definition.notes
         )
-        self.error = earlier.error
+        self.error, self.of_all = earlier.error, earlier.of_all
         self.round_s = earlier.round_s
         if earlier.load is not None:
             self.load, self.server = list(earlier.load.launches), earlier.load.server
@@ -99,6 +105,7 @@ class _BenchmarkRecord:
             ),
             status=Status.OK if self.error is None else Status.FAILED,
             error=self.error,
+            of_all=self.of_all,
             notes=(*about.notes, *self.notes),
             location=about.location,
             display_unit=about.display_unit,
@@ -117,7 +124,6 @@ class Recorder:
 
     Attributes:
         is_spoiled: whether protected files were changed: nothing more may be measured.
-        failed_for_all: ids of failures that make the numbers of every arm meaningless.
         skipped: why benchmarks do not run in an arm, by id, as their authors want it.
     """
 
@@ -126,7 +132,6 @@ class Recorder:
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
         self._tried = tried
         self.is_spoiled = False
-        self.failed_for_all: set[str] = set()
         self.skipped: dict[str, str] = {}
 
     def define(self, discovery: Discovery) -> None:
@@ -136,11 +141,7 @@ class Recorder:
                 self._records[arm][definition.id] = _BenchmarkRecord(definition)
         for found in discovery.failures:
             failure = self._tried.blame(found, found.suite or found.id)
-            result = BenchmarkResult(
-                failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
-            )
-            if failure.of_all:
-                self.failed_for_all.add(failure.id)
+            result = _unread(failure.id, failure.error, of_all=failure.of_all)
             for arm in self._records if failure.of_all else (failure.arm,):
                 self._failures[arm].append(result)
 
@@ -170,11 +171,11 @@ class Recorder:
         record = self._records[observation.arm][observation.benchmark]
         record.notes.update(dict.fromkeys(observation.notes))
         if observation.error is not None:
-            if observation.of_all:
-                self.failed_for_all.add(observation.benchmark)
             having = (one.get(observation.benchmark) for one in self._records.values())
             for one in filter(None, having) if observation.of_all else (record,):
                 one.error = one.error or observation.error
+                one.of_all = one.of_all or observation.of_all
+            self._fail_base(observation.benchmark)
         if observation.load is not None:
             record.load.append(observation.load)
             record.server = observation.server or record.server
@@ -184,6 +185,16 @@ class Recorder:
             record.launches.setdefault(measured.metric, []).append(
                 Launch(round_index, observation.order, measured.samples, measured.warmup, lane)
             )
+
+    def _fail_base(self, id_: str) -> None:
+        """Let a benchmark that failed fail on the base too if it did before the head ran.
+
+        If the head was the first to fail, the base was not run again.
+        """
+        record = self._records.get(ArmName.BASE, {}).get(id_)
+        if record:
+            before = (self._tried.failed or {}).get(record.definition.own_id)
+            record.error = record.error or before
 
     def _skip(self, observation: Observation) -> None:
         """Act as if an arm did not have the benchmark."""
@@ -198,9 +209,7 @@ class Recorder:
         lines = [*changes[:_CHANGES_NAMED], _WHAT_TO_DO]
         if more := len(changes) - len(lines) + 1:
             lines.insert(-1, f"and {more} more")
-        result = BenchmarkResult(
-            CHANGED_FILES_ID, "", Tier.LOCKSTEP, status=Status.FAILED, error="\n".join(lines)
-        )
+        result = _unread(CHANGED_FILES_ID, "\n".join(lines), of_all=True)
         for failures in self._failures.values():
             failures.append(result)
 
@@ -286,3 +295,8 @@ class Recorder:
         kept = [record for id_, record in self._records[arm].items() if id_ not in without]
         failures = (one for one in self._failures[arm] if one.id not in without)
         return (*(record.result() for record in kept), *failures)
+
+
+def _unread(id_: str, error: str, *, of_all: bool) -> BenchmarkResult:
+    """The failure of something that has no benchmarks to record it."""
+    return BenchmarkResult(id_, "", Tier.LOCKSTEP, status=Status.FAILED, error=error, of_all=of_all)

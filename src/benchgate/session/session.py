@@ -173,11 +173,6 @@ class Session:
         """Every benchmark that was found in any arm, chosen or not, under all of its names."""
         return self._recorder.found()
 
-    @property
-    def failed_for_all(self) -> frozenset[str]:
-        """Ids of failures that make the numbers of every arm meaningless."""
-        return frozenset(self._recorder.failed_for_all)
-
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""
         return self._recorder.definitions(arm)
