@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
+from benchgate.git import repository
 from benchgate.git.repository import Git, clean_environ, find_root
 
 if TYPE_CHECKING:
@@ -58,6 +59,42 @@ def test_absent_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="git was not found") as raised:
         find_root(tmp_path)
     assert "2.30" in raised.value.hint
+
+
+@pytest.fixture
+def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Put a git before the real one that is this script."""
+
+    def put(script: str) -> Path:
+        program = tmp_path / "bin" / "git"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+        return program
+
+    return put
+
+
+@pytest.mark.parametrize("said", ["git version 2.17.1", "git version 1.8.3 (Apple Git-145)"])
+def test_old_git(fake_git: Callable[[str], Path], tmp_path: Path, said: str) -> None:
+    program = fake_git(f"echo '{said}'")
+    version = said.split()[2]
+    with pytest.raises(UsageError, match=rf"git version {version} is too old.* 2\.30") as raised:
+        find_root(tmp_path)
+    assert str(program) in raised.value.hint
+
+
+@pytest.mark.parametrize("stubborn", ["", "trap '' TERM; "])
+def test_git_that_hangs(
+    fake_git: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: str
+) -> None:
+    fake_git(f"{stubborn}case $* in *status*) while :; do sleep 0.1; done;; esac")
+    monkeypatch.setattr(repository, "_READING_LIMIT_S", 0.5)
+    monkeypatch.setattr(repository, "_ENDING_S", 0.5)
+    with pytest.raises(UsageError, match=r"git status did not end within 0\.5 s in /") as raised:
+        Git(tmp_path).run("status", "--porcelain")
+    assert f"Run `git -C {tmp_path} status` yourself" in raised.value.hint
 
 
 def test_absent_folder(tmp_path: Path) -> None:

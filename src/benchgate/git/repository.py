@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +54,12 @@ _OPTIONS = (
     *("-c", "worktree.useRelativePaths=false"),  # `true` writes into the user's configuration
 )
 _NO_SUCH_THING = 1
+_OLDEST = (2, 30)
+_VERSION = re.compile(r"git version (\d+)\.(\d+)\S*")
+# What reads is done in seconds. What fetches, or writes or removes a tree, may move gigabytes.
+_READING_LIMIT_S = 120.0
+_MOVING_LIMIT_S = 1800.0
+_ENDING_S = 30.0
 
 
 def clean_environ(environ: Mapping[str, str]) -> dict[str, str]:
@@ -63,8 +72,9 @@ def find_root(start: Path) -> Path:
 
     Raises:
         NotARepositoryError: the folder is not in a checkout.
-        UsageError: git is not installed, or refuses to work there.
+        UsageError: git is not installed, is too old, or refuses to work there.
     """
+    _require_version(start)
     done = _git(start, "rev-parse", "--show-toplevel")
     if done.exit_code == 0:
         return Path(done.output.removesuffix("\n"))
@@ -121,10 +131,19 @@ class Git:
 
         Raises:
             UsageError: git fails; its output is in the details.
-            TimeoutExpired: git was ended after `timeout_s`.
+            TimeoutExpired: git was ended after `timeout_s`. Without it, that is a UsageError after
+                a time that no git needs which works.
         """
         added = {**(self.credentials if may_fetch else {}), **(variables or {})}
-        done = _git(self.root, *arguments, variables=added, stdin=stdin, timeout_s=timeout_s)
+        moves = may_fetch or arguments[0] == "worktree"
+        done = _git(
+            self.root,
+            *arguments,
+            variables=added,
+            stdin=stdin,
+            timeout_s=timeout_s,
+            limit_s=_MOVING_LIMIT_S if moves else _READING_LIMIT_S,
+        )
         if done.exit_code != 0:
             raise self._failure(arguments, done)
         return done.output
@@ -209,12 +228,27 @@ class _Done:
     error: str
 
 
+def _require_version(folder: Path) -> None:
+    """Make sure that git has the options that benchgate gives it.
+
+    Raises:
+        UsageError: it is too old; the message has both versions.
+    """
+    found = _VERSION.match(_git(folder, "version").output)
+    if found and (int(found[1]), int(found[2])) < _OLDEST:
+        raise UsageError(
+            f"{found[0]} is too old: benchgate needs {_OLDEST[0]}.{_OLDEST[1]} or newer",
+            hint=f"Install a newer git. The PATH leads to {shutil.which('git')}.",
+        )
+
+
 def _git(
     folder: Path,
     *arguments: str,
     variables: Mapping[str, str] | None = None,
     stdin: str = "",
     timeout_s: float | None = None,
+    limit_s: float | None = None,
 ) -> _Done:
     try:
         process = subprocess.Popen(
@@ -225,11 +259,36 @@ def _git(
             stderr=subprocess.PIPE,
         )
     except FileNotFoundError:
-        raise UsageError("git was not found", hint="Install git 2.30 or newer.") from None
-    with process:
-        try:
-            output, error = process.communicate(os.fsencode(stdin), timeout=timeout_s)
-        except BaseException:
-            process.terminate()  # on SIGTERM, git removes unfinished files
+        oldest = ".".join(map(str, _OLDEST))
+        raise UsageError("git was not found", hint=f"Install git {oldest} or newer.") from None
+    limit_s = limit_s or _READING_LIMIT_S
+    try:
+        output, error = process.communicate(os.fsencode(stdin), timeout=timeout_s or limit_s)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        if timeout_s:
             raise
+        raise UsageError(
+            f"git {arguments[0]} did not end within {limit_s:g} s in {folder}",
+            hint=f"Run `git -C {shlex.quote(str(folder))} {arguments[0]}` yourself: it may wait "
+            "for a password, for a lock, or for a file system or server that does not answer.",
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
     return _Done(process.returncode, os.fsdecode(output), os.fsdecode(error).strip())
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git. It may hang, even forever if a file system does."""
+    process.terminate()  # on SIGTERM, git removes unfinished files
+    try:
+        process.wait(_ENDING_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_ENDING_S)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent
+                pipe.close()
