@@ -56,6 +56,13 @@ def test_every_problem_is_told_with_its_place(call: Call, project: Path) -> None
     assert "load/orders.toml:8: step[0].qurey: unknown key; did you mean 'query'?" in done.err
 
 
+def test_what_to_do_is_told(call: Call, project: Path) -> None:
+    (project / "load" / "orders.toml").write_text(ORDERS.replace('"orders"', "orders"))
+    call(project, "validate").check(
+        2, "load/orders.toml:1:8: is not valid TOML", "hint: text needs"
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "after", "problem"),
     [

@@ -395,8 +395,12 @@ def test_what_is_refused(reader: Reader, text: str, message: str) -> None:
         ("a: b: c", ".yml", "load/orders.yml:1:5: is not valid YAML: mapping values"),
         ("a: !!python/object/new:os.system [x]", ".yml", "could not determine a constructor"),
         ("", ".yaml", "load/orders.yaml: must be a table of keys and values"),
-        ("x: 2020-13-45", ".yaml", "load/orders.yaml: is not valid YAML: month must be in"),
-        ("a: \x01", ".yaml", "load/orders.yaml: is not valid YAML: "),
+        ("x: 2020-13-45", ".yaml", "load/orders.yaml:1:4: is not valid YAML: month must be in"),
+        (
+            "a: \x01",
+            ".yaml",
+            "load/orders.yaml:1:4: is not valid YAML: it has the character U+0001",
+        ),
         ("a: 1\nb: 2\na: 3", ".yaml", "load/orders.yaml:3: the key 'a' is there twice"),
         ("a: {yes: 3}", ".yaml", "load/orders.yaml:1: the key 'yes' must be text: put it in quot"),
         ("a: &a [*a]", ".yaml", "load/orders.yaml: is nested too deeply"),
@@ -413,6 +417,35 @@ def test_what_is_refused(reader: Reader, text: str, message: str) -> None:
 )
 def test_what_cannot_be_parsed(reader: Reader, text: str, suffix: str, message: str) -> None:
     assert message in reader.error(text, suffix).message
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "hint"),
+    [
+        ("a:\n\tb: 1", "2:1", "indent with spaces"),
+        ("a: {b: 1\nc: 2", "2:2", "close what opens in line 1"),
+        ("a: [1, 2\n", "2:1", "close what opens in line 1"),
+        ('a: "b\nc: 2', "2:5", "close the quotes that open in line 1"),
+        ("a: b: c", "1:5", "put a space after each colon, and indent the keys of one table alike"),
+        ("a:b\nc: 1", "2:2", "put a space after each colon"),
+        ("a: 1\n b: 2", "2:3", "indent the keys of one table alike"),
+        ("a:\n  - b\n - c", "3:2", "indent the keys of one table alike"),
+        ("a: @b", "1:4", "put text that begins with this character in quotes"),
+        ("a: *b", "1:4", "put text that begins with * in quotes"),
+        ('a: "\\d"', "1:6", "in single quotes"),
+        ("a: 1\n---\nb: 2", "2:1", "delete the line ---"),
+        ("a: !b c", "1:4", "put text that begins with ! in quotes"),
+        ("a: 1\nb: [x, 2020-13-45]", "2:8", "put it in quotes"),
+        ("a: 1\nb: \x01", "2:4", "delete it"),
+        ("%a\nb: 1", "2:1", "put text that begins with % in quotes"),
+    ],
+)
+def test_what_is_no_yaml_is_placed_and_told_what_to_do(
+    reader: Reader, text: str, place: str, hint: str
+) -> None:
+    error = reader.error(text, ".yaml")
+    assert error.message.startswith(f"load/orders.yaml:{place}: is not valid YAML: ")
+    assert hint in error.hint
 
 
 def test_brackets_of_other_formats(reader: Reader) -> None:

@@ -26,7 +26,7 @@ class ScenarioFiles:
 
     Attributes:
         ids: for each file, the ids of its benchmarks.
-        problems: one for each thing that is wrong, with the place.
+        problems: one for each thing that is wrong, with the place; further lines say what to do.
     """
 
     ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -51,7 +51,9 @@ def read_scenarios(config: Config, arm: Arm, git: Git | None) -> ScenarioFiles:
         try:
             scenario = read_scenario(arm.folder / one.scenario, one.scenario)
         except ConfigError as error:
-            found.problems.append(error.message)
+            # The hint for several problems is to call this command.
+            hint = f"\nhint: {error.hint}" if error.hint and "\n" not in error.message else ""
+            found.problems.append(f"{error.message}{hint}")
             continue
         found.ids[one.scenario] = scenario.ids
         for id_ in scenario.ids:

@@ -109,23 +109,50 @@ def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
             f"{name}: reading YAML needs PyYAML",
             hint='install it with `pip install "benchgate[yaml]"`, or write the file in TOML',
         ) from None
+    root = None
     try:
         lines: dict[KeyPath, int] = {}
-        for key, line in _yaml_lines(name, yaml.compose(text, Loader=yaml.SafeLoader)):
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        for key, line in _yaml_lines(name, root):
             lines[key] = line
             if len(lines) > _MOST_LINES:  # a few aliases can stand for endlessly many
                 raise ConfigError(f"{name}: has more than {_MOST_LINES} entries")
         return yaml.safe_load(text), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise ConfigError(
-            f"{place}: is not valid YAML: {error.problem or error.context}",
-            hint="text with a colon, a brace or a bracket needs quotes",
-        ) from None
-    except (yaml.YAMLError, ValueError) as error:
-        what = str(error).partition("\n")[0]
-        raise ConfigError(f"{name}: is not valid YAML: {what}") from None
+        where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        what = error.problem or error.context or ""
+        opened = error.context_mark.line + 1 if error.context_mark else where[0]
+        hint = next((hint for part, hint in _YAML_HINTS if part in what), _YAML_QUOTES)
+        hint = hint.format(opened=opened)
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        where = (before.count("\n") + 1, error.position - before.rfind("\n"))
+        what, hint = f"it has the character U+{ord(text[error.position]):04X}", "delete it"
+    except ValueError as error:
+        where, what, hint = _unreadable(root), str(error), "put it in quotes if it is text"
+    raise ConfigError(
+        f"{name}:{where[0]}:{where[1]}: is not valid YAML: {what}", hint=hint
+    ) from None
+
+
+def _unreadable(node: Any) -> tuple[int, int]:  # noqa: ANN401 - a node of PyYAML
+    """The line and the column of the first value that looks like a date or number and is none."""
+    import yaml  # noqa: PLC0415 - an extra
+
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, tuple | list):
+            waiting += reversed(one)
+        elif isinstance(one.value, list):
+            waiting.append(one.value)
+        else:
+            try:
+                yaml.SafeLoader("").construct_object(one)
+            except ValueError:
+                return one.start_mark.line + 1, one.start_mark.column + 1
+    return 1, 1
 
 
 def _yaml_lines(name: str, node: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, int]]:  # noqa: ANN401 - a node of PyYAML
@@ -149,7 +176,8 @@ def _yaml_lines(name: str, node: Any, path: KeyPath = ()) -> Iterator[tuple[KeyP
                     if first.tag == _YAML_TEXT
                     else "must be text: put it in quotes"
                 )
-                raise ConfigError(f"{name}:{line}: the key {first.value!r} {why}")
+                hint = "delete one of them" if first.tag == _YAML_TEXT else ""
+                raise ConfigError(f"{name}:{line}: the key {first.value!r} {why}", hint=hint)
             keys.add(first.value)
         inside = (*path, first.value if is_pair else index)
         yield inside, line
@@ -159,6 +187,26 @@ def _yaml_lines(name: str, node: Any, path: KeyPath = ()) -> Iterator[tuple[KeyP
 TOML: Final = ".toml"
 
 _MOST_LINES: Final = 100_000
+_YAML_QUOTES: Final = "text with a colon, a brace or a bracket needs quotes"
+_YAML_HINTS: Final = (
+    # What PyYAML says, and what to do. The first that fits counts.
+    (r"'\t'", "indent with spaces: YAML permits no tabs there"),
+    (
+        "mapping values are not allowed",
+        "put a space after each colon, and indent the keys of one table alike; " + _YAML_QUOTES,
+    ),
+    ("could not find expected ':'", "write `key: value` with a space after the colon"),
+    ("block end", "indent the keys of one table alike, and the entries of one list"),
+    ("expected ','", "close what opens in line {opened}, or put a comma between its entries"),
+    ("unexpected end of stream", "close the quotes that open in line {opened}"),
+    ("expected the node content", "close what opens in line {opened}"),
+    ("another document", "delete the line --- that begins it"),
+    ("alias", "put text that begins with * in quotes"),
+    ("cannot start any token", "put text that begins with this character in quotes"),
+    ("escape character", "put text with a backslash in single quotes, or write two backslashes"),
+    ("<document start>", "put text that begins with % in quotes"),
+    ("tag", "delete it: a scenario needs no tags; put text that begins with ! in quotes"),
+)
 _YAML_TEXT: Final = "tag:yaml.org,2002:str"
 _YAML_MERGE: Final = "tag:yaml.org,2002:merge"
 _JSON_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\],\n]|[^\s{}\[\],:"]+')
