@@ -48,10 +48,35 @@ candidates() {
   printf '%s\n' /usr/bin/python3 /usr/local/bin/python3 /opt/homebrew/bin/python3
 }
 
+error() { echo "::error title=benchgate::$1"; }
+
+# fetched TOOL LOCK ARGUMENT...: runs a tool that installs what a lock in requirements/ names.
+fetched() {
+  local tool=$1 lock=$2 said="$folder/said"
+  shift 2
+  if "$@" --requirement "$sources" --requirement "$root/requirements/$lock" 2>"$said"; then
+    cat "$said" >&2
+    return
+  fi
+  cat "$said" >&2
+  case $(tr '[:upper:]' '[:lower:]' <"$said") in
+  *'no space left'* | *'quota exceeded'*)
+    error "benchgate was not installed: the disk of this runner is full; free some space before this step"
+    ;;
+  *hash*match* | *match*hash*)
+    error "benchgate was not installed: the package index has other files than those whose hashes are in requirements/$lock; make the index give the files of PyPI, or use another one with PIP_INDEX_URL"
+    ;;
+  *)
+    error "benchgate was not installed: $tool did not get the packages of requirements/$lock, because the package index is down, cannot be reached from this runner, or lacks one; what $tool said is in the log of this step. Run the job again; if it fails again, check the index (PIP_INDEX_URL, pip.conf), the proxy and the certificates of this runner"
+    ;;
+  esac
+  exit 1
+}
+
 case $(uname -s) in
 Linux | Darwin) ;;
 *)
-  echo "::error title=benchgate::benchgate runs on Linux and macOS runners, not on $(uname -s)"
+  error "benchgate runs on Linux and macOS runners, not on $(uname -s)"
   exit 2
   ;;
 esac
@@ -69,10 +94,11 @@ first() {
 }
 
 if ! python=$(first out_of_reach || first any); then
-  echo "::error title=benchgate::no Python 3.11 or newer with venv was found on this runner; add actions/setup-python before this step"
+  error "no Python 3.11 or newer with venv was found on this runner; add actions/setup-python before this step"
   exit 2
 fi
 
+trap 'error "benchgate was not installed: line $LINENO of action-setup.sh failed; its words are in the log of this step"' ERR
 folder=$(mktemp -d "$RUNNER_TEMP/benchgate-environment.XXXXXXXXXX")
 venv=$folder/venv
 "$python" -I -m venv --without-pip "$venv"
@@ -89,19 +115,17 @@ while IFS='=' read -r name value; do
 done <<<"$variables"
 # pip reads no file at all: the user's own, which an earlier step may have written, can have it run
 # another interpreter. uv installs the rest in a fifth of the time that pip takes.
-PIP_CONFIG_FILE=/dev/null "$installer" -I -m pip install \
+PIP_CONFIG_FILE=/dev/null fetched pip installer.txt "$installer" -I -m pip install \
   --quiet --disable-pip-version-check --no-input --root-user-action ignore \
-  --no-compile --no-deps --only-binary :all: --require-hashes --target "$folder/uv" \
-  --requirement "$sources" --requirement "$root/requirements/installer.txt"
+  --no-compile --no-deps --only-binary :all: --require-hashes --target "$folder/uv"
 # As pip does: certificates of the machine, if it has any, and the best of all sources.
 if compgen -G '/etc/ssl/certs/*' >/dev/null || compgen -G '/etc/pki/tls/certs/*' >/dev/null; then
   export UV_SYSTEM_CERTS=true
 fi
-"$folder/uv/bin/uv" pip install \
+fetched uv action.txt "$folder/uv/bin/uv" pip install \
   --quiet --no-config --python "$venv/bin/python" --cache-dir "$folder/cache" \
-  --index-strategy unsafe-best-match --no-build --require-hashes \
-  --requirement "$sources" --requirement "$root/requirements/action.txt"
-rm -rf "$folder/uv" "$folder/cache" "$folder/pip"
+  --index-strategy unsafe-best-match --no-build --require-hashes
+rm -rf "$folder/uv" "$folder/cache" "$folder/pip" "$folder/said"
 # Copied, not built: a build needs tools that are not locked.
 site=$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R "$root/src/benchgate" "$site/"

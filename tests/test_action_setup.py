@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "action-setup.sh"
 REACHES = '[ -w "$path" ] || [ -O "$path" ]'
 REACHES_HERE = 'case "${OUT_OF_REACH:-}" in *":$path:"*) false ;; esac'
 FIXED = "/usr/bin/python3 /usr/local/bin/python3 /opt/homebrew/bin/python3"
-TOOLS = ("bash", "cat", "chmod", "cp", "dirname", "grep", "mkdir", "mktemp", "rm", "sh")
+TOOLS = ("bash", "cat", "chmod", "cp", "dirname", "grep", "mkdir", "mktemp", "rm", "sh", "tr")
 NONE = "::error title=benchgate::no Python 3.11 or newer with venv was found on this runner"
 
 # Stands for an interpreter: what is asked by `-c` a real one answers, which takes itself for that
@@ -61,6 +61,7 @@ if [ "$1 $2 $3" = "-I -m pip" ]; then
   for folder; do [ "$before" != --target ] || break; before=$folder; done
   mkdir -p "$folder/bin"
   cp "$UV" "$folder/bin/uv"
+  cat "${{LOG%/log}}/exits" >&2 2>/dev/null
   ! grep -qs PIP_STUB_EXIT "${{LOG%/log}}/exits"
   exit
 fi
@@ -78,6 +79,7 @@ UV = """\
 #!/bin/sh
 echo "uv: $*" >>"$LOG"
 env >"$LOG.uv"
+cat "${LOG%/log}/exits" >&2 2>/dev/null
 ! grep -qs UV_STUB_EXIT "${LOG%/log}/exits"
 """
 
@@ -403,12 +405,37 @@ def test_an_environment_is_for_this_user_alone(runner: Runner) -> None:
     assert environment.parent.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("which", ["PIP_STUB_EXIT", "UV_STUB_EXIT"])
-def test_what_was_not_installed_is_no_environment(runner: Runner, which: str) -> None:
+@pytest.mark.parametrize(("tool", "lock"), [("pip", "installer.txt"), ("uv", "action.txt")])
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("error: Request failed after 3 retries", "because the package index is down, cannot be"),
+        ("ERROR: No matching distribution found", "because the package index is down, cannot be"),
+        ("THESE PACKAGES DO NOT MATCH THE HASHES", "the package index has other files than"),
+        ("error: Hash mismatch for `uv==1`", "the package index has other files than"),
+        ("[Errno 28] No space left on device", "the disk of this runner is full"),
+    ],
+)
+def test_what_was_not_installed_is_no_environment(
+    runner: Runner, tool: str, lock: str, words: str, why: str
+) -> None:
     runner.interpreter(runner.system)
-    (runner.folder / "exits").write_text(which)
-    assert runner().returncode == 1
+    (runner.folder / "exits").write_text(f"{tool.upper()}_STUB_EXIT\n{words}")
+    done = runner()
+    assert done.returncode == 1
     assert runner.environments == []
+    assert words in done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("::error")]
+    assert line.startswith("::error title=benchgate::benchgate was not installed: ")
+    assert why in line
+    assert "disk" in why or f"requirements/{lock}" in line
+
+
+def test_another_failure_is_an_error_too(runner: Runner) -> None:
+    runner.interpreter(runner.system)
+    done = runner(RUNNER_TEMP=str(runner.folder / "nowhere"))
+    assert done.returncode == 1
+    assert "::error title=benchgate::benchgate was not installed: line " in done.stdout
 
 
 def test_pip_reads_no_file_of_the_users(runner: Runner) -> None:
