@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -98,6 +100,24 @@ def test_removes_values_of_variables_named_like_secrets(name: str) -> None:
 )
 def test_leaves_values_of_other_variables(name: str) -> None:
     assert Redactor({name: "xyzzy1"})("said xyzzy1") == "said xyzzy1"
+
+
+@pytest.mark.parametrize("around", ["{}", "bob:{}", "bo:{}", "b:{}", "{}\n", "x{}yz", "{{{}}}"])
+@pytest.mark.parametrize("secret", ["hunter", "hunter2>>???ÿÿ", "0123456789abcdef" * 4])
+def test_removes_values_in_base64(secret: str, around: str) -> None:
+    redact = Redactor({"TOKEN": secret})
+    data = around.format(secret).encode()
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        text = encode(data).decode()
+        for form in (text, text.rstrip("="), quote(text, safe=""), text.replace("/", "\\/")):
+            assert redact(f"401 {form} sent") == "401 [removed] sent"
+            assert redact(f'{{"a":"{form}","b":"{form}"}}') == '{"a":"[removed]","b":"[removed]"}'
+
+
+def test_leaves_other_base64() -> None:
+    redact = Redactor({"TOKEN": "hunter2"})
+    text = base64.b64encode(bytes(range(256)) * 100).decode()
+    assert redact(text) == text
 
 
 def test_leaves_short_values() -> None:

@@ -1,18 +1,19 @@
 """Removes secrets from texts before they are written.
 
 Three kinds are known: passwords in URLs and connection strings, tokens by their shape, and the
-values of environment variables named like secrets. Each is replaced by `[removed]`.
+values of environment variables named like secrets, also in base64. Each is replaced by `[removed]`.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 REMOVED: Final = "[removed]"
 
@@ -69,6 +70,52 @@ _TOKEN = re.compile(
 )
 
 
+_BASE64_CHARACTERS: Final = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+)
+_BASE64_END = re.compile(r"(?:[A-Za-z0-9+/_-]|%2[BF])*(?:={1,2}|(?:%3D){1,2})?", re.IGNORECASE)
+# URLs have others for the last two characters of the alphabet; JSON may escape the slash.
+_WRITTEN: Final = {"+": r"(?:[+-]|%2[Bb])", "/": r"(?:\\?/|_|%2[Ff])"}
+
+
+def without_base64(secrets: Iterable[str]) -> Callable[[str], str]:
+    """Make a function that removes base64 that has one of these secrets inside.
+
+    `user:secret` in base64 is found, too, whoever the user is. Secrets shorter than SHORTEST_VALUE
+    are not looked for: chance would find them.
+    """
+    parts = [
+        "".join(_WRITTEN.get(char, char) for char in part)
+        for secret in sorted(secrets)
+        for part in _inside_base64(secret.encode("utf-8", "surrogateescape"))
+    ]
+    inside = re.compile("|".join(parts)) if parts else None
+
+    def remove(text: str) -> str:
+        kept, end = [], 0
+        for found in inside.finditer(text) if inside else ():
+            start = found.start()
+            if start < end:
+                continue
+            while start > end and text[start - 1] in _BASE64_CHARACTERS:
+                start -= 1
+            kept += [text[end:start], REMOVED]
+            after = _BASE64_END.match(text, found.end())
+            end = after.end() if after else found.end()
+        return "".join((*kept, text[end:])) if kept else text
+
+    return remove
+
+
+def _inside_base64(secret: bytes) -> Iterator[str]:
+    """The characters that a secret alone determines, after 0, 1 or 2 bytes of a group of three."""
+    if len(secret) < SHORTEST_VALUE:
+        return
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + secret).decode()
+        yield encoded[-(-8 * before // 6) : 8 * (before + len(secret)) // 6]
+
+
 class Redactor:
     """Replaces secrets in a text by `[removed]`; doing it twice changes nothing more.
 
@@ -87,6 +134,7 @@ class Redactor:
         # The longest first: one value may begin with another.
         alternatives = sorted(map(re.escape, values), key=len, reverse=True)
         self._values = re.compile("|".join(alternatives)) if alternatives else None
+        self._without_base64 = without_base64(values)
         self._known = lru_cache(_MOST_KNOWN)(self._without_secrets)
 
     def __call__(self, text: str) -> str:
@@ -103,7 +151,7 @@ class Redactor:
 
     def _once(self, text: str) -> str:
         if self._values is not None:
-            text = self._values.sub(REMOVED, text)
+            text = self._without_base64(self._values.sub(REMOVED, text))
         for pattern in _PATTERNS:
             text = pattern.sub(rf"\g<before>{REMOVED}", text)
         return _TOKEN.sub(REMOVED, text)

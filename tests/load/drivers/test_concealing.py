@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -28,6 +29,16 @@ def test_every_form_of_a_secret_is_removed(form: str) -> None:
     found = Concealer([SECRET])(f"cannot log in with {form} at once")
     assert "[removed]" in found
     assert not any(part in found for part in ("cr@t", "cr%40t", "w%rd", "w%25rd"))
+
+
+@pytest.mark.parametrize("secret", ["geheim!", "pw3", "ÿÿÿ?>"])
+def test_base64_of_a_secret_is_removed(secret: str) -> None:
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        text = encode(secret.encode()).decode()
+        for form in (text, text.rstrip("=")):
+            assert Concealer([secret])(f"got '{form}' here") == "got '[removed]' here"
+    both = base64.b64encode(b"bob:" + b"geheim!").decode()
+    assert Concealer(["geheim!"])(both) == "[removed]"
 
 
 def test_a_short_secret_is_removed_as_a_word() -> None:

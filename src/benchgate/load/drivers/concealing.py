@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus, unquote
 
 from benchgate.load.substitution import variables_in
-from benchgate.model.redact import REMOVED
+from benchgate.model.redact import REMOVED, without_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,14 +45,16 @@ class Concealer:
     """Replaces secrets in a text, and makes it one line.
 
     Args:
-        secrets: texts that must not be shown, also not percent-encoded or escaped.
+        secrets: texts that must not be shown, also not percent-encoded, escaped or in base64.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
+        secrets = frozenset(secrets)
         forms = {form for secret in secrets if secret for form in _forms(secret)}
         # The longest first: one form may begin with another.
         patterns = [_pattern(form) for form in sorted(forms, key=len, reverse=True)]
         self._secrets = re.compile("|".join(patterns)) if patterns else None
+        self._without_base64 = without_base64(secrets)
 
     def __call__(self, text: str) -> str:
         """The text as one line without secrets."""
@@ -60,10 +62,14 @@ class Concealer:
 
     def in_lines(self, text: str) -> str:
         """The text with all its lines, without secrets."""
-        return self._secrets.sub(REMOVED, text) if self._secrets is not None else text
+        if self._secrets is None:
+            return text
+        return self._without_base64(self._secrets.sub(REMOVED, text))
 
 
 def _forms(secret: str) -> set[str]:
+    data = secret.encode("utf-8", "surrogateescape")
+    in_base64 = (base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode())
     return {
         secret,
         secret.strip(),
@@ -73,6 +79,8 @@ def _forms(secret: str) -> set[str]:
         repr(secret)[1:-1],
         secret.replace("\\", "\\\\").replace("'", "\\'"),
         " ".join(secret.split()),
+        *in_base64,
+        *(text.rstrip("=") for text in in_base64),
     } - {""}
 
 
