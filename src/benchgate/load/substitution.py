@@ -9,7 +9,7 @@ from benchgate.errors import did_you_mean
 from benchgate.tables.fields import PLACEHOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SCRATCH: Final = "scratch"
 PORT: Final = "port"
@@ -108,6 +108,11 @@ def expanded(
         return found
 
     return _TOKEN.sub(value, text)
+
+
+def each_expanded(text: str, expand: Callable[[str], str]) -> str:
+    """Replace each placeholder and variable by what `expand` makes of it."""
+    return _TOKEN.sub(lambda token: expand(token[0]), text)
 
 
 def _unknown(name: str, known: Sequence[str]) -> tuple[str, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Place
+from benchgate.load.substitution import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ def place_in(folder: Path, **placeholders: str) -> Place:
     known = {**placeholders, "scratch": str(scratch)}
 
     def expand(text: str) -> str:
-        return re.sub(r"\$?\{(\w+)\}", lambda found: known[found[1]], text)
+        return expanded(text, known, known)
 
     return Place(folder, scratch, workers=2, expand=expand, environ=dict(os.environ))
 

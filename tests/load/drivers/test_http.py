@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import socket
 import ssl
 import subprocess
@@ -7,6 +8,7 @@ import threading
 import time
 import traceback
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pytest
 from pydantic import ValidationError
@@ -83,6 +85,33 @@ def test_a_request_has_what_the_step_says(
     assert second.path == "/api/orders/12345?q=&at=12:30&%C3%A9"
     assert b'"id":12345' in second.body
     assert server.connections == 1
+
+
+def test_variables_are_replaced_in_every_text(
+    server: HttpServer, operation: Callable[..., Operation]
+) -> None:
+    path = "/a/${TOKEN}?key=${TOKEN}&port={port}&b=$${TOKEN}"
+    operation({"path": path, "method": "POST", "body": "key=${TOKEN} $${x}"})({})
+    operation({"path": path, "method": "POST", "json": {"a": ["${TOKEN}", 1]}})({})
+    first, second = server.requests
+    encoded = "to%2Fk%25n%201"
+    assert first.path == f"/a/{encoded}?key={encoded}&port=1&b=%24%7BTOKEN%7D"
+    assert first.body == b"key=to/k%n 1 ${x}"
+    assert second.body == b'{"a":["to/k%n 1",1]}'
+
+
+def test_no_message_has_what_a_path_got(
+    server: HttpServer, operation: Callable[..., Operation]
+) -> None:
+    def echo(request: servers.Request) -> Answer:
+        inside = base64.b64encode(b"bob:to/k%n 1").decode()
+        text = f"{'.' * 185} {inside} {unquote(request.path)} {request.path} to/k%n 1"
+        return Answer(text.encode(), 404)
+
+    server.answer = echo
+    with pytest.raises(OperationError) as caught:
+        operation({"path": "/a?key=${TOKEN}"})({})
+    assert str(caught.value) == f"status 404 {'.' * 185} [removed] /a?k"
 
 
 def test_a_body_is_text(server: HttpServer, operation: Callable[..., Operation]) -> None:

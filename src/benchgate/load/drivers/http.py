@@ -7,7 +7,7 @@ import re
 import ssl
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
 from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
@@ -20,9 +20,10 @@ from benchgate.load.drivers.http_tables import (
     host_and_port,
 )
 from benchgate.load.drivers.http_wire import ERRORS, Wire, reason
+from benchgate.load.substitution import each_expanded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from email.message import Message
 
     from benchgate.load.drivers.driver import Operation, Place
@@ -32,7 +33,8 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAME_METHOD: Final = frozenset({307, 308})
 _CONTENT_HEADER: Final = re.compile(rb"(?im)^content-(?:type|length):.*\n")
 _MOST_REDIRECTS: Final = 10
-_SHOWN_BYTES: Final = 200
+_SHOWN_CHARACTERS: Final = 200
+_SEEN_BYTES: Final = 2**14
 
 
 class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
@@ -67,6 +69,18 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
     def expanded(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Replace placeholders and variables in headers."""
         return {name: self.place.expand(text) for name, text in headers.items()}
+
+    def expanded_request(self, request: Request) -> Request:
+        """Replace placeholders and variables in a request; what a path gets is percent-encoded."""
+        expand = self.place.expand
+        return request.model_copy(
+            update={
+                "path": each_expanded(request.path, lambda one: quote(expand(one), safe="")),
+                "headers": self.expanded(request.headers),
+                "body": request.body and expand(request.body),
+                "json_body": _with_texts(request.json_body, expand),
+            }
+        )
 
     def connect(self, worker: int) -> HttpConnection:  # noqa: ARG002 - all workers do the same
         """Open the connection of a worker.
@@ -145,7 +159,8 @@ class HttpConnection(Connection):
             names: of its parameters.
         """
         driver, exchange, method = self._driver, self._wire.exchange, request.method
-        headers = with_headers(driver.headers, driver.expanded(request.headers))
+        request = driver.expanded_request(request)
+        headers = with_headers(driver.headers, request.headers)
         if request.json_body is not None:
             headers = with_headers({"Content-Type": "application/json"}, headers)
         message = message_of(request, names, prefix=driver.prefix, headers=headers)
@@ -165,8 +180,10 @@ class HttpConnection(Connection):
             except ERRORS as error:
                 raise OperationError(driver.conceal(reason(error))) from None
             if status not in good:
-                shown = body[:_SHOWN_BYTES].decode("utf-8", "replace")
-                raise OperationError(driver.conceal(f"status {status} {shown}"))
+                # A secret that is cut would not be recognized.
+                shown = driver.conceal.in_lines(body[:_SEEN_BYTES].decode("utf-8", "replace"))
+                text = f"status {status} {shown[:_SHOWN_CHARACTERS]}"
+                raise OperationError(driver.conceal(text))
             if find is not None and find(body) is None:
                 raise OperationError(driver.conceal(f"the body does not match {pattern!r}"))
 
@@ -220,6 +237,17 @@ class HttpConnection(Connection):
             status, headers, body = self._wire.exchange(message, method)
             self._keep_cookies(headers)
         raise ValueError(f"more than {_MOST_REDIRECTS} redirects")
+
+
+def _with_texts(value: object, change: Callable[[str], str]) -> object:
+    """A JSON value whose texts, other than keys, are changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: _with_texts(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(item, change) for item in value]
+    return value
 
 
 def _tls(*, verify: bool) -> ssl.SSLContext:

@@ -136,13 +136,13 @@ class Request(Table):
         yield self.body or ""
         yield from _texts_in(self.json_body)
 
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return tuple(self.parameter_texts())
+
 
 class HttpStep(Request, Step):
     """A request to the server."""
-
-    def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
-        return tuple(self.headers.values())
 
     @model_validator(mode="after")
     def _uses_all_params(self) -> Self:
@@ -161,7 +161,7 @@ class HttpScript(Script):
 
     def texts(self) -> tuple[str, ...]:
         """All its texts in which placeholders are replaced."""
-        return tuple(text for request in self.requests for text in request.headers.values())
+        return tuple(text for request in self.requests for text in request.texts())
 
 
 def _texts_in(value: object) -> Iterator[str]:
