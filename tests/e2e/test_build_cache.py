@@ -8,7 +8,8 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.conftest import PYTHON, QUICK
+from tests.e2e.conftest import LONG_S, PYTHON, QUICK
+from tests.e2e.test_interrupt import wait_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -228,3 +229,25 @@ def test_a_job_of_ci_uses_no_earlier_build(counted: Counted, benchgate: Program)
     (root / "event.json").write_text("{}")
     done = benchgate(root, "ci")
     assert USED not in done.err
+
+
+def test_two_checks_at_once_build_each_commit_once(
+    benchgate: Program, counted: Counted, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    counted.configure(more=f"while [ ! -e {go} ]; do sleep 0.1; done")
+    counted.project.commit()
+    counted.project.slow_down()
+    root = counted.project.root
+    first = benchgate.start(root, "check", "--rounds", "1")
+    deadline = time.monotonic() + LONG_S
+    while not counted.runs and time.monotonic() < deadline:
+        time.sleep(0.05)
+    second = benchgate.start(root, "check", "--rounds", "1")
+    wait_for(
+        second, f"waiting for another benchgate (process {first.pid}): it builds the same base"
+    )
+    go.touch()
+    assert benchgate.wait(first).code == 4
+    assert benchgate.wait(second).code == 4
+    assert counted.runs == 2

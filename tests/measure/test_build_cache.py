@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -183,3 +185,63 @@ def test_the_folder_is_that_of_xdg() -> None:
     assert str(builds_folder({"HOME": "/users/me"})) == "/users/me/.cache/benchgate/builds"
     found = builds_folder({"HOME": "/users/me", "XDG_CACHE_HOME": "/fast"})
     assert str(found) == "/fast/benchgate/builds"
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from benchgate.measure.build_cache import BuildCache
+with BuildCache(Path(sys.argv[1])).alone("key", print):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_build_waits_for_another_session_with_the_same_and_for_no_dead_one(
+    cache: BuildCache,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(cache.folder)], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        try:
+            assert holder.stdout
+            assert holder.stdout.readline() == "held\n"
+            with cache.alone("other key", pytest.fail):
+                pass
+            told: list[str] = []
+
+            def waiting(who: str) -> None:
+                told.append(who)
+                holder.kill()
+
+            with cache.alone("key", waiting):
+                assert told == [f"process {holder.pid}"]
+        finally:
+            holder.kill()
+    assert list(cache.folder.iterdir()) == []
+
+
+def test_all_who_wait_get_their_turn_one_by_one(cache: BuildCache) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def build(number: int) -> None:
+        for _ in range(20):
+            with cache.alone("key", lambda _: None):
+                inside.append(number)
+                most.append(len(inside))
+                time.sleep(0.0005)
+                inside.remove(number)
+
+    threads = [threading.Thread(target=build, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(most), max(most)) == (80, 1)
+
+
+def test_without_a_folder_of_its_own_a_build_waits_for_nobody(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with BuildCache(tmp_path / "file" / "builds").alone("key", pytest.fail):
+        pass

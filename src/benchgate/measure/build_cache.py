@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +16,9 @@ from benchgate.measure.kept_build import KeptBuild, NotKeptError, pack, read_abo
 from benchgate.own_folders import cache_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from typing import IO
 
     from benchgate.measure.build_manifest import About
     from benchgate.measure.engine import Arm
@@ -30,6 +32,7 @@ MOST_AGE_S: Final = 24 * 3600.0
 
 _SUFFIX = ".build"
 _UNFINISHED = ".unfinished"
+_LOCK = ".lock"
 _MOST_WRITING_S = 3600.0
 _LEAST_FREE_SHARE = 0.1
 
@@ -87,6 +90,51 @@ class BuildCache:
             kept.close()
         return None
 
+    @contextmanager
+    def alone(self, key: str, waiting: Callable[[str], None]) -> Iterator[None]:
+        """Keep other sessions from building what has this key, and wait while one of them does.
+
+        Args:
+            waiting: told which process must end its build first.
+        """
+        lock = None
+        if self._reads:
+            with suppress(OSError):  # then there is nothing to share either
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = (
+                    self._lock(self.folder / f"{key}{_LOCK}", waiting)
+                    if self._is_private()
+                    else None
+                )
+        try:
+            yield
+        finally:
+            if lock:
+                (self.folder / f"{key}{_LOCK}").unlink(missing_ok=True)
+                lock.close()
+
+    def _lock(self, path: Path, waiting: Callable[[str], None]) -> IO[str]:
+        """Lock a file; the OS unlocks it if this process is killed."""
+        while True:
+            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+")
+            try:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    waiting(file.read())
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                with suppress(FileNotFoundError):  # the process before has removed it
+                    if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                        file.seek(0)
+                        file.truncate()
+                        file.write(f"process {os.getpid()}")
+                        file.flush()
+                        return file
+                file.close()
+            except BaseException:
+                file.close()
+                raise
+
     def keep(self, key: str, arm: Arm, before: Mapping[str, State], about: About) -> None:
         """Keep what a build has just left in an arm, and remove what is too much or too old.
 
@@ -122,6 +170,10 @@ class BuildCache:
             with suppress(OSError):
                 if now_s - path.stat().st_mtime > _MOST_WRITING_S:
                     path.unlink()
+        for path in self._files(_LOCK):
+            with suppress(OSError):
+                if now_s - path.stat().st_mtime > MOST_AGE_S:  # its process was killed
+                    path.unlink()
 
     def clear(self) -> None:
         """Remove every kept build.
@@ -129,7 +181,7 @@ class BuildCache:
         Raises:
             OSError: a file cannot be removed.
         """
-        for path in (*self._files(_SUFFIX), *self._files(_UNFINISHED)):
+        for path in (*self._files(_SUFFIX), *self._files(_UNFINISHED), *self._files(_LOCK)):
             path.unlink(missing_ok=True)
 
     def _write(self, key: str, arm: Arm, before: Mapping[str, State], about: About) -> None:

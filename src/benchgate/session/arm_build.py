@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError, UsageError
@@ -16,7 +16,7 @@ from benchgate.measure.kept_build import NotKeptError, snapshot
 from benchgate.measure.places import is_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import Build
     from benchgate.measure.build_cache import BuildCache
@@ -67,6 +67,20 @@ class ArmBuild:
         """Close the file with what was left before."""
         if self.kept:
             self.kept.close()
+
+    @contextmanager
+    def alone(self, waiting: Callable[[str], None]) -> Iterator[None]:
+        """Wait while another session runs the same build, and then use what it left.
+
+        Args:
+            waiting: told which process that is.
+        """
+        if not self._cache or self.kept:
+            yield
+            return
+        with self._cache.alone(self._key, waiting):
+            self.kept = self._cache.find(self._key, self.arm)
+            yield
 
     def put(self) -> bool:
         """Put what was left before in place, if there is any; return whether that was done.

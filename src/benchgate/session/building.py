@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.git.repository import clean_environ
@@ -77,10 +78,11 @@ class Builder:
             # What is built now shows which packages there are now.
             order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
             for count, arm in enumerate(order, start=1):
-                if builds[arm.name].kept and not are_alike(builds.values()):
-                    for one in builds.values():
-                        one.forget()
-                toolchains[arm.name] = self._prepare(builds[arm.name])
+                with builds[arm.name].alone(partial(self._wait, arm)):
+                    if builds[arm.name].kept and not are_alike(builds.values()):
+                        for one in builds.values():
+                            one.forget()
+                    toolchains[arm.name] = self._prepare(builds[arm.name])
                 if is_tried_here and arm.name is ArmName.BASE:
                     tried = self._try_alone(arm)
                 if ground and any(builds[other.name].build.commands for other in order[count:]):
@@ -107,6 +109,12 @@ class Builder:
                 one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache, self.guardian)
                 stack.callback(one.close)
             yield builds
+
+    def _wait(self, arm: Arm, other: str) -> None:
+        self.effects.progress.message(
+            f"waiting for another benchgate ({other or 'which begins'}): it builds the same "
+            f"{arm.name}, and this check uses what it builds"
+        )
 
     def _prepare(self, one: ArmBuild) -> dict[str, str]:
         """Build an arm, unless what was left before can be used; return its tools' versions."""
