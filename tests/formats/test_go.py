@@ -72,3 +72,72 @@ def test_lines_between_the_events_are_told() -> None:
     reading = parse(f"{event}\nwarning: slow\n7\n[]\n")
     assert [row.id for row in reading.benchmarks] == ["a.b/c.BenchmarkX"]
     assert reading.skipped == ("line 2 and 2 later lines are not events of go test -json",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I2025 conn closedBenchmarkX-8   \tstarting up\nI2025 conn closed  256\t 5 ns/op\nPASS\n",
+        "BenchmarkX-8  \tsome log text     256\t 5 ns/op\n",
+        "BenchmarkX-8  \tsome log at 5 x25600000\t 5 ns/op\n",
+        "BenchmarkX-8  \tabout 3 ns/op, they say\n     256\t 5 ns/op\nPASS\n",
+    ],
+)
+def test_a_log_line_without_an_end_does_not_hide_a_result(text: str) -> None:
+    (row,) = parse(text).benchmarks
+    assert (row.id, row.series[0].launches[0].samples.tolist()) == ("BenchmarkX", [5e-9])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BenchmarkX-8 \t 1000\t 1,234 ns/op\n",
+        "BenchmarkX-8 \t 1000\t 1234,5 ns/op\n",
+        "BenchmarkX-8 \t 1000\t 12.5ns/op\n",
+        "BenchmarkX-8 \t 1000\t 5 ns/opI2025 closed\n",
+        "BenchmarkX-8 \t 1000\t 5 ns/op\t x B/op\n",
+        "BenchmarkX-8 \t 1000\t 5 ns/op\t 6 ns/op\n",
+        "BenchmarkX-8 \t 1,000\t 5 ns/op\n",
+        "BenchmarkX-8 \t 1e3\t 5 ns/op\n",
+        "BenchmarkX-8 \t 0\t 5 ns/op\n",
+        "BenchmarkX-8 \t 5 ns/op\n",
+        "BenchmarkX-8 \tat 10:11:1212345678\t 5 ns/op\n",
+        "BenchmarkX-8 \tport 808012345678\t 5 ns/op\n",
+        "BenchmarkX 1000 1,234 ns/op\n",
+    ],
+)
+def test_a_result_that_cannot_be_read_fails_its_row_with_the_line(text: str) -> None:
+    reading = parse(f"BenchmarkX-8 \t 9\t 5 ns/op\n{text}BenchmarkY-8 \t 5\t 2 ns/op\n")
+    assert {row.id.removesuffix("-8"): row.error for row in reading.benchmarks}.items() >= {
+        ("BenchmarkX", f"line 2: the result cannot be read: {text.strip()!r}"),
+        ("BenchmarkY", None),
+    }
+
+
+def test_a_benchmark_without_a_result_fails_also_if_others_follow() -> None:
+    text = "BenchmarkX-8 \tlogBenchmarkY-8 \tlog\nBenchmarkZ-8 \t 5\t 2 ns/op\n"
+    assert [(row.id, row.error) for row in parse(text).benchmarks] == [
+        ("BenchmarkX", "it printed no result"),
+        ("BenchmarkY", "it printed no result"),
+        ("BenchmarkZ", None),
+    ]
+
+
+def test_a_result_without_a_name_is_told() -> None:
+    reading = parse("closed 5\t 7 ns/op\nBenchmarkX-8 \t 5\t 2 ns/op\n")
+    assert [row.id for row in reading.benchmarks] == ["BenchmarkX"]
+    assert reading.skipped == (r"line 1: the result cannot be read: 'closed 5\t 7 ns/op'",)
+
+
+def test_what_a_benchmark_logs_about_times_is_no_result() -> None:
+    text = "BenchmarkX-8 \t 5\t 2 ns/op\n--- BENCH: BenchmarkX-8\n    x_test.go:7: 5 ns/op\n"
+    reading = parse(f"Benchmark\tTime\n{text}    more: 5 ns/op\nPASS\n")
+    assert [(row.id, row.error) for row in reading.benchmarks] == [("BenchmarkX", None)]
+    assert reading.skipped == ()
+
+
+def test_a_program_that_prints_before_its_first_line_is_a_process_of_its_own() -> None:
+    text = "loading...goos: linux\ngoarch: amd64\npkg: a\nBenchmarkX-8 \t 5\t 2 ns/op\nPASS\n"
+    assert go.sniff(Source("out.txt", text.encode()))
+    (row,) = parse(text * 2).benchmarks
+    assert [len(series.launches) for series in row.series] == [2]

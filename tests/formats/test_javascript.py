@@ -57,3 +57,17 @@ def test_an_impossible_rate_of_benchmark_js_is_a_failed_row(rate: str) -> None:
     text = f"sort x {rate} ops/sec \u00b11.00% (9 runs sampled)\n"
     (row,) = benchmark_js.parse(Source("it", text.encode())).benchmarks
     assert (row.id, row.error is not None) == ("sort", True)
+
+
+def test_a_line_of_benchmark_js_that_cannot_be_read_is_not_lost() -> None:
+    text = (
+        "sort x 5 ops/sec \u00b11.00% (9 runs samp\nmap x 5 ops/sec\n5 ops/sec\n"
+        "ok x 5 ops/sec \u00b11.00% (9 runs sampled)\n"
+    )
+    reading = benchmark_js.parse(Source("it", text.encode()))
+    assert [(row.id, bool(row.error)) for row in reading.benchmarks] == [
+        ("sort", True),
+        ("map", True),
+        ("ok", False),
+    ]
+    assert reading.skipped == ("line 3: the result cannot be read: '5 ops/sec'",)

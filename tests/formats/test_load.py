@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats import ab, autocannon, k6, locust, pgbench, wrk
@@ -164,3 +165,60 @@ def test_requests_that_count_as_several_errors_are_no_more_than_all_of_them() ->
     text = sample("ab/out.txt").replace(b"Failed requests:        0", b"Failed requests: 99999")
     (row,) = ab.parse(Source("it", text)).benchmarks
     assert [s.launches[0].samples[0] for s in row.series if s.metric == ERROR_RATIO] == [1.0]
+
+
+def described_rows(known: ForeignFormat, text: bytes) -> list[object]:
+    return [(row.id, described(row)) for row in known.parse(Source("it", text)).benchmarks]
+
+
+@pytest.mark.parametrize(
+    ("known", "path"),
+    [
+        (wrk, "wrk/latency.txt"),
+        (wrk, "wrk/socket-errors.txt"),
+        (wrk, "wrk/errors.txt"),
+        (ab, "ab/out.txt"),
+        (ab, "ab/two-errors.txt"),
+        (pgbench, "pgbench/run.txt"),
+        (pgbench, "pgbench/multi.txt"),
+    ],
+)
+def test_a_log_line_without_an_end_hides_no_result(known: ForeignFormat, path: str) -> None:
+    lines = sample(path).split(b"\n")
+    plain = described_rows(known, b"\n".join(lines))
+    for index, line in enumerate(lines):
+        if line.strip():
+            glued = [*lines[:index], b"log: closed " + line, *lines[index + 1 :]]
+            assert described_rows(known, b"\n".join(glued)) == plain, line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"  Socket errors: connect 0, read 6\n",
+        b"  Socket errors: connect 0, read 1,234, write 0, timeout 6\n",
+        b"  Non-2xx or 3xx responses: 1,234\n",
+        b"  Non-2xx or 3xx responses:\n",
+        b"     90%   1.2 parsecs\n     99%   1.2x\n",
+    ],
+)
+def test_a_line_of_wrk_that_cannot_be_read_fails_its_row(line: bytes) -> None:
+    text = sample("wrk/latency.txt").replace(b"Requests/sec:", line + b"Requests/sec:")
+    (row,) = wrk.parse(Source("it", text)).benchmarks
+    assert (row.error or "").startswith("line ")
+
+
+@pytest.mark.parametrize("part", [b"Latency ", b"90%", b"requests in", b"Requests/sec"])
+def test_a_line_of_wrk_that_is_missing_fails_its_row(part: bytes) -> None:
+    lines = sample("wrk/latency.txt").split(b"\n")
+    left = [line for line in lines if part not in line or b"Distribution" in line]
+    assert len(left) == len(lines) - 1
+    (row,) = wrk.parse(Source("it", b"\n".join(left))).benchmarks
+    assert "there is no line" in (row.error or "")
+
+
+def test_a_line_in_the_log_of_pgbench_that_cannot_be_read_is_an_error() -> None:
+    for broken in (b"0 1 x 0 1795357192 1\n", b"0 1 1,2 0 1795357192 1\n", b"0 1 200 0 1795\n"):
+        source = Source("log", b"0 1 200 0 1795357192 1\n" + broken)
+        with pytest.raises(FormatError, match="line 2"):
+            pgbench.parse(source)

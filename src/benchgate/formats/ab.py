@@ -7,6 +7,7 @@ launches.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from benchgate.formats.best_input import APPEND, Advice
@@ -30,6 +31,11 @@ NAME = "ab"
 ADVICE = Advice("ab -n 1000 URL > FILE", has_samples=False, launches=APPEND)
 
 _START = "This is ApacheBench"
+# Before it may be what another program printed.
+_VALUE = re.compile(
+    r"(Complete requests|Failed requests|Non-2xx responses|Time per request|Requests per second"
+    r"|Total transferred|SSL/TLS Protocol|Server Hostname|Server Port|Document Path|apr_\w+):(.*)"
+)
 _STOPPED = "Total of "
 _PERCENTILES = "Percentage served,Time in ms"
 _GNUPLOT = b"starttime\tseconds\tctime\t"
@@ -59,14 +65,14 @@ def parse(source: Source) -> Reading:
         return Reading(NAME, benchmarks(NAME, [_percentiles(source)]))
     outputs: list[tuple[str, dict[str, str]]] = []
     for place, line in read_lines(source):
-        key, colon, value = line.partition(":")
-        if line.startswith(_START):
+        found = _VALUE.search(line)
+        if _START in line:
             outputs.append((place, {}))
         elif outputs and line.startswith(_STOPPED):
             outputs[-1][1][_STOPPED] = line
-        elif outputs and colon:
+        elif outputs and found:
             # Of two lines "Time per request", the first one is what a client waits for.
-            outputs[-1][1].setdefault(key.strip(), value.strip())
+            outputs[-1][1].setdefault(found[1], found[2].strip())
     if not outputs:
         raise source.error("", f"has no line {_START!r}")
     return Reading(NAME, benchmarks(NAME, (_run(*each) for each in outputs)))
@@ -90,10 +96,9 @@ def _percentiles(source: Source) -> LoadRun:
 def _run(place: str, values: dict[str, str]) -> LoadRun:
     """Read one output, of which the values have their units behind them."""
     id_ = _url(values)
-    for key, why in values.items():
-        if "apr_" in key:  # "apr_socket_recv: Connection refused (111)"
-            what = "ab stopped" if _STOPPED in values else NO_ANSWER
-            return LoadRun(id_, place, {}, f"{place}: {what}: {why}")
+    if why := next((values[key] for key in values if key.startswith("apr_")), ""):
+        what = "ab stopped" if _STOPPED in values else NO_ANSWER
+        return LoadRun(id_, place, {}, f"{place}: {what}: {why}")
     try:
         requests = _number(values, "Complete requests", place)
         # With -r, a request without an answer is complete, too.

@@ -18,6 +18,7 @@ from benchgate.formats.parsed import (
     benchmark,
     distinct,
     failed,
+    shown,
     time_summary,
 )
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 NAME = "benchmark.js"
 ADVICE = Advice("node SUITE.js > FILE", has_samples=False)
 
-_UNIT = " ops/sec "
+_UNIT = " ops/sec"
 _ENDS = ("run sampled)", "runs sampled)")
 
 
@@ -44,17 +45,19 @@ def parse(source: Source) -> Reading:
     Raises:
         FormatError: it is no text, or has no line with a result.
     """
-    rows, others = [], []
+    rows, others, unread = [], [], []
     for place, line in read_lines(source):
         if row := _row(line, place):
             rows.append(row)
+        elif _UNIT in line:
+            unread.append(f"{place}: the result cannot be read: {shown(line.strip())}")
         elif line.strip():
             others.append((place, line))
     if not rows:
         raise source.error(
             "", "has no line such as 'NAME x 1,234 ops/sec +-1.00% (9 runs sampled)'"
         )
-    return Reading(NAME, distinct(NAME, rows), left_out(others))
+    return Reading(NAME, distinct(NAME, rows), (*unread, *left_out(others)))
 
 
 def _row(line: str, place: str) -> BenchmarkResult | None:
@@ -64,10 +67,12 @@ def _row(line: str, place: str) -> BenchmarkResult | None:
         return failed(NAME, line.removesuffix(": "), f"{place}: it failed, and shows no result")
     result, _, rest = line.partition(_UNIT)
     id_, _, rate = result.rpartition(" x ")
-    if not id_ or not rest.rstrip().endswith(_ENDS):
-        return None
     id_ = id_.strip()
+    if not id_ or _UNIT not in line:
+        return None
     try:
+        if not rest.rstrip().endswith(_ENDS):
+            return failed(NAME, id_, f"{place}: the result cannot be read: {shown(line.strip())}")
         per_s = number_in(rate.replace(",", ""), place)
         if not 0 < per_s < math.inf:
             return failed(NAME, id_, f"{place}: {rate} operations per second are not possible")

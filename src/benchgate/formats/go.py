@@ -40,7 +40,7 @@ NAME = "go"
 ADVICE = Advice("go test -run=NONE -bench=. -count=10 ./... > FILE", launches=APPEND)
 
 _RESULT = re.compile(
-    rb"^(?:goos: \w+\r?\ngoarch: |Benchmark\S*[ \t]+\d+[ \t]+[\d.]+ ns/op)", re.MULTILINE
+    rb"goos: \w+\r?\ngoarch: |^Benchmark\S*[ \t]+\d+[ \t]+[\d.]+ ns/op", re.MULTILINE
 )
 _PROCS = re.compile(r"-\d+$")
 # Of the units that Go itself prints, the metric and the size of the unit.
@@ -119,7 +119,8 @@ def _rows(output: Output) -> Iterator[BenchmarkResult]:
 
 def _procs(output: Output) -> str:
     """The number of processors at the end of every name; "" if it differs, as with -cpu 1,2."""
-    ends = (_PROCS.search(key.name) for key, results in output.results.items() if results)
+    read = [key for key, results in output.results.items() if results]
+    ends = (_PROCS.search(key.name) for key in read or output.results)
     found = {end[0] if end else "" for end in ends}
     return found.pop() if len(found) == 1 else ""
 

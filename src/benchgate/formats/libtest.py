@@ -1,8 +1,9 @@
 """libtest: what `cargo bench` prints for `#[bench]`, as text or with `--format json`.
 
 `--output-format bencher` of Criterion is the same text. Of each benchmark there is only the median,
-in nanoseconds per iteration. The throughput is in units of 10^6 B/s, although its key says MiB.
-What a benchmark prints itself may stand before its result.
+per iteration: in JSON in nanoseconds, in text in the unit that is printed. The throughput is in
+units of 10^6 B/s, although its key says MiB. What a benchmark prints itself may stand before its
+result.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchgate.formats.parsed import (
     benchmark,
     distinct,
     failed,
+    shown,
     summary,
     time_summary,
 )
@@ -37,8 +39,13 @@ NAME = "libtest"
 ADVICE = Advice("cargo bench > FILE", has_samples=False)
 
 _TEXT = re.compile(rb"^test [^\n]* \.\.\. bench: |^running \d+ tests?\r?$", re.MULTILINE)
-_RESULT = re.compile(r"\s*([\d,.]+) ns/iter(?: \(\+/- [\d,.]+\))?(?: = ([\d,.]+) MB/s)?\s*")
-_KEYS = ("median", "mib_per_second")
+_RESULT = re.compile(
+    r"\s*([\d,.]+) ?([nu\u00b5\u03bcm]?s)/iter(?: \(\+/- [\d,.]+\))?"
+    r"(?: = ([\d,.]+) ([KMG]?)B/s)?\s*"
+)
+_NUMBER = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
+_UNITS_NS = {"ns": 1, "us": 1e3, "\u00b5s": 1e3, "\u03bcs": 1e3, "ms": 1e6, "s": 1e9}
+_RATES_MB = {"": 1e-6, "K": 1e-3, "M": 1, "G": 1e3}
 _OUTCOMES = {"FAILED": "failed", "ok": "ok", "ignored": "ignored"}
 _WHY_LINES = 10
 
@@ -62,8 +69,15 @@ def parse(source: Source) -> Reading:
     rows: list[BenchmarkResult] = []
     started: dict[str, None] = {}
     why: dict[str, str] = {}
+    skipped = []
     for event in events:
-        if event.why:
+        if event.outcome == "unread":
+            unread = f"{event.place}: the result cannot be read: {shown(event.why)}"
+            if event.name:
+                rows.append(failed(NAME, event.name, unread))
+            else:
+                skipped.append(unread)
+        elif event.why:
             why[event.name] = event.why
         if event.outcome == "started":
             started[event.name] = None
@@ -80,7 +94,7 @@ def parse(source: Source) -> Reading:
         failed(NAME, row.id, f"{row.error}\n{why[row.id]}") if row.error and row.id in why else row
         for row in rows
     )
-    return Reading(NAME, distinct(NAME, explained))
+    return Reading(NAME, distinct(NAME, explained), tuple(skipped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +102,9 @@ class _Event:
     """What a line says about a benchmark or a test.
 
     Attributes:
-        outcome: "started", "bench", "failed", "why" or another one, of no interest.
+        outcome: "started", "bench", "unread", "failed", "why" or another one, of no interest.
         result: the median in ns, and the throughput if there is one; of "bench" alone.
-        why: what a failed one printed.
+        why: what a failed one printed, or the result that cannot be read; it may have no name.
     """
 
     place: str
@@ -101,9 +115,7 @@ class _Event:
 
 
 def _row(event: _Event) -> BenchmarkResult:
-    result = event.result
-    if result is None:
-        return failed(NAME, event.name, f"{event.place}: the result is not a time in ns/iter")
+    result = event.result or Node({}, event.place)
     try:
         series = [time_summary(result["median"].number * 1e-9, event.place)]
         if rate := result.get("mib_per_second"):
@@ -117,8 +129,10 @@ def _row(event: _Event) -> BenchmarkResult:
 def _json_events(source: Source) -> Iterator[_Event]:
     for place, line in read_lines(source):
         try:
-            value = json.loads(line[max(0, line.find("{")) :])
+            value = json.loads(line[_start_of_event(line) :])
         except (ValueError, RecursionError):
+            if '"bench"' in line:
+                yield _Event(place, "", "unread", why=line)
             continue  # what a benchmark printed; one that is cut off has no result
         if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
             continue
@@ -127,20 +141,25 @@ def _json_events(source: Source) -> Iterator[_Event]:
         yield _Event(place, name, outcome, Node(value, place), why)
 
 
+def _start_of_event(line: str) -> int:
+    """Where an event begins after what a benchmark printed without a line end."""
+    return max(0, line.find("{"), line.rfind('{ "type"'), line.rfind('{"type"'))
+
+
 def _text_events(source: Source) -> Iterator[_Event]:
     started = telling = ""
     told: list[str] = []
     for place, line in read_lines(source):
         name, outcome, result = _parts(line)
-        if name and outcome != "started":
-            yield _Event(place, name, outcome, _result(result, place))
+        if outcome == "bench":
+            yield _result_event(place, name or started, result, line)
+            started = ""
+        elif name and outcome != "started":
+            yield _Event(place, name, outcome)
             started = ""
         elif name:
             yield _Event(place, name, outcome)
             started = name
-        elif started and "bench:" in line:
-            yield _Event(place, started, "bench", _result(line.rpartition("bench:")[2], place))
-            started = ""
         elif line.startswith("---- ") or line == "failures:":
             yield _Event(place, telling, "why", why=_first_lines(told))
             telling = line.removeprefix("---- ").removesuffix(" stdout ----")
@@ -149,33 +168,37 @@ def _text_events(source: Source) -> Iterator[_Event]:
             told.append(line)
 
 
-def _parts(line: str) -> tuple[str, str, str]:
-    """The name, the outcome and the result in a line `test NAME ... OUTCOME`."""
-    before, found, result = line.rpartition(" ... bench:")
-    if found and "test " in before:  # perhaps after what another one printed
-        start = 0 if before.startswith("test ") else before.rindex("test ")
-        return before[start + 5 :].strip(), "bench", result
-    before, found, after = line.partition(" ... ")
-    if not found or not before.startswith("test "):
-        return "", "", ""
-    word = after.strip().partition(",")[0]
-    return before[5:].strip(), _OUTCOMES.get(word, "started"), ""
-
-
-def _result(text: str, place: str) -> Node | None:
-    """The numbers of a result, by the keys that they have in JSON."""
+def _result_event(place: str, name: str, text: str, line: str) -> _Event:
     match = _RESULT.fullmatch(text)
-    if match is None:
-        return None
-    values = {key: _number(each) for key, each in zip(_KEYS, match.groups(), strict=True) if each}
-    return Node(values, place)
+    if match is None or not name:
+        return _Event(place, name, "unread", why=line)
+    time, unit, rate, prefix = match.groups()
+    values = {"median": _number(time, _UNITS_NS[unit])}
+    if rate:
+        values["mib_per_second"] = _number(rate, _RATES_MB[prefix])
+    return _Event(place, name, "bench", Node(values, place))
 
 
-def _number(text: str) -> float | str:
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return text
+def _parts(line: str) -> tuple[str, str, str]:
+    """The name, the outcome and the result in a line `test NAME ... OUTCOME`.
+
+    Before the line, and before the outcome, may be what a benchmark printed.
+    """
+    _, found, result = line.rpartition("bench:")
+    is_result = bool(found) and "/iter" in result
+    before, found, after = line.partition(" ... ")
+    start = 0 if before.startswith("test ") else before.rfind("test ")
+    if not found or start < 0 or (start > 0 and not is_result):
+        return "", "bench" if is_result else "", result if is_result else ""
+    name = before[start + 5 :]
+    if is_result or after.lstrip().startswith("bench:"):
+        return name.strip(), "bench", result
+    word = after.strip().partition(",")[0]
+    return name.strip(), _OUTCOMES.get(word, "started"), ""
+
+
+def _number(text: str, scale: float) -> float | str:
+    return float(text.replace(",", "")) * scale if _NUMBER.fullmatch(text) else text
 
 
 def _first_lines(lines: list[str]) -> str:

@@ -7,6 +7,7 @@ statements and the progress are not read.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,16 @@ ADVICE = Advice("pgbench --log, which writes pgbench_log.PID")
 _TYPE = "transaction type"
 _SETTINGS = (("clients", "number of clients"), ("mode", "query mode"), ("scale", "scaling factor"))
 _ABORTED = "Run was aborted"
+_PROCESSED = "number of transactions actually processed"
 _FAILED = "number of failed transactions"
 _SKIPPED = "number of transactions skipped"
+# Before each of these may be what another program printed.
+_SCRIPT = re.compile(rf"(?:{_TYPE}|(SQL script \d+)): (.*)")
+_SHARE = re.compile(r"(?<!\S)(\S+) transactions \(.* tps = (.*)\)")
+_VALUE = re.compile(
+    rf"({_PROCESSED}|{_FAILED}|{_SKIPPED}|latency average|tps|{'|'.join(k for _, k in _SETTINGS)})"
+    r"(?:: | = )(.*)"
+)
 
 
 def sniff(source: Source) -> bool:
@@ -52,7 +61,7 @@ def parse(source: Source) -> Reading:
         return read_log(NAME, source)
     outputs: list[_Output] = []
     for place, line in read_lines(source):
-        if line.startswith(f"{_TYPE}:"):
+        if f"{_TYPE}: " in line:
             outputs.append(_Output(place))
         if outputs:
             outputs[-1].read(line, place)
@@ -80,20 +89,14 @@ class _Output:
 
     def read(self, line: str, place: str) -> None:
         self.is_aborted |= _ABORTED in line
-        sign = " = " if " = " in line.partition(":")[0] else ":"
-        key, found, value = line.removeprefix(" - ").partition(sign)
-        key, value = key.strip(), value.strip()
-        if not found:
-            return
-        if key == _TYPE:
-            self.parts.append(_Part(value, place))
-        elif key.startswith("SQL script "):
-            self.parts.append(_Part(f"{key}: {value}", place))
-        elif " transactions (" in key:  # " - 284 transactions (23.8% of total, tps = 141.859134)"
-            self.parts[-1].values |= {"tps": value.rstrip(")"), "processed": key.split()[0]}
-        else:
+        if found := _SCRIPT.search(line):
+            name = found[2].strip()
+            self.parts.append(_Part(f"{found[1]}: {name}" if found[1] else name, place))
+        elif found := _SHARE.search(line):
+            self.parts[-1].values |= {"processed": found[1], "tps": found[2]}
+        elif found := _VALUE.search(line):
             # Old versions have two lines "tps"; the second one is without the connecting.
-            self.parts[-1].values[key] = value
+            self.parts[-1].values[found[1]] = found[2].strip()
 
     def runs(self) -> list[LoadRun]:
         settings = self.parts[0].values
@@ -113,17 +116,16 @@ class _Output:
 
 
 def _read(values: dict[str, str], id_: str, place: str) -> LoadRun:
-    whole = "number of transactions actually processed"
-    processed = _number(values, whole if whole in values else "processed", place)
+    processed = _number(values, _PROCESSED if _PROCESSED in values else "processed", place)
     errors = None
     if _FAILED in values:  # since version 15
         errors = _number(values, _FAILED, place)
     skipped = _number(values, _SKIPPED, place) if _SKIPPED in values else 0
-    planned = values.get(whole, "").partition("/")[2]
+    planned = values.get(_PROCESSED, "").partition("/")[2]
     if not processed > 0:
         raise no_answer(place, errors or 0)
     if planned and processed + (errors or 0) + skipped < number_in(planned, place):
-        raise RowError(f"{place}: the run was aborted: only {values[whole]} transactions")
+        raise RowError(f"{place}: the run was aborted: only {values[_PROCESSED]} transactions")
     figures: dict[Metric, float] = {
         TIME: _number(values, "latency average", place) * 1e-3,
         THROUGHPUT: _number(values, "tps", place),

@@ -31,6 +31,7 @@ _UNIT_S = 1e-6
 _COLUMNS = 6
 _COLUMNS_WITH_FAILURES = 15  # since version 15: the last two count failures
 _LATE = "skipped"
+_WITHOUT_TIME = frozenset({_LATE, "failed", "serialization", "deadlock"})
 
 
 def is_log(head: bytes) -> bool:
@@ -89,7 +90,7 @@ def _transactions(tool: str, rows: list[tuple[str, list[str]]]) -> Reading:
         time, script = columns[2:4]
         id_ = f"{tool}[script={script}]"
         values = found.setdefault(id_, [])
-        if time.isalpha():  # "failed" and "skipped", or the kind of failure
+        if time in _WITHOUT_TIME:
             without.setdefault(id_, Counter())[time] += 1
         else:
             values.append(number_in(time, place))

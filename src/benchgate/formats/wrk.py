@@ -9,6 +9,7 @@ and `errors` (counts), and `url` or another name for the benchmark. All of them 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,17 @@ ADVICE = Advice("wrk --latency URL > FILE", has_samples=False, launches=APPEND)
 
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _START = " test @ "
+_DISTRIBUTION = "Latency Distribution"
+_LEAST_PERCENTILES = 4
+_LATENCY = re.compile(r"Latency\s+(\S+)\s+\S+\s+\S+\s+\S+%\s*$")
+_PERCENTILE = re.compile(r"(?:^|\s)(\d[\d.]*)%\s+(\d\S*)\s*$")
+_REQUESTS = re.compile(r"(?<!\S)(\S+) requests in ")
+_SOCKET_ERRORS = re.compile(
+    r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)\s*$"
+)
+_STATUS_ERRORS = re.compile(r"Non-2xx or 3xx responses:\s*(\S+)")
+_RATE = re.compile(r"Requests/sec:\s*(\S+)")
+_RESULTS = ("Socket errors:", "Non-2xx or 3xx responses:", "Requests/sec:")
 
 
 def sniff(source: Source) -> bool:
@@ -57,7 +69,7 @@ def parse(source: Source) -> Reading:
             raise source.error("", str(error)) from None
     runs: list[_Output] = []
     for place, line in read_lines(source):
-        if line.startswith("Running ") and _START in line:
+        if "Running " in line and _START in line:
             runs.append(_Output(line.partition(_START)[2].strip(), place))
         elif runs and not runs[-1].error:
             try:
@@ -76,39 +88,57 @@ class _Output:
     url: str
     place: str
     figures: dict[Metric, float] = field(default_factory=dict)
-    requests: float = 0
+    requests: float = -1
+    distributions: int = 0
+    percentiles: int = 0
     unanswered: float = 0
     errors: float = 0
     error: str | None = None
 
     def read(self, line: str, place: str) -> None:
-        words = line.split()
-        match words:
-            case ["Latency", mean, _, _, _] if TIME not in self.figures:
-                self.figures[TIME] = _seconds(mean, place)
-            case [percent, time] if percent.endswith("%") and time[0].isdigit():
-                metric = percentile(f"{number_in(percent[:-1], place):g}")
-                # wrk2 may print a second distribution, without its correction.
-                self.figures.setdefault(metric, _seconds(time, place))
-            case [count, "requests", "in", *_]:
-                self.requests = number_in(count, place)
-            case ["Socket", "errors:", *rest] if len(rest) == 8:
-                *unanswered, late = (number_in(text.rstrip(","), place) for text in rest[1::2])
-                self.unanswered = sum(unanswered)
-                self.errors += self.unanswered + late
-            case ["Non-2xx", "or", "3xx", "responses:", count]:
-                self.errors += number_in(count, place)
-            case ["Requests/sec:", rate]:
-                self.figures[THROUGHPUT] = number_in(rate, place)
+        """Read a line, before which may be what another program printed.
+
+        Raises:
+            RowError: it looks like a result, and is none.
+        """
+        if (found := _LATENCY.search(line)) and TIME not in self.figures:
+            self.figures[TIME] = _seconds(found[1], place)
+        elif found := _PERCENTILE.search(line):
+            metric = percentile(f"{number_in(found[1], place):g}")
+            # wrk2 may print a second distribution, without its correction.
+            self.figures.setdefault(metric, _seconds(found[2], place))
+            self.percentiles += 1
+        elif _DISTRIBUTION in line:
+            self.distributions += 1
+        elif found := _REQUESTS.search(line):
+            self.requests = number_in(found[1], place)
+        elif found := _SOCKET_ERRORS.search(line):
+            *unanswered, late = (number_in(text, place) for text in found.groups())
+            self.unanswered = sum(unanswered)
+            self.errors += self.unanswered + late
+        elif found := _STATUS_ERRORS.search(line):
+            self.errors += number_in(found[1], place)
+        elif found := _RATE.search(line):
+            self.figures[THROUGHPUT] = number_in(found[1], place)
+        elif any(sign in line for sign in _RESULTS):
+            raise RowError(f"{place}: the result cannot be read: {shown(line.strip())}")
 
     def result(self) -> LoadRun:
-        error = self.error
-        if error is None and THROUGHPUT not in self.figures:
-            error = f"{self.place}: the output is cut off: there is no line 'Requests/sec:'"
+        error = self.error or self._missing()
         if error is None and not self.requests > 0:
             error = str(no_answer(self.place, self.errors))
         requests = self.requests + self.unanswered
         return LoadRun(self.url, self.place, self.figures, error, self.errors, requests)
+
+    def _missing(self) -> str | None:
+        there = {
+            "Requests/sec:": THROUGHPUT in self.figures,
+            "Latency": TIME in self.figures,
+            "N requests in N s": self.requests >= 0,
+            "N% N ms": self.percentiles >= self.distributions * _LEAST_PERCENTILES,
+        }
+        lacking = next((repr(line) for line, is_there in there.items() if not is_there), None)
+        return lacking and f"{self.place}: the output is cut off: there is no line {lacking}"
 
 
 def _seconds(text: str, place: str) -> float:
