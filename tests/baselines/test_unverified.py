@@ -203,6 +203,25 @@ def test_what_was_left_out_is_put_into_the_base() -> None:
     assert "did not measure 2 benchmarks on the base" in clean.warnings[0]
 
 
+@pytest.mark.parametrize("head_fails", [False, True])
+def test_a_failure_on_the_base_excuses_nothing_if_only_the_fork_says_so(
+    *, head_fails: bool
+) -> None:
+    failed = replace(bench("b"), status=Status.FAILED, error=MARK, series=())
+    result = Result(arm(bench("a"), failed if head_fails else bench("b")), arm(bench("a"), failed))
+    known = KnownBenchmarks(frozenset({"a", "b"}))
+    clean = cleaned(result, known, HEAD, BASE)
+    outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}
+    assert Outcome.BASE_FAILED not in outcomes
+    assert Outcome.FAILED in outcomes or not head_fails
+    assert "says that 1 benchmark fails on the base" in clean.warnings[0]
+    ours = replace(known, broken=frozenset({"b"}))
+    clean = cleaned(result, ours, HEAD, BASE)
+    outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}
+    assert Outcome.BASE_FAILED in outcomes
+    assert clean.warnings == ()
+
+
 def test_files_that_were_changed_fail_in_words_of_our_own() -> None:
     spoiled = BenchmarkResult(
         CHANGED_FILES_ID, "", Tier.LOCKSTEP, status=Status.FAILED, error=f"changed: {MARK}"

@@ -600,6 +600,18 @@ def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -
     assert "did not measure 1 benchmark on the base that the default branch measures" in comment
 
 
+def test_a_base_that_failed_in_a_fork_is_no_pass(make: Make) -> None:
+    fork = make()
+    result = measured({"a": 1e-3, "b": 1e-3})
+    assert result.base is not None
+    a, b = result.base.benchmarks
+    failed = replace(b, status=Status.FAILED, error="it cannot run", series=())
+    claimed = replace(result, base=replace(result.base, benchmarks=(a, failed)))
+    comment = fork.verdict_of(claimed)
+    assert "no verdict" in comment.splitlines()[0]
+    assert "says that 1 benchmark fails on the base" in comment
+
+
 def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> None:
     on_github = make()
     on_github.main_leaves("a", "b", sha=on_github.git.base)

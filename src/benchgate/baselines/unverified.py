@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
 """The note on a benchmark that the run should have measured, but did not."""
 
+ONLY_SAID: Final = "this run says that it fails on the base, but nobody else has seen that"
+"""The note on a benchmark whose failure on the base would excuse it."""
+
 _MOST_CORES = 10_000
 _FAILED = "it failed in the pull request's own run, whose log says why"
 _FILES_CHANGED = "files changed while they were measured: the run's log names them"
@@ -69,11 +72,13 @@ class KnownBenchmarks:
         functions: by id without parameters (`group/name`), the words of the file that defines the
             function.
         expected: ids that must have been measured.
+        broken: ids that failed in the default branch's own run.
     """
 
     ids: frozenset[str] = frozenset()
     functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
     expected: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()
 
     def knows(self, id_: str) -> bool:
         """Whether a benchmark's id may be shown.
@@ -121,7 +126,8 @@ def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) 
     """Rebuild a result of both arms from numbers and known names.
 
     A benchmark that should have been measured on the base, but was not, is added without a number:
-    its row then says that it is missing or cannot be compared, and not that it is new.
+    its row then says that it is missing or cannot be compared, and not that it is new. A benchmark
+    that fails on the base, as only this result says, counts as one that was not measured.
 
     Args:
         result: one that has a base.
@@ -133,13 +139,14 @@ def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) 
     bases = [one for part in parts if part.base for one in part.base.benchmarks]
     names = _names((one.id for one in (*heads, *bases)), known)
     left_out = sorted(known.expected - {one.id for one in bases})
-    rebuilt = _result(result, names, head, base)
-    shards = [_result(part, names, head, base) for part in result.shards]
+    every = [_result(part, names, head, base) for part in parts]
+    only_said = {id_ for one in every for id_ in _only_said(one.base, known.broken)}
+    rebuilt, *shards = (_without_claims(one, known.broken) for one in every)
     if left_out:
-        rebuilt = _with_unmeasured(rebuilt, left_out)
-        shards[:1] = [_with_unmeasured(one, left_out) for one in shards[:1]]
+        rebuilt = _with_unmeasured(rebuilt, left_out, LEFT_OUT)
+        shards[:1] = [_with_unmeasured(one, left_out, LEFT_OUT) for one in shards[:1]]
     unnamed = sum(new != old for old, new in names.items())
-    warnings = _warnings(unnamed, len(left_out))
+    warnings = _warnings(unnamed, len(left_out), len(only_said))
     return SanitizedResult(replace(rebuilt, shards=tuple(shards)), names, warnings)
 
 
@@ -149,7 +156,7 @@ def _names(ids: Iterable[str], known: KnownBenchmarks) -> dict[str, str]:
     return {id_: id_ if known.knows(id_) else next(free) for id_ in dict.fromkeys(ids)}
 
 
-def _warnings(unnamed: int, left_out: int) -> tuple[str, ...]:
+def _warnings(unnamed: int, left_out: int, only_said: int) -> tuple[str, ...]:
     said = []
     if unnamed:
         them = "its name" if unnamed == 1 else "their names"
@@ -161,6 +168,12 @@ def _warnings(unnamed: int, left_out: int) -> tuple[str, ...]:
         said.append(
             f"this run did not measure {counted(left_out, 'benchmark')} on the base that the "
             "default branch measures"
+        )
+    if only_said:
+        fail = "fails" if only_said == 1 else "fail"
+        said.append(
+            f"this run says that {counted(only_said, 'benchmark')} {fail} on the base: the fork "
+            "could have written that, so it counts as not measured"
         )
     return tuple(said)
 
@@ -203,6 +216,7 @@ def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
         series=tuple(each for each in series if each is not None),
         status=one.status,
         error=_error(name) if one.status is Status.FAILED else None,
+        of_all=one.of_all,
         round_s=one.round_s,
     )
 
@@ -224,13 +238,30 @@ def _series(series: Series) -> Series | None:
     return Series(metric, series.loops, tuple(launches), counter)
 
 
-def _with_unmeasured(result: Result, left_out: Iterable[str]) -> Result:
+def _only_said(base: Run | None, broken: Collection[str]) -> set[str]:
+    """The benchmarks that fail on the base as nobody else says; their ids are already known."""
+    failed = (one for one in base.benchmarks if one.status is Status.FAILED) if base else ()
+    never_ran = (one.id for one in failed if not one.series and not one.of_all)
+    return {id_ for id_ in never_ran if id_ not in broken}
+
+
+def _without_claims(result: Result, broken: Collection[str]) -> Result:
+    """Take failures on the base as no failures, but as benchmarks that were not measured."""
+    claimed = _only_said(result.base, broken)
+    if result.base is None or not claimed:
+        return result
+    others = tuple(one for one in result.base.benchmarks if one.id not in claimed)
+    result = replace(result, base=replace(result.base, benchmarks=others))
+    return _with_unmeasured(result, sorted(claimed), ONLY_SAID)
+
+
+def _with_unmeasured(result: Result, left_out: Iterable[str], why: str) -> Result:
     """Add benchmarks to the base, each as if it did the same work as the head's."""
     if result.base is None:
         return result
     work = {one.id: one.workload for one in result.head.benchmarks}
     empty = (
-        BenchmarkResult(id_, work.get(id_, ""), Tier.INTERLEAVED, notes=(LEFT_OUT,))
+        BenchmarkResult(id_, work.get(id_, ""), Tier.INTERLEAVED, notes=(why,))
         for id_ in left_out
     )
     base = replace(result.base, benchmarks=(*result.base.benchmarks, *empty))

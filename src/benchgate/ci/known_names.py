@@ -18,6 +18,7 @@ from benchgate.errors import FormatError, GitHubError
 from benchgate.gate.canary import is_canary
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
 from benchgate.measure.benchfiles import group_of, topmost_folders
+from benchgate.model.run import Status
 from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
@@ -186,8 +187,12 @@ def known_benchmarks(
         here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
         expected |= {id_ for id_ in here if choice.wants(id_, ())}
     renamed = {*config.aliases, *config.aliases.values()}
+    broken = {one.id for one in own.benchmarks if one.status is Status.FAILED} if own else set()
     return KnownBenchmarks(
-        frozenset(tags.keys() | stored | renamed), functions, frozenset(expected)
+        frozenset(tags.keys() | stored | renamed),
+        functions,
+        frozenset(expected),
+        frozenset(broken),
     )
 
 
