@@ -214,7 +214,7 @@ def test_a_failure_on_the_base_excuses_nothing_if_only_the_fork_says_so(
     outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}
     assert Outcome.BASE_FAILED not in outcomes
     assert Outcome.FAILED in outcomes or not head_fails
-    assert "says that 1 benchmark fails on the base" in clean.warnings[0]
+    assert "this run says that 1 benchmark fails on the base" in clean.warnings[0]
     ours = replace(known, broken=frozenset({"b"}))
     clean = cleaned(result, ours, HEAD, BASE)
     outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}

@@ -609,7 +609,7 @@ def test_a_base_that_failed_in_a_fork_is_no_pass(make: Make) -> None:
     claimed = replace(result, base=replace(result.base, benchmarks=(a, failed)))
     comment = fork.verdict_of(claimed)
     assert "no verdict" in comment.splitlines()[0]
-    assert "says that 1 benchmark fails on the base" in comment
+    assert "this run says that 1 benchmark fails on the base" in comment
 
 
 def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> None:

@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:  # the client has seen enough
             return
 
-    do_POST = do_PATCH = do_GET  # noqa: N815 - the names are http.server's
+    do_POST = do_PATCH = do_DELETE = do_GET  # noqa: N815 - the names are http.server's
 
     def log_message(self, *_: object) -> None:
         pass

@@ -69,7 +69,9 @@ def test_what_is_written() -> None:
     with serving(answered({"id": 3}, 201)) as server, client_of(server.url) as it:
         assert it.post(COMMENTS, {"body": "a\u2019b"}) == {"id": 3}
         assert it.patch(f"{REPO}/issues/comments/3", {"body": "c"}) == {"id": 3}
-    created, changed = server.asked
+        it.delete(f"{REPO}/issues/comments/3")
+    created, changed, deleted = server.asked
+    assert (deleted.method, deleted.path) == ("DELETE", f"{REPO}/issues/comments/3")
     assert (created.method, created.path) == ("POST", COMMENTS)
     assert created.headers["content-type"] == "application/json"
     assert created.body == b'{"body": "a\\u2019b"}'

@@ -81,6 +81,7 @@ class Fake:
     )
     asked: list[str] = field(default_factory=list)
     before_write: Callable[[], object] = lambda: None
+    after_post: Callable[[], object] = lambda: None
 
     def get(self, path: str) -> dict[str, Any]:
         self.asked.append(f"GET {path}")
@@ -97,7 +98,9 @@ class Fake:
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         assert path == LIST
         self.asked.append(f"POST {path}")
-        return self._put(max(self.comments, default=0) + 1, body)
+        created = self._put(max(self.comments, default=0) + 1, body)
+        self.after_post()
+        return created
 
     def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         self.asked.append(f"PATCH {path}")
@@ -106,6 +109,12 @@ class Fake:
         if id_ not in self.comments:
             raise GitHubError("not found", status=404)
         return self._put(id_, body)
+
+    def delete(self, path: str) -> None:
+        self.asked.append(f"DELETE {path}")
+        id_ = int(path.removeprefix("/repos/octo-org/hello/issues/comments/"))
+        if self.comments.pop(id_, None) is None:
+            raise GitHubError("not found", status=404)
 
     def _put(self, id_: int, body: Mapping[str, object]) -> dict[str, Any]:
         assert body.keys() == {"body"}
@@ -240,18 +249,13 @@ def test_why_one_is_left_is_said() -> None:
     )
 
 
-def test_of_several_the_newest_is_updated() -> None:
-    there = [comment(3, of(2)), comment(1, of(4)), comment(2, of(3)), comment(9, of(1), "octocat")]
-    assert choose(there, of(5), JOB_LOGIN, NEW) == ExistingComment(1, (url(3), url(2)))
+def test_of_several_the_first_is_updated() -> None:
+    there = [comment(3, of(2)), comment(1, of(4)), comment(2, of(5)), comment(9, of(1), "octocat")]
+    assert choose(there, of(5), JOB_LOGIN, NEW) == ExistingComment(1, (2, 3))
     assert choose(there, of(3), JOB_LOGIN, NEW) == CommentOutcome(
-        url(1),
-        "left the comment as it is: run 4 has already commented on bbbbbbb, and is newer",
+        url(2),
+        "left the comment as it is: run 5 has already commented on bbbbbbb, and is newer",
     )
-
-
-def test_of_two_by_one_run_the_later_one_is_updated() -> None:
-    there = [comment(2, of(4)), comment(1, of(4))]
-    assert choose(there, of(5), JOB_LOGIN, NEW) == ExistingComment(2, (url(1),))
 
 
 def test_there_is_an_end_of_new_ones() -> None:
@@ -288,7 +292,7 @@ def test_the_comment_is_written_once_and_then_kept_up_to_date() -> None:
 def test_the_comments_are_read_last_before_the_write() -> None:
     fake = Fake()
     posted(fake, of(5))
-    assert fake.asked[-2:] == [f"GET {LIST}", f"POST {LIST}"]
+    assert fake.asked[-3:] == [f"GET {LIST}", f"POST {LIST}", f"GET {LIST}"]
 
 
 def test_a_newer_comment_is_left() -> None:
@@ -309,15 +313,67 @@ def test_a_comment_that_was_deleted_meanwhile_is_created_anew() -> None:
     done = posted(fake, of(5))
 
     assert done == CommentOutcome(url(1), "created a comment")
-    assert [asked.split()[0] for asked in fake.asked[-2:]] == ["PATCH", "POST"]
+    assert [asked.split()[0] for asked in fake.asked[-3:]] == ["PATCH", "POST", "GET"]
 
 
-def test_what_a_race_left_is_told() -> None:
-    fake = Fake(ours((1, of(4)), (2, of(5))))
+def test_what_a_race_left_is_removed() -> None:
+    fake = Fake(ours((1, of(4)), (2, of(5)), (3, of(1, suite="other"))))
     done = posted(fake, of(6))
-    older = f"older comments of this suite stay unchanged: {url(1)}"
-    assert done.what == f"updated the comment; {older}"
-    assert marker_in(fake.comments[1]["body"]) == of(4)
+    removed = "removed the second one of a run at the same time"
+    assert done == CommentOutcome(url(1), f"updated the comment; {removed}")
+    assert fake.comments.keys() == {1, 3}
+    assert marker_in(fake.comments[1]["body"]) == of(6)
+
+
+@pytest.mark.parametrize("other", [of(4), of(6)])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_of_two_runs_at_the_same_time_one_comment_stays(other: Marker, *, is_first: bool) -> None:
+    fake = Fake({10: payload(10, "a question", "octocat")})
+    theirs = 5 if is_first else 15
+    fake.after_post = lambda: fake.comments.update(ours((theirs, other)))
+
+    done = posted(fake, of(5))
+
+    first = min(theirs, 11)
+    assert done == CommentOutcome(
+        url(first), "created a comment; removed the second one of a run at the same time"
+    )
+    assert fake.comments.keys() == {10, first}
+    newest = max(of(5), other, key=lambda one: one.run)
+    assert fake.comments[first]["body"] == f"{BODY}\n{newest}" + ("\n" if newest == of(5) else "")
+
+
+def test_two_runs_that_look_at_the_same_time_remove_the_same_one() -> None:
+    fake = Fake()
+    fake.after_post = lambda: (
+        setattr(fake, "after_post", lambda: None),
+        posted_late.append(posted(fake_of_other, of(6))),
+    )
+    posted_late: list[CommentOutcome] = []
+
+    class Blind(Fake):
+        """Listed before the other one had created its comment, and looks again after that."""
+
+        def pages(self, path: str) -> Iterator[dict[str, Any]]:
+            self.asked.append(f"GET {path}")
+            yield from [] if len(self.asked) < 4 else list(self.comments.values())
+
+    fake_of_other = Blind(fake.comments)
+    posted(fake, of(5))
+    assert [one.url for one in posted_late] == [url(1)]
+    assert fake.comments.keys() == {1}
+    assert marker_in(fake.comments[1]["body"]) == of(6)
+
+
+def test_a_duplicate_that_cannot_be_removed_is_told() -> None:
+    fake = Fake(ours((1, of(4)), (2, of(5))))
+
+    def refuse(_: str) -> None:
+        raise GitHubError("forbidden", status=403)
+
+    fake.delete = refuse  # type: ignore[method-assign]
+    what = "updated the comment; a second comment of this suite stays: forbidden"
+    assert posted(fake, of(6)) == CommentOutcome(url(1), what)
 
 
 def test_a_refused_update_is_an_error_and_creates_nothing() -> None:

@@ -261,8 +261,7 @@ def _with_unmeasured(result: Result, left_out: Iterable[str], why: str) -> Resul
         return result
     work = {one.id: one.workload for one in result.head.benchmarks}
     empty = (
-        BenchmarkResult(id_, work.get(id_, ""), Tier.INTERLEAVED, notes=(why,))
-        for id_ in left_out
+        BenchmarkResult(id_, work.get(id_, ""), Tier.INTERLEAVED, notes=(why,)) for id_ in left_out
     )
     base = replace(result.base, benchmarks=(*result.base.benchmarks, *empty))
     return replace(result, base=base)

@@ -75,8 +75,9 @@ on:
 
 permissions: {{}}
 
+# One after the other if two runs measured one head, so that they share one comment.
 concurrency:
-  group: benchgate-comment-${{{{ github.event.workflow_run.id }}}}
+  group: benchgate-comment-${{{{ github.event.workflow_run.head_sha }}}}
   cancel-in-progress: false
 
 jobs:

@@ -117,6 +117,10 @@ class Client:
         """Change an object; return its new state."""
         return self._write("PATCH", path, body)
 
+    def delete(self, path: str) -> None:
+        """Delete an object."""
+        self._send(Request("DELETE", path, self._url(path, None)))
+
     def download(self, path: str, *, limit_bytes: int) -> bytes | None:
         """Download from a path, maybe from another host; None if there is more than the limit."""
         request = Request("GET", path, self._url(path, None))
@@ -127,13 +131,16 @@ class Client:
 
     def _write(self, method: str, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         request = Request(method, path, self._url(path, None), json.dumps(body).encode())
+        return _object(request, _parsed(request, self._send(request)))
+
+    def _send(self, request: Request) -> Answer:
+        """Send a request that changes something, some time after the one before."""
         if (wait_s := self._next_write_s - self._clock()) > 0:
             self._sleep(wait_s)
         try:
-            answer = self._ask(request, limit_s=self._limit_s)
+            return self._ask(request, limit_s=self._limit_s)
         finally:
             self._next_write_s = self._clock() + _BETWEEN_WRITES_S
-        return _object(request, _parsed(request, answer))
 
     def _ask(
         self, request: Request, *, limit_s: float, limit_bytes: int = MAX_JSON_BYTES

@@ -2,8 +2,9 @@
 
 GitHub offers no way to read and write a comment in one step. So, if two runs end within a second of
 each other, both can create a comment, or the older run can write last. Therefore the comments are
-read immediately before the write, the next run updates the newest of several comments, and
-workflows should not measure one pull request twice at the same time (`concurrency`).
+read immediately before the write, and again after one was created: of several, the first stays, and
+gets the text of the newest run. Workflows should not publish one head twice at the same time
+(`concurrency`).
 """
 
 from __future__ import annotations
@@ -107,11 +108,12 @@ class ExistingComment:
     """The comment of a suite, which is to be updated.
 
     Attributes:
-        others: addresses of older duplicates, which two simultaneous runs can leave.
+        id: the lowest, if there are several.
+        others: ids of its duplicates, which two simultaneous runs can leave.
     """
 
     id: int
-    others: tuple[str, ...] = ()
+    others: tuple[int, ...] = ()
 
 
 def choose(
@@ -130,22 +132,27 @@ def choose(
     Returns:
         The comment to update, None if one must be created, or the outcome if nothing is written.
     """
-
-    def rank(of: Marker) -> tuple[bool, int, int]:
-        return of.head == head_now, of.run, of.attempt
-
-    every = [(rank(found), comment.id, comment, found) for comment, found in _own(comments, author)]
-    ours = [one for one in every if one[-1].suite == marker.suite]
+    every = list(_own(comments, author))
+    ours = [one for one in every if one[1].suite == marker.suite]
     if not ours and len(every) >= MOST_OWN:
         what = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
         return CommentOutcome("", what)
     if not ours:
         return None
-    *others, (newest_rank, _, newest, found) = sorted(ours, key=lambda one: one[:2])
-    if newest_rank > rank(marker):
+    newest, found = _newest(ours, head_now)
+    if _rank(found, head_now) > _rank(marker, head_now):
         reason = f"run {found.run} has already commented on {found.head[:7]}, and is newer"
         return CommentOutcome(newest.html_url, f"left the comment as it is: {reason}")
-    return ExistingComment(newest.id, tuple(other.html_url for _, _, other, _ in others))
+    first, *others = sorted(one.id for one, _ in ours)
+    return ExistingComment(first, tuple(others))
+
+
+def _rank(of: Marker, head_now: str) -> tuple[bool, int, int]:
+    return of.head == head_now, of.run, of.attempt
+
+
+def _newest(ours: Iterable[tuple[Comment, Marker]], head_now: str) -> tuple[Comment, Marker]:
+    return max(ours, key=lambda one: (_rank(one[1], head_now), -one[0].id))
 
 
 class Api(Protocol):
@@ -162,6 +169,9 @@ class Api(Protocol):
 
     def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         """Change an object."""
+
+    def delete(self, path: str) -> None:
+        """Delete an object."""
 
 
 def post_sticky(
@@ -185,16 +195,40 @@ def post_sticky(
         return choice
     text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
     if choice is not None:
-        path = f"/repos/{repository}/issues/comments/{choice.id}"
+        path = _comment_path(repository, choice.id)
         try:
             updated = Comment.read(api.patch(path, text), path)
         except GitHubError as error:
             if error.status != _NOT_FOUND:
                 raise  # any other error; 404 means that it was deleted after it was listed
         else:
-            return CommentOutcome(updated.html_url, f"updated the comment{_left(choice.others)}")
+            removed = _remove(api, repository, choice.others)
+            return CommentOutcome(updated.html_url, f"updated the comment{removed}")
     created = _create(api, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
-    return CommentOutcome(created.html_url, f"created a comment{_strange(created, author)}")
+    strange = _strange(created, author)
+    if strange:
+        return CommentOutcome(created.html_url, f"created a comment{strange}")
+    # Another run may have created one, too. GitHub may not list ours yet.
+    again = _own(_comments(api, list_path), author)
+    ours = {created.id: (created, marker)}
+    ours |= {one.id: (one, found) for one, found in again if found.suite == marker.suite}
+    first, *others = sorted(ours)
+    newest, _ = _newest(ours.values(), head_now)
+    if newest.id != first:
+        api.patch(_comment_path(repository, first), {"body": newest.body})
+    removed = _remove(api, repository, tuple(others))
+    return CommentOutcome(ours[first][0].html_url, f"created a comment{removed}")
+
+
+def _remove(api: Api, repository: str, ids: tuple[int, ...]) -> str:
+    """Delete duplicates; another run may do so at the same time."""
+    for id_ in ids:
+        try:
+            api.delete(_comment_path(repository, id_))
+        except GitHubError as error:
+            if error.status != _NOT_FOUND:
+                return f"; a second comment of this suite stays: {error.message}"
+    return "; removed the second one of a run at the same time" if ids else ""
 
 
 def _create(
@@ -253,6 +287,10 @@ def _head_now(api: Api, repository: str, number: int) -> str:
         return ""
 
 
+def _comment_path(repository: str, id_: int) -> str:
+    return f"/repos/{repository}/issues/comments/{id_}"
+
+
 def _list_path(repository: str, number: int) -> str:
     return f"/repos/{repository}/issues/{number}/comments"
 
@@ -269,10 +307,6 @@ def _own(comments: Iterable[Comment], author: str) -> Iterator[tuple[Comment, Ma
 
 def _is_by(comment: Comment, login: str) -> bool:
     return comment.user is not None and comment.user.login.casefold() == login.casefold()
-
-
-def _left(others: tuple[str, ...]) -> str:
-    return f"; older comments of this suite stay unchanged: {', '.join(others)}" if others else ""
 
 
 def _strange(created: Comment, author: str) -> str:

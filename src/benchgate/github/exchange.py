@@ -19,9 +19,9 @@ class Request:
     """A request to read or to change something on GitHub.
 
     Attributes:
-        method: "GET", "POST" or "PATCH".
+        method: "GET", "POST", "PATCH" or "DELETE".
         path: below the API's address and without a query, as shown in messages.
-        body: as JSON; None for a GET.
+        body: as JSON; None for a GET or DELETE.
     """
 
     method: str
