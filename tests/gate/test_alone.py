@@ -21,6 +21,8 @@ SUMMARY = Metric("time", "s", kind=Kind.SUMMARY)
 RATE = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)
 ERRORS = Metric("error_ratio", "", kind=Kind.SUMMARY)
 P25 = '[gate]\nstatistics = ["p25"]'
+QUEUED = Metric("queued", "")
+QUEUED_P25 = f'{P25}\nmetrics = ["queued"]'
 
 
 @pytest.fixture
@@ -102,6 +104,20 @@ def test_rounds_of_nothing_but_zeros_decide(
     head: list[float],
     outcome: Outcome,
 ) -> None:
-    sides = [bench("b", each, metric=TIME) for each in (base, head)]
-    (row,) = judged([sides[0]], [sides[1]], P25).rows
+    sides = [bench("b", each, metric=QUEUED) for each in (base, head)]
+    (row,) = judged([sides[0]], [sides[1]], QUEUED_P25).rows
     assert (row.outcome, row.advisory) == (outcome, False)
+
+
+@pytest.mark.parametrize("zeros", [8, 1])
+def test_times_of_zero_decide_nothing(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment], zeros: int
+) -> None:
+    times = [0.0] * zeros + [0.1] * (8 - zeros)
+    for base, head in ((times, [0.2] * 8), ([0.2] * 8, times), (times, times)):
+        sides = [bench("b", each) for each in (base, head)]
+        for paired in (True, False):
+            (row,) = judged([sides[0]], [sides[1]], P25, paired=paired).rows
+            assert row.outcome is Outcome.NOT_TESTED
+            why = "times are 0: the clock is too coarse, or nothing was measured"
+            assert row.notes[0] == why

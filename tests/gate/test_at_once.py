@@ -81,7 +81,7 @@ def test_arms_of_stored_runs_may_differ_in_their_launches(
 def test_a_tail_is_only_open_if_it_should_be_settled(
     bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
-    tails = [1.5, 2.5] * 6
+    tails = [1.6, 2.57] * 6
     sides = [
         [bench("b", [[1 + round_ / 1000] * 40 + [tail] * 5 for round_, tail in enumerate(values)])]
         for values in (tails, tails[::-1])

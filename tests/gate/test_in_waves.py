@@ -136,7 +136,7 @@ class TestTails:
             location: FloatArray, tail: FloatArray, toml: str = ""
         ) -> dict[str, tuple[Outcome, Stage]]:
             arms = [
-                bench("b", [[a] * 20 + [2 * b] * 20 for a, b in zip(x, y, strict=True)])
+                bench("b", [[a] * 20 + [2.3 * b] * 20 for a, b in zip(x, y, strict=True)])
                 for x, y in ((np.ones(len(location)), np.ones(len(tail))), (location, tail))
             ]
             judgment = judged([arms[0]], [arms[1]], toml)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.timer import TIMER_FACTOR, Timer, timer, timer_note
+from benchgate.stats.timer import TIMER_FACTOR, Timer, clock_step, timer, timer_note
 
 
 def pairs(*pattern: float, count: int = 1000) -> np.ndarray:
@@ -90,3 +90,34 @@ def test_longer_never_gets_worse(interval_ns: int, cost_ns: int) -> None:
 def test_bad_intervals_are_refused(interval_ns: float, cost_ns: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         timer_note(interval_ns, cost_ns)
+
+
+def test_the_step_of_a_clock_is_seen_in_its_ties() -> None:
+    jagged = np.repeat([60, 61, 70, 71, 80, 81, 90, 1362], [20, 2, 333, 38, 3, 1, 1, 1])
+    assert clock_step([jagged, jagged], 70, 0.02) == pytest.approx(10)
+    assert clock_step([jagged, jagged], 70, 0.2) == 0
+    off = jagged * (1 + 1e-9 * np.arange(len(jagged)) % 3)  # as subtracting readings leaves them
+    assert clock_step([off], 70, 0.02) == pytest.approx(10)
+
+
+@pytest.mark.parametrize("spread", [0.0003, 0.003, 0.03])
+@pytest.mark.parametrize("value", [1237.1, 11342.3, 1.2e6])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_fine_clock_shows_no_step_however_steady_the_work_is(
+    spread: float, value: float, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    x = value * (1 + spread * np.abs(random.standard_normal((2, 400))))
+    x[random.random(x.shape) < 0.05] *= 1.3
+    assert clock_step(list(np.round(x)), value, 0.02) == 0
+
+
+def test_equal_values_have_the_step_of_their_last_digit() -> None:
+    for value, step in ((7, 1), (70, 10), (120, 10), (1234, 0), (0.5, 0.1)):
+        assert clock_step([np.full(5, value)] * 2, value, 0.02) == pytest.approx(step)
+        assert clock_step([np.full(5, value)] * 2, value, 0.02, may_be_constant=True) == 0
+    assert clock_step([np.full(2, 7.0)] * 2, 7, 0.02) == 0
+
+
+def test_what_two_steady_sides_differ_by_is_no_step() -> None:
+    assert clock_step([np.full(10, 1.0), np.full(10, 2.0)], 1, 0.02) == 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.gate.estimates import reaches
+from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Kind
@@ -56,12 +57,16 @@ def judge_alone(evidence: Evidence, needed: int) -> tuple[Outcome, tuple[str, ..
 
 
 def with_zeros(row: Row, evidence: Evidence) -> Row:
-    """Decide a row without a test if a side measured nothing but zeros, such as an error ratio.
+    """Decide a row without a test if a side has nothing but zeros, such as an error ratio.
+
+    Times of 0 decide nothing: nobody can do work in no time.
 
     Args:
         row: that of the evidence, not tested.
     """
     base, head = evidence.base, evidence.head
+    if evidence.obstacle == NOTHING_MEASURED:
+        return row
     if evidence.is_tail or min(base.size, head.size) < (LEAST_PAIRED if evidence.paired else 1):
         return row
     if (base.any() and head.any()) or (_overlap(base, head) and (base.any() or head.any())):

@@ -11,9 +11,11 @@ import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.model.row import TAIL_STATISTICS, TAILS, VALUE, is_tail
-from benchgate.model.run import Better, Status, renamed
+from benchgate.model.run import Better, Status, Tier, renamed
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
+from benchgate.stats.timer import clock_step
+from benchgate.units import RATE_UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Metric, Series
 
 _ALIKE_LOOPS = 1.5
+_OTHER_TOOLS = frozenset({Tier.STORED, Tier.SUITE})
 # What follows a file in the ids of pytest; and a module, or a benchmark, in those of asv.
 _ENDS: Final = re.compile(r"::|[.(/]")
 MOST_ENDS: Final = 50
 """An id with more of them is made up; looking at all would take long."""
+NOTHING_MEASURED: Final = "times are 0: the clock is too coarse, or nothing was measured"
 SUMMARY: Final = "summary"
 """The statistic of a launch of which a tool gives only one number, such as its mean."""
 _QUANTILES = {"p25": 0.25, "median": 0.5, **TAILS, SUMMARY: 0.5, VALUE: 0.5}
@@ -170,6 +174,30 @@ class Evidence:
         """The number of pairs, or of launches in the arm with fewer."""
         return min(len(self.base), len(self.head))
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether a clock measured it: a time or a rate."""
+        return self.metric.unit in {"s", RATE_UNIT}
+
+    def clock_step(self) -> float:
+        """The steps of the clock, in the metric's unit, if they hide changes of the margin; else 0.
+
+        A statistic that averages samples, such as the mean, may differ by less than the steps.
+        """
+        if not self.is_timed:
+            return 0.0
+        for values in (self.base, self.head):
+            near = self.margin / 10 * float(np.median(values))
+            if len(values) > 1 and np.median(np.diff(np.sort(values))) > near:
+                return 0.0
+        samples = [
+            np.concatenate([launch.samples for launch in launches])
+            for launches in (self.base_launches, self.head_launches)
+        ]
+        is_own = self.pair.head is not None and self.pair.head.tier not in _OTHER_TOOLS
+        value = float(np.median(self.base))
+        return clock_step(samples, value, self.margin, may_be_constant=is_own)
+
     def worse_log_ratios(self) -> FloatArray:
         """Return log(head / base) of each round, with the sign changed so that > 0 is worse."""
         ratios: FloatArray = self.worse_sign * (np.log(self.head) - np.log(self.base))
@@ -220,6 +248,16 @@ def gather(
 def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
     if not evidence.rounds:
         return "base and head have no round in common"
+    is_zero = np.any(evidence.base <= 0) or np.any(evidence.head <= 0)
+    if is_zero and evidence.is_timed and evidence.metric.better is Better.LOWER:
+        return NOTHING_MEASURED
+    why = _tail_obstacle(evidence, base_loops, head_loops)
+    if why is None and is_zero:
+        return "a launch measured 0 or less: there is no ratio to test"
+    return why
+
+
+def _tail_obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
     if evidence.statistic in TAIL_STATISTICS:
         launches = (*evidence.base_launches, *evidence.head_launches)
         counts = [len(x.samples) for x in launches]
@@ -236,8 +274,6 @@ def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | Non
                 "tail not tested: a mean of more operations has a shorter tail, and a sample is "
                 f"the mean of {base_loops} in the base and of {head_loops} in the head"
             )
-    if np.any(evidence.base <= 0) or np.any(evidence.head <= 0):
-        return "a launch measured 0 or less: there is no ratio to test"
     return None
 
 

@@ -14,6 +14,7 @@ from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
 from benchgate.gate.error_rates import ALPHA_SHARE
 from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
+from benchgate.gate.findings import within_clock
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.pair_rows import Terms, rows_of_pair
 from benchgate.gate.rows import (
@@ -192,6 +193,7 @@ def _judge_rows(
         findings = judge_in_waves(chosen, share, gate.confidence)
     if shards > 1:
         findings = [_of_whole_suite(finding, shards) for finding in findings]
+    findings = [within_clock(f, e) for f, e in zip(findings, chosen, strict=True)]
     by_index = dict(zip(testable, findings, strict=True))
     rows = []
     for index, evidence in enumerate(evidences):
@@ -200,7 +202,8 @@ def _judge_rows(
             rows.append(with_zeros(untested_row(evidence, beside[index]), evidence))
         else:
             row = tested_row(evidence, found, beside[index], gate.confidence)
-            rows.append(decide_classically(row) if gate.rule == "classical" else row)
+            is_hidden = found.estimate is None
+            rows.append(row if gate.rule == "launch" or is_hidden else decide_classically(row))
     return rows, needs_of(chosen, findings)
 
 

@@ -1,8 +1,10 @@
-"""What reading the clock costs, and which intervals are long enough for it."""
+"""What reading a clock costs, which intervals are long enough for it, and how coarse it is."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +12,9 @@ import numpy as np
 from benchgate.stats.checks import require_vector
 
 if TYPE_CHECKING:
-    from benchgate.arrays import FloatArray
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray, IntArray
 
 LEAST_PAIRS = 1000
 
@@ -81,3 +85,79 @@ def timer_note(interval_ns: float, cost_ns: float) -> str | None:
         f"reading the clock costs {cost_ns:.0f} ns, {percent:.1f} % of a sample of "
         f"{interval_ns:.0f} ns"
     )
+
+
+_LEAST_VALUES = 5
+_MOST_VALUES = 10_000
+_TIED_SHARE = 0.75
+_COMMON_SHARE = 0.02
+_FINE = 3
+_OFF_GRID = 0.1
+_ROUNDING = 1e-6
+
+
+def clock_step(
+    series: Sequence[FloatArray], value: float, margin: float, *, may_be_constant: bool = False
+) -> float:
+    """Estimate the step of the clock that measured some series, if it hides a change of the margin.
+
+    The times that a coarse clock shows are multiples of its step. So nearly all of them are tied,
+    and between the ties there are gaps. A fine clock shows several values within the margin. Ties
+    may be jagged: a clock with steps of 10 ns, whose readings are rounded to 1 ns, shows 70 and
+    71 ns.
+
+    If all values are the same, the step is the unit of their last decimal that is not 0, unless
+    they may be constant.
+
+    Args:
+        series: the samples of each side, each of shape (n,), in any order.
+        value: where on the scale the step matters, > 0.
+        margin: as a fraction of `value`.
+
+    Returns:
+        The step, in the unit of the values; 0 if they show no step that is larger than the margin.
+    """
+    series = [each[:_MOST_VALUES] for each in series]
+    pooled = np.sort(np.concatenate(series))
+    limit, noise = margin * value, _ROUNDING * value
+    if len(pooled) < _LEAST_VALUES:
+        return 0.0
+    if pooled[-1] - pooled[0] <= noise:
+        return 0.0 if may_be_constant else _last_decimal(value, limit)
+    if not _step(pooled, value, limit, noise):
+        return 0.0
+    # The gap between two sides that do not vary is no step, but a change.
+    return max(_step(np.sort(each), value, limit, noise) for each in series)
+
+
+def _step(x: FloatArray, value: float, limit: float, noise: float) -> float:
+    """The smallest gap between the ties of sorted values; 0 if it is no step above the limit."""
+    shown, counts = _distinct(x, noise)
+    if counts[counts > 1].sum() < _TIED_SHARE * len(x):
+        return 0.0
+    common = shown[counts >= _COMMON_SHARE * len(x)]
+    ticks = np.split(common, np.flatnonzero(np.diff(common) > limit) + 1)
+    if len(ticks) == 1:
+        return 0.0
+    here = min(ticks, key=lambda tick: float(np.abs(tick - value).min()))
+    if len(here) >= _FINE:
+        return 0.0
+    step = float(min(after[0] - before[0] for before, after in pairwise(ticks)))
+    starts = np.array([tick[0] for tick in ticks]) / step
+    return step if np.abs(starts - np.round(starts)).max() < _OFF_GRID else 0.0
+
+
+def _distinct(x: FloatArray, noise: float) -> tuple[FloatArray, IntArray]:
+    """The distinct values of x, which is sorted, and how often each occurs."""
+    starts = np.flatnonzero(np.diff(x, prepend=-np.inf) > noise)
+    return x[starts], np.diff(starts, append=len(x))
+
+
+def _last_decimal(value: float, limit: float) -> float:
+    """The largest power of ten above the limit that divides a value; 0 if there is none."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    while unit > limit:
+        if abs(value / unit - round(value / unit)) < _ROUNDING:
+            return unit
+        unit /= 10
+    return 0.0
