@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from benchgate.gate.error_rates import compare_error_rates
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.outcome import Outcome
+from benchgate.model.run import BenchmarkResult, Kind, Metric, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
+    from benchgate.model.run import Series
 
 LEVEL = 0.001
 
@@ -25,6 +36,10 @@ def compared(base: list[float], head: list[float], tolerance: float = 0.0) -> Ou
         ([0.0] * 5, [0.2, 0.21, 0.19, 0.2, 0.2], 0.5, Outcome.REGRESSED),
         ([0.2] * 5, [0.0] * 5, 0.0, Outcome.IMPROVED),
         ([0.0] * 4, [0.2] * 4, 0.0, Outcome.INCONCLUSIVE),
+        ([0.0], [1.0], 0.0, Outcome.REGRESSED),
+        ([1.0], [0.2], 0.0, Outcome.IMPROVED),
+        ([1.0], [1.0], 0.0, Outcome.UNCHANGED),
+        ([0.0], [0.9], 0.0, Outcome.INCONCLUSIVE),
         ([0.0] * 8, [0.0] * 7 + [0.1], 0.0, Outcome.INCONCLUSIVE),
         ([0.010, 0.011, 0.009, 0.010] * 3, [0.02, 0.021, 0.019, 0.02] * 3, 0.0, Outcome.REGRESSED),
         ([0.02, 0.021, 0.019, 0.02] * 3, [0.010, 0.011, 0.009, 0.010] * 3, 0.0, Outcome.IMPROVED),
@@ -66,3 +81,67 @@ def test_rates_of_unchanged_code_hardly_ever_fail(kind: str, launches: int) -> N
     found = [compare_error_rates(rates(), rates(), 0.0, level) for _ in range(builds)]
     alarms = sum(one.outcome is Outcome.REGRESSED for one in found)
     assert alarms <= 36  # 20 are expected; more than this happen once in 2,000 times
+
+
+TIME = Metric("time", "s", kind=Kind.SUMMARY)
+
+
+@pytest.fixture
+def compare(
+    series: Callable[..., Series], judged: Callable[..., Judgment]
+) -> Callable[..., dict[str, Row]]:
+    """Compare stored launches of a load tool: times, and error ratios."""
+
+    def make(*arms: tuple[float, float], launches: int = 10, toml: str = "") -> dict[str, Row]:
+        benchmarks = []
+        for time_s, errors in arms:
+            times = [time_s * (1 + k / 1000) for k in range(launches)]
+            both = series(times, metric=TIME), series([errors] * launches, metric=ERROR_RATIO)
+            benchmarks.append(BenchmarkResult("b", "w", Tier.STORED, both))
+        found = judged([benchmarks[0]], [benchmarks[1]], toml, paired=False)
+        return {row.metric: row for row in found.rows}
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("arms", "time", "errors"),
+    [
+        (((1.0, 0.0), (1.0, 0.0)), Outcome.UNCHANGED, Outcome.UNCHANGED),
+        (((1.0, 0.0), (0.3, 1.0)), Outcome.NOT_TESTED, Outcome.REGRESSED),
+        (((1.0, 0.0), (0.3, 0.2)), Outcome.NOT_TESTED, Outcome.REGRESSED),
+        (((1.0, 0.0), (3.0, 1.0)), Outcome.REGRESSED, Outcome.REGRESSED),
+        (((1.0, 1.0), (0.3, 0.0)), Outcome.IMPROVED, Outcome.IMPROVED),
+        (((1.0, 1.0), (3.0, 0.0)), Outcome.NOT_TESTED, Outcome.IMPROVED),
+        (((1.0, 0.1), (3.0, 0.0)), Outcome.REGRESSED, Outcome.IMPROVED),
+        (((1.0, 0.2), (0.3, 0.2)), Outcome.IMPROVED, Outcome.UNCHANGED),
+    ],
+)
+def test_errors_decide_beside_the_time_and_failed_requests_are_never_faster(
+    compare: Callable[..., dict[str, Row]],
+    arms: tuple[tuple[float, float], tuple[float, float]],
+    time: Outcome,
+    errors: Outcome,
+) -> None:
+    rows = compare(*arms)
+    assert (rows["time"].outcome, rows["error_ratio"].outcome) == (time, errors)
+    assert rows["error_ratio"].decides
+    if time is Outcome.NOT_TESTED:
+        assert "requests fail" in rows["time"].notes[0]
+
+
+def test_errors_where_there_were_none_fail_although_stored(
+    compare: Callable[..., dict[str, Row]],
+) -> None:
+    assert not compare((1.0, 0.0), (1.0, 0.2))["error_ratio"].advisory
+    assert compare((1.0, 0.1), (1.0, 0.2))["error_ratio"].advisory
+    alone = compare((1.0, 0.0), (0.3, 1.0), launches=1)["error_ratio"]
+    assert (alone.outcome, alone.advisory) == (Outcome.REGRESSED, False)
+
+
+def test_who_names_other_metrics_is_not_asked_about_errors(
+    compare: Callable[..., dict[str, Row]],
+) -> None:
+    rows = compare((1.0, 0.0), (1.0, 1.0), toml='gate.metrics = ["error_ratio"]')
+    assert rows["error_ratio"].outcome is Outcome.REGRESSED
+    assert not rows["time"].decides

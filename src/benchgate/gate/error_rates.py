@@ -6,22 +6,28 @@ launch are not independent of each other. So the launches are compared, not the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from benchgate.gate.exact import ExactChange
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.outcome import Outcome
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.power import least_launches
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from benchgate.arrays import FloatArray
+    from benchgate.model.row import Row
 
 ALPHA_SHARE: Final = 0.1
 """What the error rates of all steps may spend of alpha, beside the rows that are timed."""
 
+_MOSTLY: Final = 0.5
 _ROUNDING = 1e-12
 
 
@@ -32,7 +38,8 @@ def compare_error_rates(
 
     That is the exact test of Mann and Whitney. If one arm has errors in every launch, and the other
     has none at all, 4 ** -n bounds the probability for n launches of each, because q (1 - q) <= 1/4
-    if a launch has an error with probability q.
+    if a launch has an error with probability q. If every operation of one arm fails, and the
+    other arm has launches that work, one launch is enough.
 
     Args:
         base, head: the rate of each launch, shape (n1,) and (n2,), n1, n2 >= 1.
@@ -47,6 +54,8 @@ def compare_error_rates(
     ratio = after / before if before else None
     is_beyond = abs(after - before) > tolerance * before * (1 + _ROUNDING)
     more, less = _p_values(base, head)
+    if base.max() < 1 == head.min() or head.max() < 1 == base.min():
+        more, less = (0.0, 1.0) if after == 1 else (1.0, 0.0)
     if is_beyond and min(more, less) <= level:
         outcome = Outcome.REGRESSED if more < less else Outcome.IMPROVED
         return ExactChange(outcome, before, after, ratio)
@@ -54,6 +63,31 @@ def compare_error_rates(
     if is_same or (tolerance > 0 and before > 0 and not is_beyond):
         return ExactChange(Outcome.UNCHANGED, before, after, ratio)
     return ExactChange(Outcome.INCONCLUSIVE, before, after, ratio, (_why_open(base, head, level),))
+
+
+def without_failed_requests(rows: Iterable[Row]) -> Iterator[Row]:
+    """Claim nothing about times that are those of requests that failed.
+
+    An improvement is not shown if more requests fail, nor a regression if most of the base's did.
+    """
+    rows = list(rows)
+    rates = {row.benchmark: row for row in rows if row.metric == ERROR_RATIO.name}
+    for row in rows:
+        rate = rates.get(row.benchmark)
+        why = _failed_requests(row, rate) if rate and row is not rate else None
+        yield replace(row, outcome=Outcome.NOT_TESTED, notes=(why, *row.notes)) if why else row
+
+
+def _failed_requests(row: Row, rate: Row) -> str | None:
+    if rate.outcome is Outcome.UNCHANGED or rate.base is None or rate.head is None:
+        return None
+    shown = f"{format_percent(rate.base)} of the base's requests fail, and"
+    shown += f" {format_percent(rate.head)} of the head's"
+    if row.outcome is Outcome.IMPROVED and rate.head > rate.base:
+        return f"no improvement: {shown}"
+    if row.outcome is Outcome.REGRESSED and rate.base > max(_MOSTLY, rate.head):
+        return f"not compared with the times of failed requests: {shown}"
+    return None
 
 
 def _p_values(base: FloatArray, head: FloatArray) -> tuple[float, float]:

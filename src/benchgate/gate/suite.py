@@ -12,7 +12,7 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
-from benchgate.gate.error_rates import ALPHA_SHARE
+from benchgate.gate.error_rates import ALPHA_SHARE, without_failed_requests
 from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
 from benchgate.gate.findings import within_clock
 from benchgate.gate.in_waves import judge_in_waves
@@ -22,7 +22,7 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
-from benchgate.gate.under_load import is_step, with_shared_workers
+from benchgate.gate.under_load import has_error_ratio, with_shared_workers
 from benchgate.gate.which_metrics import about_unknown
 from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
 from benchgate.model.outcome import Outcome
@@ -100,7 +100,7 @@ def judge(
     if warning:
         tested = [doubted(row, warning) for row in tested]
     return Judgment(
-        (*rows, *with_shared_workers(tested, evidences)),
+        tuple(without_failed_requests((*rows, *with_shared_workers(tested, evidences)))),
         tuple(needs),
         (*([warning] if warning else []), *unknown),
         sum(1 for b in base.benchmarks if not is_canary(b)),
@@ -113,9 +113,11 @@ def judge(
 def _is_advisory(row: Row, runs: int) -> bool:
     """Whether an exact row that is based on stored results does not fail the build.
 
-    Counts also depend on the machine and its tools, instructions on the seeds of a run, and errors
-    on how busy the server was.
+    Counts also depend on the machine and its tools, instructions on the seeds of a run, and how
+    many errors there are on how busy the server was.
     """
+    if row.metric == ERROR_RATIO.name and not row.base:
+        return False
     needed = RUNS_NEEDED if row.metric in {INSTRUCTIONS.name, ERROR_RATIO.name} else 1
     return row.test == "exact" and runs < needed
 
@@ -142,8 +144,8 @@ def gather_rows(
     }
     unread = unread_in(pairs)
     without_rows = {id_ for ids in unread.values() for id_ in ids}
-    steps = sum(is_step(benchmark) for benchmark in head.benchmarks)
-    level = config.gate.alpha * ALPHA_SHARE / shards / max(steps, 1)
+    rates = sum(has_error_ratio(benchmark) for benchmark in head.benchmarks)
+    level = config.gate.alpha * ALPHA_SHARE / shards / max(rates, 1)
     terms = Terms(config, paired, level)
     rows: list[Row] = []
     evidences: list[Evidence] = []

@@ -50,6 +50,11 @@ def is_step(result: BenchmarkResult) -> bool:
     return is_own and any(series.metric in UNDER_LOAD for series in result.series)
 
 
+def has_error_ratio(result: BenchmarkResult) -> bool:
+    """Whether it is known how many of its operations failed."""
+    return any(series.metric == ERROR_RATIO for series in result.series)
+
+
 def deciding_under_load(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
     """Choose the metrics of a step that decide; the time stands for those that usually do.
 

@@ -11,8 +11,8 @@ import numpy as np
 from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import SUMMARY, series_of
 from benchgate.gate.rows import about, incomparable_row, notes_of, sides
-from benchgate.gate.under_load import deciding_under_load, is_step
-from benchgate.model.metrics import MEASURED, TIME
+from benchgate.gate.under_load import deciding_under_load, has_error_ratio, is_step
+from benchgate.model.metrics import ERROR_RATIO, MEASURED, TIME
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import VALUE, Row
 from benchgate.model.run import Kind, Tier
@@ -32,8 +32,9 @@ def deciding(
 ) -> tuple[str, ...]:
     """Choose the metrics that decide: those that the configuration names, as far as there are any.
 
-    If it names the time, a benchmark of another tool that has no time is judged by what it has, and
-    a step of a scenario by the metrics that usually decide there.
+    If it names the time, a benchmark of another tool that has no time is judged by what it has, one
+    of a load tool by its errors, too, and a step of a scenario by the metrics that usually decide
+    there.
 
     Args:
         names: what the configuration names.
@@ -42,6 +43,8 @@ def deciding(
     if is_step(head) and (under_load := deciding_under_load(names, known)):
         return under_load
     chosen = tuple(name for name in names if name in known)
+    if TIME.name in chosen and has_error_ratio(head) and ERROR_RATIO.name not in names:
+        chosen = (*chosen, ERROR_RATIO.name)  # a server that answers with errors is fast
     if not chosen and TIME.name in names and known:
         return known
     # Why a metric of benchgate's own was not measured is worth a row.
