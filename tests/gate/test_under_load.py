@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
-from benchgate.gate.under_load import SHARED, is_step
+from benchgate.gate.under_load import is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
 from benchgate.model.metrics import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD
 from benchgate.model.outcome import Outcome
-from benchgate.model.run import BenchmarkResult, Tier
+from benchgate.model.run import BenchmarkResult, Status, Tier
 from benchgate.report.ordering import by_benchmark
 
 if TYPE_CHECKING:
@@ -220,24 +220,94 @@ def test_the_texts_of_errors_are_at_the_error_rate(judged: Callable[..., Judgmen
     assert not any("failed on" in note for note in rows["throughput"].notes)
 
 
-@pytest.mark.parametrize(
-    ("loop", "siblings", "slower", "noted"),
-    [
-        (Loop.CLOSED, True, 1.0, True),
-        (Loop.CLOSED, True, 1.2, False),
-        (Loop.CLOSED, False, 1.0, False),
-        (Loop.OPEN, True, 1.0, False),
-    ],
-)
-def test_a_step_may_have_less_throughput_because_of_another(
-    judged: Callable[..., Judgment], loop: Loop, *, siblings: bool, slower: float, noted: bool
-) -> None:
-    load = load_result(load_launch(), loop=loop)
-    head = made(slower, is_head=True, load=load)
+def less_served(id_: str, load: LoadResult, *, slower: float = 1.0) -> BenchmarkResult:
+    """A step that is served less often, whatever its own time is."""
+    head = made(slower, is_head=True, load=load, id_=id_)
     less = step({"throughput": 3000 * OTHER_NOISE}).series[0]
-    head = replace(head, series=(less, *head.series[1:]))
-    other = [made(load=load, id_="orders/report")] if siblings else []
-    rows = judged([made(load=load), *other], [head, *other]).rows
-    (row,) = (r for r in rows if (r.benchmark, r.metric) == ("orders/lookup", "throughput"))
-    assert row.outcome is Outcome.REGRESSED
-    assert (SHARED in row.notes) is noted
+    return replace(head, series=(less, *head.series[1:]))
+
+
+def of(judgment: Judgment, benchmark: str) -> dict[str, Outcome]:
+    return {row.metric: row.outcome for row in judgment.rows if row.benchmark == benchmark}
+
+
+@pytest.fixture
+def loads() -> tuple[LoadResult, LoadResult]:
+    lookup = load_result(load_launch(), loop=Loop.CLOSED)
+    return lookup, replace(lookup, step="report")
+
+
+def test_the_throughput_of_a_closed_loop_is_that_of_its_scenario(
+    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+) -> None:
+    lookup, report = loads
+    base = [made(load=lookup), made(load=report, id_="orders/report")]
+    head = [less_served("orders/lookup", lookup), less_served("orders/report", report, slower=1.2)]
+    judgment = judged(base, head)
+    assert of(judgment, "orders/lookup") == {
+        "time_p50": Outcome.UNCHANGED,
+        "time_p95": Outcome.UNCHANGED,
+        "time_p99": Outcome.NOT_TESTED,
+        "time_p99.9": Outcome.NOT_TESTED,
+        "error_ratio": Outcome.UNCHANGED,
+    }
+    assert of(judgment, "orders/report")["time_p50"] is Outcome.REGRESSED
+    assert of(judgment, "orders") == {"throughput": Outcome.REGRESSED}
+    (row,) = (row for row in judgment.rows if row.benchmark == "orders")
+    assert (row.base, row.head) == pytest.approx((8000, 6000), rel=1e-3)
+    assert judgment.base_benchmarks == 3
+    # The session measures steps, not scenarios.
+    assert {need.benchmark for need in judgment.needs} == {"orders/lookup", "orders/report"}
+
+
+def test_a_step_has_its_throughput_if_it_is_alone_or_has_a_rate_of_its_own(
+    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+) -> None:
+    lookup, report = loads
+    alone = judged([made(load=lookup)], [less_served("orders/lookup", lookup)])
+    assert of(alone, "orders/lookup")["throughput"] is Outcome.REGRESSED
+    assert not of(alone, "orders")
+    base, head = (
+        [
+            replace(one, load=replace(one.load, loop=Loop.OPEN)) if one.load else one
+            for one in (step_of("orders/lookup", lookup), made(load=report, id_="orders/report"))
+        ]
+        for step_of in (lambda id_, load: made(load=load, id_=id_), less_served)
+    )
+    judgment = judged(base, head)
+    assert of(judgment, "orders/lookup")["throughput"] is Outcome.REGRESSED
+    assert of(judgment, "orders/report")["throughput"] is Outcome.UNCHANGED
+    assert not of(judgment, "orders")
+
+
+def test_a_scenario_has_no_throughput_if_a_step_of_it_failed(
+    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+) -> None:
+    lookup, report = loads
+    base = [made(load=lookup), made(load=report, id_="orders/report")]
+    broken = replace(base[1], status=Status.FAILED, error="gone", series=())
+    judgment = judged(base, [less_served("orders/lookup", lookup), broken])
+    assert not of(judgment, "orders")
+    assert "throughput" not in of(judgment, "orders/lookup")
+    assert judgment.base_benchmarks == 2
+
+
+def test_who_does_not_ask_for_throughput_sees_it_all_the_same(
+    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+) -> None:
+    lookup, report = loads
+    arm = [made(load=lookup), made(load=report, id_="orders/report")]
+    judgment = judged(arm, arm, 'gate.metrics = ["time_p50"]')
+    (row,) = (row for row in judgment.rows if row.benchmark == "orders")
+    assert (row.metric, row.decides, row.outcome) == ("throughput", False, Outcome.NOT_TESTED)
+
+
+def test_a_scenario_with_other_steps_is_not_compared(
+    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+) -> None:
+    lookup, report = loads
+    base = [made(load=lookup), made(load=report, id_="orders/report")]
+    head = [base[0], replace(base[1], workload="other")]
+    (row,) = (row for row in judged(base, head).rows if row.benchmark == "orders")
+    assert row.outcome is Outcome.INCOMPARABLE
+    assert "changed: orders/report" in row.notes[0]

@@ -22,7 +22,7 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
-from benchgate.gate.under_load import has_error_ratio, with_shared_workers
+from benchgate.gate.under_load import has_error_ratio, steps_of, with_scenarios
 from benchgate.gate.which_metrics import about_unknown
 from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
 from benchgate.model.outcome import Outcome
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.run import Run
+    from benchgate.model.run import BenchmarkResult, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,10 @@ def judge(
     if warning:
         tested = [doubted(row, warning) for row in tested]
     return Judgment(
-        tuple(without_failed_requests((*rows, *with_shared_workers(tested, evidences)))),
+        tuple(without_failed_requests((*rows, *tested))),
         tuple(needs),
         (*([warning] if warning else []), *unknown),
-        sum(1 for b in base.benchmarks if not is_canary(b)),
+        len(_sides(base, head)[0]),
         is_doubted,
         warning is not None,
         tuple(evidences),
@@ -130,11 +130,7 @@ def gather_rows(
     Args:
         shards: see `judge`.
     """
-    pairs = pair(
-        [b for b in base.benchmarks if not is_canary(b)],
-        [b for b in head.benchmarks if not is_canary(b)],
-        config.aliases,
-    )
+    pairs = pair(*_sides(base, head), config.aliases)
     only_failed = {one.id for one in pairs if one.head is None and has_failed(one.base)}
     represented = {
         place
@@ -160,6 +156,12 @@ def gather_rows(
     return rows, evidences
 
 
+def _sides(base: Run, head: Run) -> tuple[list[BenchmarkResult], list[BenchmarkResult]]:
+    """What is judged of both sides."""
+    own = ([b for b in run.benchmarks if not is_canary(b)] for run in (base, head))
+    return with_scenarios(*own)
+
+
 def _with_runs(
     evidences: Iterable[Evidence], earlier: Iterable[Run], head: Run, config: Config
 ) -> list[Evidence]:
@@ -176,8 +178,9 @@ def _with_runs(
 def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list[Need]:
     """Say what each row still needs."""
     return [
-        Need(evidence.pair.id, finding.stage, _width(finding))
+        Need(id_, finding.stage, _width(finding))
         for evidence, finding in zip(evidences, findings, strict=True)
+        for id_ in (steps_of(evidence.pair.head) if evidence.pair.head else (evidence.pair.id,))
     ]
 
 

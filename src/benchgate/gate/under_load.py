@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchgate.model.load import Loop
 from benchgate.model.metrics import (
     DECIDE_UNDER_LOAD,
@@ -16,27 +18,21 @@ from benchgate.model.metrics import (
     TIME,
     UNDER_LOAD,
 )
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import Tier
+from benchgate.model.run import BenchmarkResult, Series, Status, Tier
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from benchgate.gate.evidence import Evidence, Pair
+    from benchgate.gate.evidence import Pair
+    from benchgate.model.launches import Launch
     from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.row import Row
-    from benchgate.model.run import BenchmarkResult
+    from benchgate.model.run import Metric
 
 LOOPS = {
     Loop.CLOSED: "closed loop: service time",
     Loop.OPEN: "open loop: timed from when each operation was due",
 }
-SHARED = (
-    "its latencies are not shown to have changed: the steps share the workers, so another step may"
-    " be why"
-)
-LATENCIES = frozenset(metric.name for metric in UNDER_LOAD if metric.unit == "s")
 _FIGURE = re.compile(r"[0-9][0-9.,]*( [nmµ]?s\b)?")
 _REASONS_NAMED = 3
 _SETTINGS_NAMED = 3
@@ -82,26 +78,83 @@ def notes_under_load(pair: Pair, metric: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def with_shared_workers(rows: Iterable[Row], evidences: Iterable[Evidence]) -> list[Row]:
-    """Note on each throughput that changed why it may have: another step got slower or faster.
+def with_scenarios(
+    base: Sequence[BenchmarkResult], head: Sequence[BenchmarkResult]
+) -> tuple[list[BenchmarkResult], list[BenchmarkResult]]:
+    """Give the throughput of each closed loop to its scenario, a benchmark beside its steps.
+
+    The steps of a closed loop share its workers: if one step gets slower, the others get their turn
+    less often. So the throughput of a step says nothing about the step. It stays with the step if
+    there is only one, and in an open loop.
 
     Args:
-        evidences: of rows that have a statistic of launches.
+        base, head: the benchmarks of both sides. A scenario has a throughput if all of its steps
+            ran on both.
     """
-    rows = list(rows)
-    loads = {e.pair.id: e.pair.head.load for e in evidences if e.pair.head and e.pair.head.load}
-    closed = {id_: (x.scenario, x.target) for id_, x in loads.items() if x.loop is Loop.CLOSED}
-    steps = Counter(closed.values())
-    slow = {(row.benchmark, row.outcome) for row in rows if row.metric in LATENCIES}
-    return [
-        replace(row, notes=(SHARED, *row.notes))
-        if row.metric == THROUGHPUT.name
-        and row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED}
-        and steps[closed.get(row.benchmark, ("", ""))] > 1
-        and (row.benchmark, row.outcome) not in slow
-        else row
-        for row in rows
-    ]
+    groups = [_closed_loops(side) for side in (base, head)]
+    shared = {id_ for group in groups for id_, steps in group.items() if len(steps) > 1}
+    sides = []
+    for side, group in zip((base, head), groups, strict=True):
+        steps = {step.id for id_ in shared for step in group.get(id_, ())}
+        complete = [id_ for id_ in shared if all(_is_complete(other.get(id_)) for other in groups)]
+        sides.append(
+            [_without_throughput(one) if one.id in steps else one for one in side]
+            + [_scenario(id_, group[id_]) for id_ in sorted(complete)]
+        )
+    return sides[0], sides[1]
+
+
+def steps_of(result: BenchmarkResult) -> tuple[str, ...]:
+    """The ids of the steps if it is a scenario's throughput, else its own id alone."""
+    is_scenario = is_step(result) and result.load is None and _metrics(result) == {THROUGHPUT}
+    return tuple(result.parts) if is_scenario and result.parts else (result.id,)
+
+
+def _closed_loops(side: Iterable[BenchmarkResult]) -> dict[str, list[BenchmarkResult]]:
+    """The steps of each closed loop, by the id of the scenario."""
+    found: dict[str, list[BenchmarkResult]] = {}
+    for one in side:
+        if one.load and one.load.loop is Loop.CLOSED:
+            found.setdefault(one.id.removesuffix(f"/{one.load.step}"), []).append(one)
+    return found
+
+
+def _is_complete(steps: Sequence[BenchmarkResult] | None) -> bool:
+    return bool(steps) and all(
+        one.status is Status.OK and THROUGHPUT in _metrics(one) for one in steps or ()
+    )
+
+
+def _metrics(result: BenchmarkResult) -> set[Metric]:
+    return {series.metric for series in result.series}
+
+
+def _without_throughput(step: BenchmarkResult) -> BenchmarkResult:
+    return replace(step, series=tuple(s for s in step.series if s.metric != THROUGHPUT))
+
+
+def _scenario(id_: str, steps: Sequence[BenchmarkResult]) -> BenchmarkResult:
+    """Add the throughput of the steps, launch by launch."""
+    parts = {step.id: step.workload for step in steps}
+    launches: dict[int, list[Launch]] = {}
+    for step in steps:
+        for series in step.series:
+            for launch in series.launches if series.metric == THROUGHPUT else ():
+                launches.setdefault(launch.round, []).append(launch)
+    together = tuple(
+        replace(each[0], samples=np.sum([launch.samples for launch in each], axis=0))
+        for _, each in sorted(launches.items())
+        if len(each) == len(steps)
+    )
+    return BenchmarkResult(
+        id_,
+        " ".join(parts.values()),
+        Tier.INTERLEAVED,
+        (Series(THROUGHPUT, 1, together),),
+        location=steps[0].location,
+        parts=parts,
+        round_s=steps[0].round_s,
+    )
 
 
 def load_notes(launches: Sequence[LoadLaunch]) -> tuple[str, ...]:

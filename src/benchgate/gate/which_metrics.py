@@ -12,7 +12,7 @@ from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import SUMMARY, series_of
 from benchgate.gate.rows import about, incomparable_row, notes_of, sides
 from benchgate.gate.under_load import deciding_under_load, has_error_ratio, is_step
-from benchgate.model.metrics import ERROR_RATIO, MEASURED, TIME
+from benchgate.model.metrics import ERROR_RATIO, MEASURED, THROUGHPUT, TIME
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import VALUE, Row
 from benchgate.model.run import Kind, Tier
@@ -40,8 +40,10 @@ def deciding(
         names: what the configuration names.
     """
     known = _names(base, head)
-    if is_step(head) and (under_load := deciding_under_load(names, known)):
-        return under_load
+    if is_step(head):
+        under_load = deciding_under_load(names, known)
+        if under_load or known == (THROUGHPUT.name,):
+            return under_load
     chosen = tuple(name for name in names if name in known)
     if TIME.name in chosen and has_error_ratio(head) and ERROR_RATIO.name not in names:
         chosen = (*chosen, ERROR_RATIO.name)  # a server that answers with errors is fast
