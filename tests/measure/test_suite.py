@@ -134,6 +134,16 @@ def values(observations: Sequence[Observation], metric: str = "time") -> dict[An
     }
 
 
+def test_what_npm_and_a_program_print_beside_the_results_does_not_matter(
+    make_engine: MakeEngine,
+) -> None:
+    log = r"printf '\n> pkg@1.0.0 bench\n> node x\n\ncaf\351\n'"
+    engine = make_engine(f"{log}; cat out.json", {"out.json": hyperfine(a=[1.0, 3.0, 2.0])})
+    found = engine.discover()
+    assert [one.id for one in found.found[HEAD]] == ["a"]
+    assert found.failures == ()
+
+
 def test_each_run_gives_one_value_of_each_benchmark(make_engine: MakeEngine) -> None:
     text = hyperfine(fast=[1.0, 3.0, 2.0], slow=[9.0])
     engine = make_engine("echo run >> runs; cat out.json", {"out.json": text})
@@ -363,7 +373,7 @@ def test_an_exit_code_that_only_a_later_run_has_is_a_failure(make_engine: MakeEn
 
 def test_a_failure_without_a_row_fails_the_run(make_engine: MakeEngine) -> None:
     good = go(Sort="50 ns/op", Find="20 ns/op")
-    crash = "BenchmarkSort-2 \tpanic: concurrent map writes\nexit status 2\nFAIL\texample.com/x\n"
+    crash = "BenchmarkOther-2 \tpanic: concurrent map writes\nexit status 2\nFAIL\texample.com/x\n"
     engine = make_engine(
         f"{RUNS} test $n = 1 && cat good || {{ cat crash; exit 1; }}",
         {"good": good, "crash": f"goos: linux\npkg: example.com/x\n{crash}"},

@@ -13,8 +13,9 @@ from benchgate.files import read_below, read_bytes
 from benchgate.formats import asv, custom_bigger, custom_smaller
 from benchgate.formats.custom_json import is_custom
 from benchgate.formats.joined import join_readings
+from benchgate.formats.nodes import json_within
 from benchgate.formats.parsed import Source
-from benchgate.formats.registry import NAMES, by_import, find_format
+from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.model.codec import RESULT, decode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
@@ -96,11 +97,12 @@ def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
         raise _unknown(source)
     if known is asv and source.data:
         source = replace(source, files=_beside(path))
-    return _Read(path, known, known.parse(source))
+    return _Read(path, known, read_as(known, source))
 
 
 def _unknown(source: Source) -> FormatError:
-    if is_custom(source.head):
+    within = json_within(source, lambda one: is_custom(one.head)) or source
+    if is_custom(within.head):
         return source.error(
             "",
             "is the JSON that github-action-benchmark takes, which does not say what is better",

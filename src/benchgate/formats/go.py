@@ -42,6 +42,7 @@ ADVICE = Advice("go test -run=NONE -bench=. -count=10 ./... > FILE", launches=AP
 _RESULT = re.compile(
     rb"goos: \w+\r?\ngoarch: |^Benchmark\S*[ \t]+\d+[ \t]+[\d.]+ ns/op", re.MULTILINE
 )
+_EVENT = re.compile(rb'^\{(?=[^\n]*"Action":)(?=[^\n]*(?:"Package"|"ImportPath"):)', re.MULTILINE)
 _PROCS = re.compile(r"-\d+$")
 # Of the units that Go itself prints, the metric and the size of the unit.
 _KNOWN = {
@@ -54,11 +55,12 @@ _KNOWN = {
 
 def sniff(source: Source) -> bool:
     """Whether the content is what go test printed."""
-    head = source.head
-    if head.startswith(b"{"):
-        first = head.partition(b"\n")[0]
-        return b'"Action":' in first and (b'"Package":' in first or b'"ImportPath":' in first)
-    return _RESULT.search(head) is not None
+    return _are_events(source) or _RESULT.search(source.head) is not None
+
+
+def _are_events(source: Source) -> bool:
+    """Whether it is the output of -json; a line before it may be that of make or npm."""
+    return _EVENT.search(source.head) is not None
 
 
 def parse(source: Source) -> Reading:
@@ -68,7 +70,7 @@ def parse(source: Source) -> Reading:
         FormatError: it is not text, or has no benchmark.
     """
     output = Output()
-    if source.head.startswith(b"{"):
+    if source.head.startswith(b"{") or _are_events(source):
         _read_events(source, output)
     else:
         for place, line in read_lines(source):

@@ -31,7 +31,7 @@ def csv_rows(source: Source) -> list[Node]:
     Raises:
         FormatError: it is not CSV, or does not have the columns.
     """
-    before, header, rows = source.text().partition(_HEADER)
+    before, header, rows = source.text("backslashreplace").partition(_HEADER)
     if not header:
         raise source.error("", f"has no line that begins with {_HEADER!r}")
     first = before.count("\n")

@@ -110,7 +110,7 @@ def _series(columns: dict[str, list[Any]], place: str) -> list[Series]:
 
 
 def _csv_rows(source: Source) -> list[BenchmarkResult]:
-    reader = csv.DictReader(io.StringIO(source.text(), newline=""), strict=True)
+    reader = csv.DictReader(io.StringIO(source.text("backslashreplace"), newline=""), strict=True)
     try:
         return [_csv_row(row, f"line {reader.line_num}") for row in reader]
     except csv.Error as error:

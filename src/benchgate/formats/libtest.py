@@ -39,6 +39,7 @@ NAME = "libtest"
 ADVICE = Advice("cargo bench > FILE", has_samples=False)
 
 _TEXT = re.compile(rb"^test [^\n]* \.\.\. bench: |^running \d+ tests?\r?$", re.MULTILINE)
+_EVENT = re.compile(rb'^\{(?=[^\n]*"event")(?=[^\n]*"type" ?: ?"(?:suite|test)")', re.MULTILINE)
 _RESULT = re.compile(
     r"\s*([\d,.]+) ?([nu\u00b5\u03bcm]?s)/iter(?: \(\+/- [\d,.]+\))?"
     r"(?: = ([\d,.]+) ([KMG]?)B/s)?\s*"
@@ -52,11 +53,12 @@ _WHY_LINES = 10
 
 def sniff(source: Source) -> bool:
     """Whether the content is the output of cargo bench."""
-    head = source.head
-    if head.startswith(b"{"):
-        first = head.partition(b"\n")[0]
-        return b'"event"' in first and (b'"suite"' in first or b'"test"' in first)
-    return _TEXT.search(head) is not None
+    return _are_events(source) or _TEXT.search(source.head) is not None
+
+
+def _are_events(source: Source) -> bool:
+    """Whether it is the output of `--format json`; a line before it may be that of make or npm."""
+    return _EVENT.search(source.head) is not None
 
 
 def parse(source: Source) -> Reading:
@@ -65,7 +67,8 @@ def parse(source: Source) -> Reading:
     Raises:
         FormatError: it is not text, or has no benchmark.
     """
-    events = _json_events(source) if source.head.startswith(b"{") else _text_events(source)
+    is_json = source.head.startswith(b"{") or _are_events(source)
+    events = _json_events(source) if is_json else _text_events(source)
     rows: list[BenchmarkResult] = []
     started: dict[str, None] = {}
     why: dict[str, str] = {}

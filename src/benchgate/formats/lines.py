@@ -18,7 +18,7 @@ _COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def read_lines(source: Source) -> Iterator[tuple[str, str]]:
-    """The lines of a file.
+    """The lines of a file. A byte that is no UTF-8 is shown by its number: names stay different.
 
     Yields:
         "line N", from 1, and the line without its end.
@@ -26,7 +26,7 @@ def read_lines(source: Source) -> Iterator[tuple[str, str]]:
     Raises:
         FormatError: it is not text.
     """
-    for number, line in enumerate(plain_lines(source.text()), 1):
+    for number, line in enumerate(plain_lines(source.text("backslashreplace")), 1):
         yield f"line {number}", line
 
 

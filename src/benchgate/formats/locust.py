@@ -66,7 +66,7 @@ def parse(source: Source) -> Reading:
 
 
 def _table(source: Source) -> Iterator[LoadRun]:
-    rows = csv.reader(io.StringIO(source.text(), newline=""))
+    rows = csv.reader(io.StringIO(source.text("backslashreplace"), newline=""))
     header = next(rows)
     for column in _COLUMNS:
         if column not in header:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from benchgate.formats.parsed import RowError, shown
+from benchgate.errors import FormatError
+from benchgate.formats.parsed import RowError, Source, shown
 from benchgate.model.json_bounds import OTHER_FILE, require_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchgate.formats.parsed import Source
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
+
+_ONLY_JSON = "Let the command print nothing else, for example with npm run --silent."
+_MOST_DOCUMENTS = 1000
+_DOCUMENT = re.compile(r"\{\s*+[\"}]|\[\s*+[\[{]")
+# A key, or what stands before or after a part of a list or an object.
+_PIECE = re.compile(r"\"\s*+:|[,\[{]\s*+\Z|\A\s*+[,\]}]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +111,8 @@ def read_json(source: Source, *, named: bool = False) -> Node:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         what = "is cut off" if error.pos >= len(text.rstrip()) else f"is not JSON: {error.msg}"
-        raise source.error(place, what) from None
+        hint = "" if text.lstrip().startswith(("{", "[")) else _ONLY_JSON
+        raise source.error(place, what, hint) from None
     except ValueError as error:  # an integer of more digits than Python reads
         raise source.error("", f"is not JSON: {error}") from None
     except RecursionError:
@@ -121,13 +128,61 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source | None:
+    """Find the JSON between what other programs printed, such as the header of `npm run`.
+
+    Args:
+        is_wanted: whether a document is of the tool. If none is, all of them are kept.
+
+    Returns:
+        The documents at their lines, without anything else; None if there is none, or if a part of
+        what is left out looks like JSON.
+    """
+    try:
+        require_few(source.data, source.name, OTHER_FILE)
+        text = source.text("surrogateescape")
+    except FormatError:
+        return None
+    found = _documents(text)
+    if not 0 < len(found) <= _MOST_DOCUMENTS:
+        return None
+    documents = [text[start:end].encode(errors="surrogateescape") for start, end in found]
+    wanted = [is_wanted(Source(source.name, each)) for each in documents]
+    kept, last = [], 0
+    for (start, end), document, keep in zip(found, documents, wanted, strict=True):
+        if keep or not any(wanted):
+            kept += [b"\n" * text.count("\n", last, start), document]
+            last = end
+    return Source(source.name, b"".join(kept))
+
+
+def _documents(text: str) -> list[tuple[int, int]]:
+    """Where objects, and lists of objects, begin and end; nothing if one is damaged."""
+    found: list[tuple[int, int]] = []
+    decoder = json.JSONDecoder()
+    end = 0
+    while match := _DOCUMENT.search(text, end):
+        before = text[end : match.start()]
+        try:
+            _, after = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            return []
+        if _PIECE.search(before):
+            return []
+        found.append((match.start(), after))
+        end = after
+    return [] if _PIECE.search(text[end:]) else found
+
+
 def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
     """Read a document with one JSON value on each line.
 
     Yields:
         The number of each line that is not empty, from 1, and its value; None if it is no JSON.
     """
-    for number, line in enumerate(source.text().split("\n"), 1):  # names may hold other marks
+    for number, line in enumerate(
+        source.text("backslashreplace").split("\n"), 1
+    ):  # names may hold other marks
         if line.strip():
             try:
                 yield number, Node(json.loads(line), f"line {number}")

@@ -64,15 +64,19 @@ class Source:
                 return start.decode(encoding, "ignore").lstrip().encode()
         return start.lstrip()
 
-    def text(self) -> str:
+    def text(self, errors: str = "strict") -> str:
         """The file as text: UTF-8, or what its byte order mark says.
+
+        Args:
+            errors: what becomes of a byte that is no UTF-8, as `bytes.decode` takes it.
 
         Raises:
             FormatError: it is not.
         """
         encoding = next((e for mark, e in _MARKS if self.data.startswith(mark)), "utf-8")
+        is_utf_8 = encoding.startswith("utf-8")
         try:
-            return self.data.decode(encoding)
+            return self.data.decode(encoding, errors if is_utf_8 else "strict")
         except UnicodeDecodeError as error:
             raise self.error(f"byte {error.start}", f"is not {encoding.upper()} text") from None
 

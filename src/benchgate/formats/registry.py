@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final, Protocol
 
-from benchgate.errors import UsageError
+from benchgate.errors import FormatError, UsageError
 from benchgate.formats import (
     ab,
     asv,
@@ -35,6 +35,8 @@ from benchgate.formats import (
     vitest,
     wrk,
 )
+from benchgate.formats.custom_json import is_custom
+from benchgate.formats.nodes import json_within
 
 if TYPE_CHECKING:
     from benchgate.formats.best_input import Advice
@@ -107,7 +109,7 @@ def find_format(source: Source, name: str | None = None) -> ForeignFormat | None
         FormatError: the text is that of several tools.
     """
     if name is None:
-        found = [each for each in FORMATS if each.sniff(source)]
+        found = _recognizing(source)
         if len(found) > 1 and not source.head.startswith(_NO_TEXT):
             names = [each.NAME for each in found]
             hint = (
@@ -115,8 +117,34 @@ def find_format(source: Source, name: str | None = None) -> ForeignFormat | None
                 f"{by_import(source, names[0])}"
             )
             raise source.error("", f"looks like what {' and '.join(names)} print", hint)
+        if not found and (within := json_within(source, lambda one: bool(_recognizing(one)))):
+            found = _recognizing(within)
         return found[0] if found else None
     for each in FORMATS:
         if name == each.NAME:
             return each
     raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")
+
+
+def _recognizing(source: Source) -> list[ForeignFormat]:
+    return [each for each in FORMATS if each.sniff(source)]
+
+
+def _is_custom(source: Source) -> bool:
+    return is_custom(source.head)
+
+
+def read_as(known: ForeignFormat, source: Source) -> Reading:
+    """Read a file, or the JSON in it if other programs printed something around it.
+
+    Raises:
+        FormatError: the content as a whole is broken.
+    """
+    try:
+        return known.parse(source)
+    except FormatError:
+        is_wanted = _is_custom if known in {custom_smaller, custom_bigger} else known.sniff
+        within = json_within(source, is_wanted)
+        if within is None or within.data.strip() == source.data.strip():
+            raise
+        return known.parse(within)

@@ -10,7 +10,7 @@ from benchgate.config.suite_benchmark import OUTPUT
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import read_below, read_bytes
 from benchgate.formats.parsed import Source
-from benchgate.formats.registry import NAMES, find_format
+from benchgate.formats.registry import NAMES, find_format, read_as
 from benchgate.measure.session_folder import SessionFolder
 from benchgate.units import counted
 
@@ -113,7 +113,7 @@ class RunOutput:
                 raise UnreadableError(
                     f"{self._name} is in no format that benchgate knows ({tried})\n{_start(source)}"
                 )
-            reading = known.parse(source)
+            reading = read_as(known, source)
         except (FormatError, UsageError) as error:
             hint = f"\n{error.hint}" if error.hint else ""
             tried = f"\nread as {format_name}" if format_name else ""
