@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions
 
-from benchgate.measure.benchfiles import BenchFile, find_files, helpers_of
+from benchgate.measure.benchfiles import (
+    BenchFile,
+    find_files,
+    find_folders,
+    helpers_of,
+    search_of,
+)
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -86,3 +92,13 @@ def test_a_package_is_the_projects_own_code_unless_it_is_named_for_tests(
         (folder / "__init__.py").touch()
     file = BenchFile(functions(top), f"{top}/bench_it.py", "it", top)
     assert helpers_of(arm, file) == (folder if is_helpers else None)
+
+
+def test_without_a_benchmark_the_folder_of_the_configuration_is_searched(tmp_path: Path) -> None:
+    for name in ("libs/core/benchmarks/bench_x.py", "libs/other/benchmarks/bench_y.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    core = Arm(ArmName.HEAD, tmp_path, tmp_path / "env", "abc", inside="libs/core")
+    assert find_folders([core]) == ("benchmarks",)
+    found = find_files(core, search_of(("benchmarks",)), "benchmarks")
+    assert [file.path for file in found] == ["libs/core/benchmarks/bench_x.py"]

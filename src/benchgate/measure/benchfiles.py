@@ -91,8 +91,10 @@ def group_of(file: PurePath, prefix: str) -> str:
 
 
 def find_folders(arms: Iterable[Arm]) -> tuple[str, ...]:
-    """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
-    return topmost_folders(file.relative_to(arm.root) for arm in arms for file in search(arm.root))
+    """Find the topmost folders with benchmark files in any arm, relative to its configuration."""
+    return topmost_folders(
+        file.relative_to(arm.folder) for arm in arms for file in search(arm.folder)
+    )
 
 
 def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
