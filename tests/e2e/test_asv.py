@@ -102,3 +102,14 @@ def test_a_module_that_cannot_be_imported_stands_for_its_benchmarks(suite: Proje
     found = judged(suite)
     del found["warnings"]
     assert found == {"suite": Outcome.FAILED, "other.track_one": Outcome.NEW}
+
+
+def test_variables_of_the_matrix_are_set_and_the_rest_is_told(suite: Project) -> None:
+    conf = '{"benchmark_dir": "asv", "matrix": {"env": {"MODE": ["12"], "OMP": ["1", "4"]}}}'
+    lines = "import os\n\n\ndef track_mode():\n    return int(os.environ['MODE'])\n"
+    suite.write({"asv.conf.json": conf, "asv/suite.py": lines})
+    suite.commit()
+    found = judged(suite)
+    assert found["suite.track_mode"] is Outcome.NEW
+    (warning,) = (one for one in found["warnings"] if "matrix" in one)
+    assert warning.endswith("asv.conf.json: the variable OMP (1, 4): name one value in `env`")

@@ -73,9 +73,11 @@ def test_the_place_of_an_error_is_that_in_the_file() -> None:
 def test_a_line_before_the_events_does_not_hide_them() -> None:
     assert read(f"go test -json ./...\n{GO}".encode(), None) == [("p.BenchmarkX", 2e-9)]
     event = '{ "type": "suite", "event": "started" }\n{ "type": "bench", "name": "a", "median": 5 }'
-    assert read(f"cargo bench\n{event}\n".encode(), None) == [("a", pytest.approx(5e-9))]
+    ((id_, time_s),) = read(f"cargo bench\n{event}\n".encode(), None)
+    assert id_ == "a"
+    assert time_s == pytest.approx(5e-9)
 
 
 def test_bytes_that_are_no_text_keep_two_names_apart() -> None:
     text = b"caf\xe9 starts\nBenchmark\xe9-2 5 2 ns/op\nBenchmark\xe8-2 5 3 ns/op\n"
-    assert read(text, "go") == [("Benchmark\\xe9", 2e-9), ("Benchmark\\xe8", pytest.approx(3e-9))]
+    assert [id_ for id_, _ in read(text, "go")] == ["Benchmark\\xe9", "Benchmark\\xe8"]

@@ -140,6 +140,7 @@ class Discovery:
         timers: by arm, the Python clock that times the benchmarks, if there is one; if there are
             several, the slowest.
         runtimes: by arm, which Python runs its functions, and where it imported its code from.
+        warnings: what a reader of the result must know, and what concerns no single benchmark.
     """
 
     found: Mapping[ArmName, tuple[Definition, ...]]
@@ -147,6 +148,7 @@ class Discovery:
     toolchains: Mapping[ArmName, Mapping[str, str]] = field(default_factory=dict)
     timers: Mapping[ArmName, Timer] = field(default_factory=dict)
     runtimes: Mapping[ArmName, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

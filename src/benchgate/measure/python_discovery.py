@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import UsageError
+from benchgate.measure.asv_matrix import with_matrix
 from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.code_beside import note_on_bystanders
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
@@ -133,6 +134,7 @@ class PythonDiscovery:
     ) -> None:
         self.entries: dict[str, Entry] = {}
         self._benchmarks = benchmarks
+        self._own: dict[ArmName, list[FunctionBenchmarks]] = {}
         self._arms = arms
         self._workers = workers
         self._aliases = aliases
@@ -152,7 +154,11 @@ class PythonDiscovery:
         toolchains: dict[ArmName, dict[str, str]] = {}
         timers: dict[ArmName, Timer] = {}
         runtimes: dict[ArmName, dict[str, None]] = {}
-        for name in self._arms:
+        warnings: dict[str, None] = {}
+        for name, arm in self._arms.items():
+            matrices = [with_matrix(arm, one) for one in self._benchmarks.get(name, ())]
+            self._own[name] = [one for one, _ in matrices]
+            warnings |= dict.fromkeys(text for _, texts in matrices for text in texts)
             found[name], toolchains[name], runtimes[name] = {}, {}, {}
         for arm, file, described in self._workers.describe(self._places()):
             definitions = found[arm.name]
@@ -187,7 +193,7 @@ class PythonDiscovery:
         by_arm = {name: tuple(definitions.values()) for name, definitions in found.items()}
         ran = {name: "; ".join(texts) for name, texts in runtimes.items() if texts}
         failed = (one for one in failures if not self._is_left_out(self._arms[one.arm], one.id))
-        return Discovery(by_arm, tuple(failed), toolchains, timers, ran)
+        return Discovery(by_arm, tuple(failed), toolchains, timers, ran, tuple(warnings))
 
     def _is_left_out(self, arm: Arm, id_: str) -> bool:
         return arm.name is ArmName.BASE and id_ in self._unable
@@ -198,7 +204,7 @@ class PythonDiscovery:
         return [place for row in zip_longest(*files) for place in row if place]
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
-        for benchmark in self._benchmarks.get(arm.name, ()):
+        for benchmark in self._own[arm.name]:
             for path in benchmark.paths:
                 # The base may lack files that its own configuration names; only the head is an
                 # error.

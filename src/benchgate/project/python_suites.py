@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from benchgate.measure.asv_matrix import CONFIGURATIONS, packages_of, without_comments
 from benchgate.project.pytest_settings import read_settings
 from benchgate.project.python_source import ASV_NAME, FIXTURE, UNKNOWN, PythonSource, read_python
 from benchgate.project.requirements import PythonSuite
@@ -27,10 +28,8 @@ _TELLING = re.compile(rf"\b(?:{FIXTURE}|pyperf|asv_runner)\b|\bbench_|\bdef {ASV
 _MAX_READ = 10_000
 _MAX_NAMED = 8
 _MAX_SCRIPTS = 20
-_ASV_CONFIGURATIONS = ("asv.conf.json", "asv.conf.jsonc")
 _ASV_FOLDERS = frozenset({"benchmarks", "benchmark", "asv_bench", "perf"})
 _NO_SUITE = frozenset({"doc", "docs", "example", "examples"})
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])', re.DOTALL)
 _PYTEST_TOOLS = ("pytest-benchmark", "pytest-codspeed")
 
 
@@ -200,8 +199,8 @@ def _imports(tree: ProjectTree, sources: Sources, paths: Iterable[PurePosixPath]
 def find_asv_suites(tree: ProjectTree, sources: Sources) -> list[Suite]:
     """Find the folders of asv's benchmarks: by its configuration, otherwise by their names."""
     suites: dict[PurePosixPath, Suite] = {}
-    for path in tree.named(*_ASV_CONFIGURATIONS):
-        document = tree.read_json(path, _without_comments(tree.read(path)))
+    for path in tree.named(*CONFIGURATIONS):
+        document = tree.read_json(path, without_comments(tree.read(path)))
         named = document.get("benchmark_dir", "benchmarks")
         folder = PurePosixPath(path.parent / str(named))
         if ".." in folder.parts or folder.is_absolute() or not (tree.top / folder).is_dir():
@@ -242,20 +241,11 @@ def _asv_suite(
     )
 
 
-def _without_comments(text: str) -> str:
-    """Leave out what asv allows in JSON: comments, and a comma before a closing bracket."""
-    return _JSON_TOKEN.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
-
-
 def _matrix(document: Mapping[str, object]) -> tuple[str, ...]:
     """The packages that asv installs beside the project, each in the first of its versions."""
-    matrix = document.get("matrix")
-    matrix = matrix.get("req", matrix) if isinstance(matrix, dict) else None
-    if not isinstance(matrix, dict):
-        return ()
     requires = []
-    for name, versions in matrix.items():
-        if name in {"env", "env_nobuild", "@env"} or versions is None:
+    for name, versions in packages_of(document).items():
+        if versions is None:
             continue
         version = str(versions[0] or "") if isinstance(versions, list) and versions else ""
         plain = name.removeprefix("pip+")

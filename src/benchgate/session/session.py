@@ -107,6 +107,7 @@ class Session:
         self._lanes = Lanes(lane_cpus, clock)
         self._sharing = Sharing(len(lane_cpus), tell)
         self._has_measured = False
+        self._warnings: dict[str, None] = {}
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
@@ -132,6 +133,7 @@ class Session:
             # No id of a benchmark, and distinct for suites of one name.
             self.suites |= {one.id: f"suite {number}: {one.suite}" for one in every if one.suite}
             self._recorder.define(discovery)
+            self._warnings |= dict.fromkeys(discovery.warnings)
             if CANARY_IDS.isdisjoint(found):
                 self.timers |= discovery.timers
                 self.runtimes |= discovery.runtimes
@@ -383,12 +385,12 @@ class Session:
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
-        skipped = warnings_of_skipped(self._recorder.skipped)
+        found = (*self._warnings, *warnings_of_skipped(self._recorder.skipped))
         if self._ground is None:
-            return skipped
+            return found
         if not self._recorder.is_spoiled:
             self._refuse(self._ground.changes())
-        return (*skipped, *self._ground.warnings)
+        return (*found, *self._ground.warnings)
 
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""
