@@ -48,9 +48,9 @@ def test_more_rows_need_more_launches(outcomes: Callable[..., Judgment]) -> None
     assert outcomes((8, 0.05), paired=True).rows[0].outcome is Outcome.REGRESSED
     row = outcomes(*[(8, 0.05)] * 10, paired=True).rows[0]
     assert row.outcome is Outcome.NOT_TESTED
-    assert row.notes == ("8 launches: a test needs 11 of each side",)
+    assert row.notes == ("too few rounds to decide: 8 rounds, and a test needs 11",)
     row = outcomes((1, 0.05), paired=True).rows[0]
-    assert row.notes == ("1 launch: a test needs 8 of each side",)
+    assert row.notes == ("too few rounds to decide: 1 round, and a test needs 8",)
 
 
 @pytest.mark.parametrize("paired", [True, False])

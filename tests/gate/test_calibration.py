@@ -154,7 +154,9 @@ def test_a_newest_run_that_contradicts_is_named() -> None:
 def test_few_launches_decide_nothing_whatever_the_runs_say() -> None:
     finding = judged(evidence(0.5, TEN_RUNS, launches=5))
     assert finding.outcome is Outcome.NOT_TESTED
-    assert finding.notes == ("5 launches: a test needs 7 of each side",)
+    assert finding.notes == (
+        "too few rounds to decide: 5 launches, and a test needs 7 of each side",
+    )
 
 
 def test_the_value_of_a_run_takes_as_many_launches_as_the_head_has() -> None:

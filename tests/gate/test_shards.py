@@ -72,7 +72,7 @@ def test_what_a_suite_alone_would_call_regressed_may_need_more_in_a_part(
     for shards, outcome in ((1, Outcome.REGRESSED), (8, Outcome.NOT_TESTED)):
         (row,) = judged_as_part(9, 0.05, shards, screened=False).rows
         assert row.outcome is outcome
-    assert row.notes == ("9 launches: a test needs 11 of each side",)
+    assert row.notes == ("too few rounds to decide: 9 rounds, and a test needs 11",)
     assert row.p_adjusted == pytest.approx(8 * 2 * 2**-9)
 
 

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.config import loads
+from benchgate.measure.engine import Definition
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
+from benchgate.session.outlook import too_few_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +87,7 @@ def test_outcomes_of_rows_measured_in_turn(
     assert row.outcome is outcome
     assert row.better is (Better.HIGHER if higher else Better.LOWER)
     if outcome is Outcome.NOT_TESTED:
-        assert row.notes == (f"{n} rounds: a test needs 7",)
+        assert row.notes == (f"too few rounds to decide: {n} rounds, and a test needs 7",)
 
 
 def test_a_regressed_row_tells_what_it_rests_on(row_of: Callable[..., Row]) -> None:
@@ -327,6 +330,25 @@ def test_an_obstacle_is_told_and_values_are_shown_all_the_same(
     row = compare_tails(*(arms[::-1] if swapped else arms), samples=samples)
     assert (row.outcome, row.notes) == (Outcome.NOT_TESTED, (note,))
     assert (row.base, row.head) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("rounds", [8, 9])
+def test_a_warning_before_the_first_round_foretells_which_rows_lack_rounds(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    heads: Callable[..., FloatArray],
+    rounds: int,
+) -> None:
+    """A benchmark has two rows, p25 and p95, so a test needs 9 rounds."""
+    warning = too_few_rounds(rounds, [Definition("b", "w", Tier.LOCKSTEP)], loads("", "x"))
+    arms = [bench("b", list(heads(rounds, change)), samples=45) for change in (0.0, 0.3)]
+    rows = judged([arms[0]], [arms[1]], waves=None).rows
+    assert [row.outcome for row in rows] == [
+        Outcome.REGRESSED if warning is None else Outcome.NOT_TESTED
+    ] * 2
+    for row in rows if warning else ():
+        assert row.notes == ("too few rounds to decide: 8 rounds, and a test needs 9",)
+    assert (warning is None) is (rounds == 9)
 
 
 @pytest.fixture

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
+from tests.loads import load_result
 
 from benchgate.config import loads
 from benchgate.gate.waves import WaveSettings
+from benchgate.measure.engine import Definition
+from benchgate.model.run import Tier
 from benchgate.session.outlook import (
     BudgetForecast,
     describe_rounds,
@@ -18,8 +22,8 @@ from benchgate.session.outlook import (
 WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
 
 
-def ids(count: int) -> list[str]:
-    return [f"b{i}" for i in range(count)]
+def definitions(count: int, tier: Tier = Tier.LOCKSTEP) -> list[Definition]:
+    return [Definition(f"b{i}", "w", tier) for i in range(count)]
 
 
 def forecast(round_s: float, slowest_s: float, budget_s: float) -> BudgetForecast:
@@ -104,8 +108,8 @@ def test_the_plan_is_said_before_the_first_round() -> None:
             10,
             "",
             (
-                "5 rounds cannot show any change: it takes at least 11, because fewer cannot "
-                "rule out chance for 10 benchmarks at an alpha of 1 %"
+                "too few rounds to decide: 5 rounds, and it takes at least 12, because fewer "
+                "cannot rule out chance for 20 rows at an alpha of 1 %"
             ),
         ),
         (
@@ -113,19 +117,20 @@ def test_the_plan_is_said_before_the_first_round() -> None:
             1,
             "gate.alpha = 0.05",
             (
-                "1 round cannot show any change: it takes at least 6, because fewer cannot rule "
-                "out chance for 1 benchmark at an alpha of 5 %"
+                "too few rounds to decide: 1 round, and it takes at least 7, because fewer cannot "
+                "rule out chance for 2 rows at an alpha of 5 %"
             ),
         ),
-        (11, 10, "", None),
+        (12, 10, "", None),
+        (11, 10, "measure.samples = 39", None),  # too few for a tail
         (1, 3, 'gate.metrics = ["alloc_blocks"]', None),
         (
-            7,
+            8,
             1,
             'gate.metrics = ["time", "alloc_blocks"]',
             (
-                "7 rounds cannot show any change except in counts: it takes at least 8, "
-                "because fewer cannot rule out chance for 1 benchmark at an alpha of 1 %"
+                "too few rounds to decide, except about counts: 8 rounds, and it takes at least "
+                "9, because fewer cannot rule out chance for 2 rows at an alpha of 1 %"
             ),
         ),
         (1, 0, "", None),
@@ -134,8 +139,8 @@ def test_the_plan_is_said_before_the_first_round() -> None:
             10,
             'gate.rule = "classical"',
             (
-                "4 rounds cannot show any change: it takes at least 5, because the textbook rule "
-                "needs that many launches"
+                "too few rounds to decide: 4 rounds, and it takes at least 5, because the "
+                "textbook rule needs that many launches"
             ),
         ),
         (5, 10, 'gate.rule = "classical"', None),
@@ -145,25 +150,32 @@ def test_the_plan_is_said_before_the_first_round() -> None:
 def test_too_few_rounds_for_any_change_are_told(
     rounds: int, benchmarks: int, toml: str, expected: str | None
 ) -> None:
-    assert too_few_rounds(rounds, ids(benchmarks), loads(toml, "test.toml")) == expected
+    found = too_few_rounds(rounds, definitions(benchmarks), loads(toml, "test.toml"))
+    assert found == expected
+
+
+def test_programs_and_suites_have_one_row() -> None:
+    for tier in (Tier.INTERLEAVED, Tier.SUITE):
+        assert too_few_rounds(8, definitions(1, tier), loads("", "test.toml")) is None
 
 
 def test_a_step_of_a_scenario_has_several_rows() -> None:
-    config, steps = loads("", "test.toml"), ids(2)
+    config = loads("", "test.toml")
+    steps = [replace(one, load=load_result()) for one in definitions(2, Tier.INTERLEAVED)]
 
-    found = too_few_rounds(10, steps, config, steps=steps)
+    found = too_few_rounds(10, steps, config)
 
     assert found == (
-        "10 rounds cannot show any change except in error ratios: it takes at least 11, because"
-        " fewer cannot rule out chance for 6 rows at an alpha of 1 %"
+        "too few rounds to decide, except about error ratios: 10 rounds, and it takes at least 11,"
+        " because fewer cannot rule out chance for 6 rows at an alpha of 1 %"
     )
-    assert too_few_rounds(11, steps, config, steps=steps) is None
+    assert too_few_rounds(11, steps, config) is None
 
 
 def test_a_shard_needs_more_rounds() -> None:
-    found = too_few_rounds(11, ids(10), loads("", "test.toml"), shards=8)
+    found = too_few_rounds(11, definitions(10), loads("", "test.toml"), shards=8)
     assert found is not None
-    assert "at least 14" in found
+    assert "at least 15" in found
 
 
 def test_the_warning_names_the_time_of_counting() -> None:

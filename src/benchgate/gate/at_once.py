@@ -13,6 +13,7 @@ from benchgate.gate.estimates import paired_estimates, stored_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.to_settle import open_outcome
 from benchgate.model.outcome import Outcome
+from benchgate.report.words import TOO_FEW
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.moments import finite_exp
 from benchgate.stats.multiplicity import holm
@@ -58,6 +59,15 @@ def judge_at_once(
     ]
 
 
+def least_rounds(level: float, *, paired: bool) -> int:
+    """How many rounds, or launches of each side, a row needs so that a test can decide it.
+
+    Args:
+        level: of the row's test, two-sided: alpha / rows.
+    """
+    return least_launches(level / 2, "wilcoxon" if paired else "mann-whitney")
+
+
 def _judge_paired(
     evidences: Sequence[Evidence], confidence: float, level: float
 ) -> tuple[list[float], list[Estimate | None]]:
@@ -101,7 +111,7 @@ def _finding(
         p, p_adjusted = max(p, forecast.p), max(p_adjusted, min(1.0, forecast.p * alpha / level))
     estimate = forecast.estimate if forecast else of_launches
     changed = forecast or estimate
-    needed = least_launches(level / 2, "wilcoxon" if evidence.paired else "mann-whitney")
+    needed = least_rounds(level, paired=evidence.paired)
     outcome = open_outcome(settles=evidence.settles)
     notes: tuple[str, ...] = ()
     if changed and p_adjusted <= alpha and changed.reaches(evidence.margin, 1):
@@ -114,7 +124,10 @@ def _finding(
         outcome, notes = judge_alone(evidence, needed)
     elif evidence.rounds < needed:
         outcome = Outcome.NOT_TESTED
-        notes = (f"{counted(evidence.rounds, 'launch')}: a test needs {needed} of each side",)
+        unit = "round" if evidence.paired else "launch"
+        had = counted(evidence.rounds, unit)
+        of_each = "" if evidence.paired else " of each side"
+        notes = (f"{TOO_FEW}: {had}, and a test needs {needed}{of_each}",)
     elif forecast and forecast.doubts(evidence.margin):
         against_newest = finite_exp(evidence.worse_sign * forecast.against_newest)
         notes = (f"but {format_change(against_newest)} against only the newest of them",)

@@ -15,6 +15,7 @@ from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
 from benchgate.model.outcome import Outcome
+from benchgate.report.words import TOO_FEW
 from benchgate.stats.power import least_launches
 from benchgate.units import RATE_UNIT, counted
 
@@ -229,7 +230,7 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
     if is_screened and not settles:
         return replace(finding, outcome=Outcome.NOT_SETTLED)
     if used < least:
-        note = f"{counted(used, 'round')}: a test needs {least}"
+        note = f"{TOO_FEW}: {counted(used, 'round')}, and a test needs {least}"
         finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
     if not is_screened:
         return replace(finding, stage=Stage.SCREEN)

@@ -116,6 +116,9 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
+    untested = groups.get(Outcome.NOT_TESTED, ())
+    if verdict.reason is Reason.NOTHING_COMPARED and any(map(words.has_too_few, untested)):
+        return words.TOO_FEW
     if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
         return "the canary was disturbed, so benchgate trusts no change"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""

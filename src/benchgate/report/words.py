@@ -46,11 +46,17 @@ TIERS = {
     Tier.STORED: "stored runs",
 }
 _MAIN_METRIC = "time"
+TOO_FEW = "too few rounds to decide"
 
 
 def name(row: Row, limit: int = 300) -> str:
     """The benchmark's id, which can be missing in a damaged file."""
     return plain_line(row.benchmark, limit) or "(no name)"
+
+
+def has_too_few(row: Row) -> bool:
+    """Whether a row has fewer rounds than any test needs."""
+    return any(note.startswith(TOO_FEW) for note in row.notes)
 
 
 def statistic(row: Row) -> str:

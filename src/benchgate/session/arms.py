@@ -190,9 +190,8 @@ def _measure(
     if fixed := fixed_rounds(config):
         effects.progress.found(len(session.ids), describe_rounds({fixed}, limit_s))
         planner = FixedRounds(session, fixed)
-        compared = [id_ for id_ in session.ids if id_ not in once]
-        steps = {one.id for one in session.definitions(ArmName.HEAD) if one.load}
-        too_few = too_few_rounds(fixed, compared, config, steps=steps, shards=shards)
+        compared = [one for one in session.definitions(ArmName.HEAD) if one.id not in once]
+        too_few = too_few_rounds(fixed, compared, config, shards=shards)
         if too_few and not request.self_check:
             effects.progress.message(f"warning: {too_few}")
             result_file.warnings += (too_few,)

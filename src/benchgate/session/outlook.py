@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Self
 
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.gate.at_once import least_rounds
 from benchgate.gate.under_load import deciding_under_load
 from benchgate.gate.waves import rounds_to_confirm
 from benchgate.model.metrics import ERROR_RATIO, EXACT_NAMES, UNDER_LOAD
-from benchgate.model.run import CANARY_IDS
+from benchgate.model.run import CANARY_IDS, Tier
+from benchgate.report.words import TOO_FEW
 from benchgate.stats.power import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
 
@@ -18,11 +22,13 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.waves import WaveSettings
+    from benchgate.measure.engine import Definition
 
 CLASSICAL_LEAST = 5
 _MUCH_LONGER = 1.1
 _ENOUGH_KNOWN = 0.25
 _NAMED = 5
+_UNTESTED = EXACT_NAMES | {ERROR_RATIO.name}
 
 
 def describe_screen(waves: WaveSettings, limit_s: float) -> str:
@@ -308,30 +314,17 @@ class Foreteller:
 
 
 def too_few_rounds(
-    rounds: int,
-    benchmarks: Sequence[str],
-    config: Config,
-    *,
-    steps: Collection[str] = (),
-    shards: int = 1,
+    rounds: int, benchmarks: Sequence[Definition], config: Config, *, shards: int = 1
 ) -> str | None:
     """Warn that a fixed number of rounds cannot show any change; None if it can.
 
     Args:
-        benchmarks: those on both arms. Each has at least one row, so no fewer rounds suffice.
-        steps: those of them that are steps of scenarios, which have several rows.
+        benchmarks: those on both arms.
     """
-    metrics = {id_: frozenset(config.effective(id_).metrics) for id_ in benchmarks}
-    under_load = {
-        id_: deciding_under_load(metrics[id_], {metric.name for metric in UNDER_LOAD})
-        for id_ in benchmarks
-        if id_ in steps
-    }
+    metrics = [deciding_of(one, config) for one in benchmarks]
     tested = sum(
-        sum(name != ERROR_RATIO.name for name in under_load[id_])
-        if under_load.get(id_)
-        else not metrics[id_] <= EXACT_NAMES
-        for id_ in benchmarks
+        _statistics(one, config) * sum(name not in _UNTESTED for name in names)
+        for one, names in zip(benchmarks, metrics, strict=True)
     )
     gate = config.gate
     if not tested or (gate.rule == "classical" and gate.unit == "sample"):
@@ -339,15 +332,35 @@ def too_few_rounds(
     if gate.rule == "classical":
         needed, why = CLASSICAL_LEAST, "the textbook rule needs that many launches"
     else:
-        needed = least_launches(gate.alpha / shards / tested / 2, "wilcoxon")
+        needed = least_rounds(gate.alpha / shards / tested, paired=True)
         alpha = format_percent(gate.alpha)
-        of = counted(tested, "row" if under_load else "benchmark")
-        why = f"fewer cannot rule out chance for {of} at an alpha of {alpha}"
+        why = f"fewer cannot rule out chance for {counted(tested, 'row')} at an alpha of {alpha}"
     if rounds >= needed:
         return None
-    has_counts = any(one & EXACT_NAMES for one in metrics.values())
-    has_errors = any(ERROR_RATIO.name in names for names in under_load.values())
-    others = [*(["counts"] if has_counts else []), *(["error ratios"] if has_errors else [])]
-    but = f" except in {' and '.join(others)}" if others else ""
-    few = f"{counted(rounds, 'round')} cannot show any change{but}"
-    return f"{few}: it takes at least {needed}, because {why}"
+    named = frozenset(chain.from_iterable(metrics))
+    others = [
+        *(["counts"] if named & EXACT_NAMES else []),
+        *(["error ratios"] if ERROR_RATIO.name in named else []),
+    ]
+    but = f", except about {' and '.join(others)}" if others else ""
+    few = f"{TOO_FEW}{but}: {counted(rounds, 'round')}"
+    return f"{few}, and it takes at least {needed}, because {why}"
+
+
+def deciding_of(one: Definition, config: Config) -> tuple[str, ...]:
+    """The metrics of a benchmark that will decide."""
+    names = config.effective(one.id).metrics
+    known = {metric.name for metric in UNDER_LOAD}
+    return (deciding_under_load(names, known) if one.load else ()) or names
+
+
+def _statistics(one: Definition, config: Config) -> int:
+    """How many statistics of each metric are tested; of a function its tail, too.
+
+    Functions that are too slow for so many samples have fewer.
+    """
+    if one.tier is not Tier.LOCKSTEP:
+        return 1
+    samples = config.measure.samples
+    named = config.effective(one.id).statistics
+    return max(1, sum(samples >= LEAST_TAIL_SAMPLES.get(name, 1) for name in named))
