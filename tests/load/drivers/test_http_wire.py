@@ -5,14 +5,16 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.load.drivers.http_wire import ERRORS, Wire, reason
+from benchgate.load.drivers import http_wire
+from benchgate.load.drivers.http_wire import ERRORS, SEEN_BYTES, Wire, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 LARGE = b"0123456789abcdef" * 2**16
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -52,7 +54,7 @@ WRONG = [
 PIECES = pytest.mark.parametrize("size", [2**21, 7])
 
 
-def exchanged(sent: bytes, size: int, *, then_close: bool) -> tuple[int, bytes]:
+def exchanged(sent: bytes, size: int, *, then_close: bool, whole: bool = True) -> tuple[int, bytes]:
     """Get an answer that comes in pieces of a size; the first 30 of them one by one."""
     pieces = [sent[begin : begin + size] for begin in range(0, min(len(sent), 30 * size), size)]
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -63,7 +65,7 @@ def exchanged(sent: bytes, size: int, *, then_close: bool) -> tuple[int, bytes]:
         )
         thread.start()
         try:
-            status, _, body = wire.exchange(b"GET / HTTP/1.1\r\n\r\n", "GET")
+            status, _, body = wire.exchange(b"GET / HTTP/1.1\r\n\r\n", "GET", whole=whole)
             return status, body
         finally:
             wire.close()
@@ -102,3 +104,70 @@ def test_a_wrong_answer(sent: bytes, size: int, why: str) -> None:
     with pytest.raises(ERRORS) as caught:
         exchanged(sent, size, then_close=True)
     assert why in reason(caught.value)
+
+
+HEADS = [
+    b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n\r\n",
+    CHUNKED,
+]
+
+
+@contextmanager
+def endless(head: bytes, pause_s: float = 0.0) -> Iterator[Wire]:
+    """A connection to a server whose answer never ends."""
+    piece = b"fff0\r\n" + b"x" * 0xFFF0 + b"\r\n" if head == CHUNKED else b"x" * 2**16
+    if pause_s:
+        piece = b"1\r\nx\r\n" if head == CHUNKED else b"x"
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.recv(1000)
+            connection.sendall(head)
+            while True:
+                connection.sendall(piece)
+                time.sleep(pause_s)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        wire = Wire("127.0.0.1", listener.getsockname()[1], tls=None, timeout_s=0.3)
+        try:
+            yield wire
+        finally:
+            wire.close()
+            thread.join()
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.05])
+@pytest.mark.parametrize("head", [*HEADS, b"HTTP/1.1 200 OK\r\nX: "])
+def test_an_answer_that_does_not_end(head: bytes, pause_s: float) -> None:
+    with endless(head, pause_s) as wire, pytest.raises(ERRORS) as caught:
+        wire.exchange(b"GET / HTTP/1.1\r\n\r\n", "GET")
+    why = "the answer did not end within 0.3 s, the `timeout` of the target"
+    if head.endswith(b"X: ") and not pause_s:
+        why = "the answer is not valid HTTP: LineTooLong"
+    assert reason(caught.value).startswith(why)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_body_that_is_too_large_to_check(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_wire, "MOST_CHECKED_BYTES", 2**20)
+    with endless(head) as wire, pytest.raises(ERRORS) as caught:
+        wire.exchange(b"GET / HTTP/1.1\r\n\r\n", "GET", whole=True)
+    assert reason(caught.value) == (
+        "the body is larger than 1 MiB, so `expect_body` cannot check it"
+    )
+
+
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+def test_of_a_body_that_is_not_checked_only_the_beginning_is_kept(framing: str) -> None:
+    head = b"HTTP/1.1 200 OK\r\n"
+    sent = head + b"Content-Length: %d\r\n\r\n" % len(LARGE) + LARGE
+    if framing == "chunks":
+        sent = CHUNKED + b"%x\r\n" % len(LARGE) + LARGE + b"\r\n0\r\n\r\n"
+    status, body = exchanged(sent, 2**21, then_close=False, whole=False)
+    assert status == 200
+    assert SEEN_BYTES <= len(body) < SEEN_BYTES + 2**16
+    assert LARGE.startswith(body)

@@ -19,7 +19,7 @@ from benchgate.load.drivers.http_tables import (
     Request,
     host_and_port,
 )
-from benchgate.load.drivers.http_wire import ERRORS, Wire, reason
+from benchgate.load.drivers.http_wire import ERRORS, SEEN_BYTES, Wire, reason
 from benchgate.load.substitution import each_expanded
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _SAME_METHOD: Final = frozenset({307, 308})
 _CONTENT_HEADER: Final = re.compile(rb"(?im)^content-(?:type|length):.*\n")
 _MOST_REDIRECTS: Final = 10
 _SHOWN_CHARACTERS: Final = 200
-_SEEN_BYTES: Final = 2**14
 
 
 class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
@@ -167,21 +166,24 @@ class HttpConnection(Connection):
         good = frozenset(request.expect_status or range(200, 400))
         pattern = request.expect_body
         find = None if pattern is None else re.compile(pattern.encode()).search
-        follows = driver.target.follow_redirects
+        whole, follows = find is not None, driver.target.follow_redirects
 
         def operation(params: Parameters) -> None:
             try:
                 head, rest = message(params)
-                status, answered, body = exchange(head + self._cookie_line + rest, method)
+                text = head + self._cookie_line + rest
+                status, answered, body = exchange(text, method, whole=whole)
                 if "set-cookie" in answered:
                     self._keep_cookies(answered)
                 if follows and status in _REDIRECTS:
-                    status, body = self._followed(head, rest, status, answered, body)
+                    status, body = self._followed(
+                        (head, rest), (status, answered, body), whole=whole
+                    )
             except ERRORS as error:
                 raise OperationError(driver.conceal(reason(error))) from None
             if status not in good:
                 # A secret that is cut would not be recognized.
-                shown = driver.conceal.in_lines(body[:_SEEN_BYTES].decode("utf-8", "replace"))
+                shown = driver.conceal.in_lines(body[:SEEN_BYTES].decode("utf-8", "replace"))
                 text = f"status {status} {shown[:_SHOWN_CHARACTERS]}"
                 raise OperationError(driver.conceal(text))
             if find is not None and find(body) is None:
@@ -216,9 +218,10 @@ class HttpConnection(Connection):
         self._cookie_line = f"Cookie: {pairs}\r\n".encode() if pairs else b""
 
     def _followed(
-        self, head: bytes, rest: bytes, status: int, headers: Message, body: bytes
+        self, request: tuple[bytes, bytes], answer: tuple[int, Message, bytes], *, whole: bool
     ) -> tuple[int, bytes]:
         """Follow redirects on the same server; return the last status and body."""
+        (head, rest), (status, headers, body) = request, answer
         origin = self._driver.origin
         first, _, lines = head.partition(b"\r\n")
         method, path, _ = first.decode().split(" ")
@@ -234,7 +237,7 @@ class HttpConnection(Connection):
                 method, rest = "GET", b"\r\n"
                 lines = _CONTENT_HEADER.sub(b"", lines)
             message = f"{method} {path} HTTP/1.1\r\n".encode() + lines + self._cookie_line + rest
-            status, headers, body = self._wire.exchange(message, method)
+            status, headers, body = self._wire.exchange(message, method, whole=whole, goes_on=True)
             self._keep_cookies(headers)
         raise ValueError(f"more than {_MOST_REDIRECTS} redirects")
 

@@ -69,7 +69,7 @@ class HttpTarget(Target):
         default="30s",
         alias="timeout",
         validate_default=True,
-        description="If the server says nothing for so long, the operation has failed.",
+        description="If an operation takes longer, with all of its answer, it has failed.",
     )
     follow_redirects: bool = Field(
         default=False, description="Whether a redirect is followed, as a part of the operation."

@@ -11,18 +11,28 @@ import re
 import select
 import socket
 import ssl
+import time
 from contextlib import suppress
 from email.message import Message
 from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
 from typing import TYPE_CHECKING, Final, cast
 
+from benchgate.units import format_duration
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from _typeshed import WriteableBuffer as Buffer
 
 ERRORS: Final = (OSError, HTTPException, ValueError)
+MOST_CHECKED_BYTES: Final = 2**26
+"""Size limit of a body that is looked at; of another one, only the beginning is kept."""
+
+SEEN_BYTES: Final = 2**14
+"""How much of a body is kept that is not looked at, for messages."""
+
 _CHUNK_BYTES: Final = 2**14
+_BUFFER_BYTES: Final = 2**16
 _NO_HEADERS: Final = Message()
 _NOT_PLAIN: Final = (0, 0, 0)
 _PLAIN_STATUS: Final = re.compile(rb"http/1\.1 ((?:2|4|5)\d\d)[ \r]")
@@ -43,7 +53,7 @@ class Wire:
 
     Args:
         tls: for https; None for http.
-        timeout_s: if the server says nothing for so long, an exchange fails.
+        timeout_s: an exchange that takes longer has failed.
     """
 
     def __init__(
@@ -53,6 +63,8 @@ class Wire:
         self._port = port
         self._tls = tls
         self._timeout_s = timeout_s
+        self._deadline_s = 0.0
+        self._buffer: memoryview | None = None
         self._socket: socket.socket | None = None
         self._poll = select.poll()
 
@@ -76,39 +88,103 @@ class Wire:
         self._socket = opened
         return opened
 
-    def exchange(self, message: bytes, method: str) -> tuple[int, Message, bytes]:
+    def exchange(
+        self, message: bytes, method: str, *, whole: bool = False, goes_on: bool = False
+    ) -> tuple[int, Message, bytes]:
         """Send a request, and receive the whole answer: its status, headers and body.
+
+        Args:
+            whole: whether the body is returned whole; otherwise only its first SEEN_BYTES, or more.
+            goes_on: whether the time limit is that of the exchange before.
 
         Raises:
             OSError, HTTPException, ValueError: one of ERRORS; the connection is closed.
         """
+        if not goes_on:
+            self._deadline_s = time.monotonic() + self._timeout_s
         opened = self._socket
         if opened is not None and self._poll.poll(0) and _is_closed(opened):
             self.close()
             opened = None
+        is_late = goes_on or opened is None or len(message) > _CHUNK_BYTES
         if opened is None:
             opened = self.open()
         try:
             opened.sendall(message)
+            if is_late:  # the others have all the time left, and are spared a system call
+                self._set_timeout(opened)
             first = opened.recv(_CHUNK_BYTES)
             status, length, start = _plain_head(first) if method != "HEAD" else _NOT_PLAIN
-            if status:
-                return status, _NO_HEADERS, _whole_body(opened, first[start:], length)
-            return self._any_answer(opened, first, method)
+            body = first[start:]
+            if status and len(body) == length and not is_late:
+                return status, _NO_HEADERS, body
+            try:
+                if status:
+                    body = self._rest(opened, body, length, whole=whole)
+                    return status, _NO_HEADERS, body
+                return self._any_answer(opened, first, method, whole=whole)
+            except TimeoutError:
+                raise ValueError(
+                    f"the answer did not end within {format_duration(self._timeout_s)}, "
+                    "the `timeout` of the target"
+                ) from None
+            finally:
+                if self._socket is not None:
+                    opened.settimeout(self._timeout_s)
         except BaseException:
             self.close()
             raise
 
+    def _set_timeout(self, opened: socket.socket) -> None:
+        """Let the next call of the socket take what is left.
+
+        Raises:
+            TimeoutError: nothing is left.
+        """
+        left_s = self._deadline_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        opened.settimeout(left_s)
+
+    def _receive(self, opened: socket.socket, buffer: Buffer) -> int:
+        self._set_timeout(opened)
+        return opened.recv_into(buffer)
+
+    def _kept(self, body: bytes, length: int, *, whole: bool) -> _Kept:
+        self._buffer = self._buffer or memoryview(bytearray(_BUFFER_BYTES))
+        return _Kept(body, length, self._buffer, whole=whole)
+
+    def _rest(self, opened: socket.socket, body: bytes, length: int, *, whole: bool) -> bytes:
+        """Receive what is missing of a body of known length."""
+        if len(body) > length:
+            raise ValueError("the answer is longer than it says")
+        kept = self._kept(body, length, whole=whole)
+        missing = length - len(body)
+        while missing:
+            count = self._receive(opened, kept.buffer[:missing])
+            if not count:
+                raise IncompleteRead(b"", missing)
+            kept.add(count)
+            missing -= count
+        return bytes(kept.data)
+
     def _any_answer(
-        self, opened: socket.socket, first: bytes, method: str
+        self, opened: socket.socket, first: bytes, method: str, *, whole: bool
     ) -> tuple[int, Message, bytes]:
-        stream = cast("socket.socket", _Stream(first, opened))
+        def receive(buffer: Buffer) -> int:
+            return self._receive(opened, buffer)
+
+        stream = cast("socket.socket", _Stream(first, receive))
         with HTTPResponse(stream, method=method) as response:
             response.begin()
-            body = response.read()
+            kept = self._kept(b"", response.length or 0, whole=whole)
+            while count := response.readinto(kept.buffer):
+                kept.add(count)
+            if response.length:
+                raise IncompleteRead(b"", response.length)
             if response.will_close:
                 self.close()
-        return response.status, response.headers, body
+        return response.status, response.headers, bytes(kept.data)
 
     def interrupt(self) -> None:
         """Make a running exchange fail; called from another thread."""
@@ -124,16 +200,45 @@ class Wire:
             opened.close()
 
 
+class _Kept:
+    """What is kept of a body while it arrives in a buffer.
+
+    Raises:
+        ValueError: all of it must be kept, and it is too large.
+    """
+
+    def __init__(self, data: bytes, length: int, buffer: memoryview, *, whole: bool) -> None:
+        self.data = bytearray(data)
+        self.buffer = buffer
+        self._whole = whole
+        if whole:
+            self._require(length)
+
+    def add(self, count: int) -> None:
+        """Keep what has arrived, if it is needed."""
+        if self._whole:
+            self._require(len(self.data) + count)
+        if self._whole or len(self.data) < SEEN_BYTES:
+            self.data += self.buffer[:count]
+
+    def _require(self, length: int) -> None:
+        if length > MOST_CHECKED_BYTES:
+            raise ValueError(
+                f"the body is larger than {MOST_CHECKED_BYTES >> 20} MiB, so `expect_body` cannot "
+                "check it"
+            )
+
+
 class _Stream(io.RawIOBase):
     """What a server sends, when its beginning was received already.
 
     It is what HTTPResponse needs of a socket.
     """
 
-    def __init__(self, first: bytes, opened: socket.socket) -> None:
+    def __init__(self, first: bytes, receive: Callable[[Buffer], int]) -> None:
         super().__init__()
         self._first = first
-        self._opened = opened
+        self._receive = receive
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -144,7 +249,7 @@ class _Stream(io.RawIOBase):
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer)
         if not self._first:
-            return self._opened.recv_into(view)
+            return self._receive(view)
         part = self._first[: len(view)]
         view[: len(part)] = part
         self._first = self._first[len(part) :]
@@ -166,21 +271,6 @@ def _plain_head(data: bytes) -> tuple[int, int, int]:
     if status is None or len(lengths) != 1 or _MATTERS.search(head):
         return _NOT_PLAIN
     return int(status[1]), int(lengths[0]), end + 4
-
-
-def _whole_body(opened: socket.socket, first: bytes, length: int) -> bytes:
-    if len(first) == length:
-        return first
-    if len(first) > length:
-        raise ValueError("the answer is longer than it says")
-    parts, missing = [first], length - len(first)
-    while missing:
-        part = opened.recv(min(missing, _CHUNK_BYTES))
-        if not part:
-            raise IncompleteRead(b"".join(parts), missing)
-        parts.append(part)
-        missing -= len(part)
-    return b"".join(parts)
 
 
 def _is_closed(opened: socket.socket) -> bool:
