@@ -344,35 +344,31 @@ def test_of_two_runs_at_the_same_time_one_comment_stays(other: Marker, *, is_fir
 
 
 def test_two_runs_that_look_at_the_same_time_remove_the_same_one() -> None:
-    fake = Fake()
-    fake.after_post = lambda: (
-        setattr(fake, "after_post", lambda: None),
-        posted_late.append(posted(fake_of_other, of(6))),
-    )
-    posted_late: list[CommentOutcome] = []
-
-    class Blind(Fake):
-        """Listed before the other one had created its comment, and looks again after that."""
+    class Late(Fake):
+        """It listed before the other run had created its comment, and looks again after that."""
 
         def pages(self, path: str) -> Iterator[dict[str, Any]]:
             self.asked.append(f"GET {path}")
             yield from [] if len(self.asked) < 4 else list(self.comments.values())
 
-    fake_of_other = Blind(fake.comments)
+    fake = Fake()
+    late = Late(fake.comments)
+    told: list[CommentOutcome] = []
+    fake.after_post = lambda: told.append(posted(late, of(6)))
     posted(fake, of(5))
-    assert [one.url for one in posted_late] == [url(1)]
+    assert [one.url for one in told] == [url(1)]
     assert fake.comments.keys() == {1}
     assert marker_in(fake.comments[1]["body"]) == of(6)
 
 
 def test_a_duplicate_that_cannot_be_removed_is_told() -> None:
-    fake = Fake(ours((1, of(4)), (2, of(5))))
+    class Refusing(Fake):
+        def delete(self, path: str) -> None:
+            raise GitHubError(f"may not delete {path}", status=403)
 
-    def refuse(_: str) -> None:
-        raise GitHubError("forbidden", status=403)
-
-    fake.delete = refuse  # type: ignore[method-assign]
-    what = "updated the comment; a second comment of this suite stays: forbidden"
+    fake = Refusing(ours((1, of(4)), (2, of(5))))
+    what = "updated the comment; a second comment of this suite stays: may not delete "
+    what += "/repos/octo-org/hello/issues/comments/2"
     assert posted(fake, of(6)) == CommentOutcome(url(1), what)
 
 

@@ -171,8 +171,8 @@ class HttpConnection(Connection):
         def operation(params: Parameters) -> None:
             try:
                 head, rest = message(params)
-                text = head + self._cookie_line + rest
-                status, answered, body = exchange(text, method, whole=whole)
+                sent = head + self._cookie_line + rest
+                status, answered, body = exchange(sent, method, whole=whole)
                 if "set-cookie" in answered:
                     self._keep_cookies(answered)
                 if follows and status in _REDIRECTS:
