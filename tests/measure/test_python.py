@@ -20,7 +20,7 @@ from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
 from benchgate.measure.layout import REGION_BYTES, fixed_addresses
 from benchgate.measure.python import PythonEngine, divide, together
-from benchgate.measure.python_workers import PythonSettings
+from benchgate.measure.python_workers import Described, PythonSettings
 from benchgate.measure.worker_process import PROGRAM
 from benchgate.stats.timer import Timer
 
@@ -96,6 +96,8 @@ class MakeEngine(Protocol):
         aliases: Mapping[str, str] | None = None,
         base_specs: Sequence[PythonBenchmark] | None = None,
         lead: ArmName = HEAD,
+        brief: bool = False,
+        described: dict[tuple[str, ...], Described] | None = None,
     ) -> PythonEngine: ...
 
 
@@ -117,6 +119,8 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         aliases: Mapping[str, str] | None = None,
         base_specs: Sequence[PythonBenchmark] | None = None,
         lead: ArmName = HEAD,
+        brief: bool = False,
+        described: dict[tuple[str, ...], Described] | None = None,
     ) -> PythonEngine:
         trees = []
         for name in arms:
@@ -135,6 +139,8 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             interpreter=interpreter,
             forbidden=(tmp_path / "checkout",),
             environ={"PATH": os.environ["PATH"], **(environ or {})},
+            brief=brief,
+            described={} if described is None else described,
         )
         some = specs or [functions("benchmarks")]
         by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)
@@ -695,6 +701,33 @@ def test_what_fails_spoils_nothing_else(make_engine: MakeEngine) -> None:
             assert {o.arm for o in fine if metrics_of(o)} == {BASE, HEAD}
     engine.close()
     assert living_workers() == 0
+
+
+LOGGED = """
+with open("{log}", "a") as log: log.write("import ")
+def bench_a():
+    with open("{log}", "a") as log: log.write("call ")
+def bench_b(): raise ValueError
+"""
+
+
+def test_a_trial_calls_each_function_once_and_what_it_imported_is_known_afterwards(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    files = {"benchmarks/bench_it.py": LOGGED.format(log=log)}
+    described: dict[tuple[str, ...], Described] = {}
+    trial = make_engine(files, arms=[BASE], brief=True, described=described)
+    found = measure(trial, discovered(trial))
+    assert {one.benchmark: (one.error or "").partition("\n")[0] for one in found} == {
+        "it/a": "",
+        "it/b": "ValueError",
+    }
+    assert log.read_text().split().count("call") == 1
+    log.unlink()
+    again = make_engine(files, functions("./benchmarks"), described=described)
+    assert discovered(again) == ["it/a", "it/b"]
+    assert log.read_text().split() == ["import"], "only in the head"
 
 
 SLOW = """

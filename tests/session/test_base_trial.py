@@ -18,6 +18,7 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
         # The base knows what the head renamed by its old id.
         (BaseTrial({"new": "boom"}), BASE, HEAD),
         (BaseTrial({}), HEAD, HEAD),
+        (BaseTrial({}, untried=frozenset({"old"})), BASE, BASE),
     ],
 )
 def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(

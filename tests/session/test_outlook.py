@@ -16,6 +16,7 @@ from benchgate.session.outlook import (
     describe_screen,
     of_fixed_rounds,
     of_the_screen,
+    of_too_many,
     too_few_rounds,
 )
 
@@ -184,3 +185,18 @@ def test_the_warning_names_the_time_of_counting() -> None:
     shortage = of_fixed_rounds(spending, 10)
     assert shortage is not None
     assert "because a round takes about 2.0 s, and counting 50 s in all" in shortage.text
+
+
+def test_a_suite_that_is_too_large_for_its_budget_is_told_before_the_first_round() -> None:
+    def rounds(benchmarks: int) -> int:
+        return 8 if benchmarks < 100 else 10
+
+    assert of_too_many(200, 0.015, rounds, 60.0) is None
+    assert of_too_many(2000, 0.015, rounds, math.inf) is None
+    assert of_too_many(0, 0.015, rounds, 0.0) is None
+    assert of_too_many(2000, 0.015, rounds, 60.0) == (
+        "the budget of 1 min has time for at most about 200 of 2000 functions, because each takes "
+        "30 ms in each of at least 10 rounds: raise it, or measure the suite in 10 or more parts "
+        "with --shard 1/10, 2/10 and so on"
+    )
+    assert "at most about 1 of 2" in (of_too_many(2, 60.0, rounds, 1.0) or "")

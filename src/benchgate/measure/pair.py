@@ -60,12 +60,14 @@ class Sampling:
         launch_ns: time for these samples.
         warmup: samples to discard; None to continue until they settle.
         event: the event to count as instructions, after the samples; None to count nothing.
+        brief: take a single sample, to see whether the benchmark works.
     """
 
     samples: int
     launch_ns: int
     warmup: int | None
     event: Event | None = None
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,9 @@ def measure_launch(
     # Of work in other processes, only times are known.
     is_inside = all(step["is_inside"] for (step,) in opened)
     times_each = any(step["times_each"] for (step,) in opened)
-    timeout_s *= max(step["number"] for (step,) in opened)
+    number = max(step["number"] for (step,) in opened)
+    timeout_s *= number
+    plan = SamplePlan(number, 1, 0) if sampling.brief else plan
     is_first = plan is None
     if plan is None:
         sampled = _first_samples(workers, sampling, rng, timeout_s, once, times_each=times_each)
@@ -139,14 +143,9 @@ def measure_launch(
     for found, peak in zip(metrics, peaks, strict=True):
         if all(own_rss) and is_inside:
             found.append(_single(PEAK_RSS, peak))
-    if is_first and is_inside and is_long:
-        notes += tuple(f"{metric.name}: {_NOT_TRACED}" for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
-    elif is_first and is_inside:
+    if is_first and is_inside:
         with once:
-            traced = _ask(workers, timeout_s, "allocations")
-        for found, step in zip(metrics, traced, strict=True):
-            values = ((metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
-            found += [_single(metric, value) for metric, value in values if value is not None]
+            notes += _trace(workers, timeout_s, metrics, is_long=is_long)
     closed = _ask(workers, timeout_s, "close")
     for worker in workers:
         worker.forget_output()
@@ -267,6 +266,22 @@ def _count(
         return (f"{INSTRUCTIONS.name}: {error}",)
     for found, count in zip(into, counts, strict=True):
         found.append(replace(_single(INSTRUCTIONS, count), loops=loops, counter=PERF))
+    return ()
+
+
+def _trace(
+    workers: Sequence[Worker],
+    timeout_s: float,
+    into: Sequence[list[MetricSamples]],
+    *,
+    is_long: bool,
+) -> tuple[str, ...]:
+    """Trace the allocations in every worker, or say why not."""
+    if is_long:
+        return tuple(f"{metric.name}: {_NOT_TRACED}" for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
+    for found, step in zip(into, _ask(workers, timeout_s, "allocations"), strict=True):
+        values = ((metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
+        found += [_single(metric, value) for metric, value in values if value is not None]
     return ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 _AHEAD = 2
 
 
+class Described(NamedTuple):
+    """What a worker says about a file that it has imported, and its clock."""
+
+    hello: dict[str, Any]
+    timer: Timer
+
+
 @dataclass(frozen=True, slots=True)
 class PythonSettings:
     """How functions are measured.
@@ -50,6 +57,9 @@ class PythonSettings:
         event: the event to count as instructions; None to count nothing.
         valgrind: counts instructions in launches of their own; None if it does not.
         starting: times how long the workers of a launch take to start.
+        brief: only try whether the functions work: one call of each.
+        described: what workers have said about files, by what `_described_as` gives; it is added
+            to, and spares other sessions with the same trees the question.
     """
 
     measure: Measure
@@ -62,20 +72,16 @@ class PythonSettings:
     event: Event | None = None
     valgrind: Valgrind | None = None
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
+    brief: bool = False
+    described: dict[tuple[str, ...], Described] = field(default_factory=dict)
 
     @property
     def sampling(self) -> Sampling:
         """How much to measure in a launch."""
         measure = self.measure
         warmup = None if measure.warmup == "auto" else measure.warmup
-        return Sampling(measure.samples, round(measure.launch_time_s * 1e9), warmup, self.event)
-
-
-class Described(NamedTuple):
-    """What a worker says about a file that it has imported, and its clock."""
-
-    hello: dict[str, Any]
-    timer: Timer
+        launch_ns = round(measure.launch_time_s * 1e9)
+        return Sampling(measure.samples, launch_ns, warmup, self.event, self.brief)
 
 
 class Workers:
@@ -106,31 +112,37 @@ class Workers:
         Yields:
             Each place in order, with what its worker says about it, or why it cannot be imported.
         """
-        begun: deque[tuple[Arm, BenchFile, Worker | WorkerFailedError]] = deque()
+        begun: deque[tuple[Arm, BenchFile, Worker | Described | WorkerFailedError]] = deque()
         for arm, file in places:
             if len(begun) >= (_AHEAD if len(self._settings.all_cpus) > 1 else 1):
                 yield self._described(*begun.popleft())
             try:
-                begun.append((arm, file, self._start(arm, file, None, Layout(), describe=True)))
+                known = self._settings.described.get(_described_as(arm, file))
+                worker = known or self._start(arm, file, None, Layout(), describe=True)
+                begun.append((arm, file, worker))
             except WorkerFailedError as failure:
                 begun.append((arm, file, failure))
         while begun:
             yield self._described(*begun.popleft())
 
     def _described(
-        self, arm: Arm, file: BenchFile, worker: Worker | WorkerFailedError
+        self, arm: Arm, file: BenchFile, worker: Worker | Described | WorkerFailedError
     ) -> tuple[Arm, BenchFile, Described | WorkerFailedError]:
         if isinstance(worker, WorkerFailedError):
             return arm, file, worker
-        try:
-            hello = worker.ready(self.timeout_s(file))
-        except WorkerFailedError as failure:
-            return arm, file, failure
-        finally:
-            self.end(worker)
-        if file.benchmark.interpreter is None and hello["executable"]:
-            self._executables[arm.name] = hello["executable"]
-        return arm, file, Described(hello, worker.timer)
+        if isinstance(worker, Worker):
+            try:
+                described = Described(worker.ready(self.timeout_s(file)), worker.timer)
+            except WorkerFailedError as failure:
+                return arm, file, failure
+            finally:
+                self.end(worker)
+            self._settings.described[_described_as(arm, file)] = described
+        else:
+            described = worker
+        if file.benchmark.interpreter is None and described.hello["executable"]:
+            self._executables[arm.name] = described.hello["executable"]
+        return arm, file, described
 
     def start(
         self,
@@ -252,3 +264,9 @@ class Workers:
         if len(self._arms) > 1 and arm.name not in self._provided:
             self._provided[arm.name] = provided_by(arm.root)
         return self._provided.get(arm.name)
+
+
+def _described_as(arm: Arm, file: BenchFile) -> tuple[str, ...]:
+    """Identify a file and how it runs, whichever folders were searched for it."""
+    settings = file.benchmark.model_dump_json(exclude={"paths"})
+    return arm.name, file.path, file.group, file.top, settings

@@ -15,6 +15,7 @@ from benchgate.measure.tree_content import content_digest
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.environment import PYTHON
 from benchgate.model.outcome import Outcome
+from benchgate.model.run import Tier
 from benchgate.model.timing import Phase
 from benchgate.model.verdict import decided_benchmarks
 from benchgate.report.next_step import missing_rounds
@@ -27,6 +28,7 @@ from benchgate.session.outlook import (
     of_fixed_rounds,
     of_left_out,
     of_the_screen,
+    of_too_many,
     some_of,
     too_few_rounds,
 )
@@ -200,6 +202,12 @@ def _measure(
         plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
         effects.progress.found(len(session.ids), plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
+        tiers = {one.id: one.tier for one in session.definitions(ArmName.HEAD)}
+        functions = sum(tiers.get(id_) is Tier.LOCKSTEP for id_ in session.ids if id_ not in once)
+        launch_s = config.measure.launch_time_s
+        too_many = of_too_many(functions, launch_s, planner.least_rounds, limit_s)
+        if too_many and not unfinished:
+            effects.progress.message(f"warning: {too_many}")
         if unfinished:
             planner.go_on(
                 session.full_rounds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Status
+from benchgate.model.timing import Phase
 from benchgate.session.arm_build import ArmBuild, are_alike
 from benchgate.session.engines import EngineOptions, Place, config_in, make_engines
 from benchgate.session.recorder import BaseTrial
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.ground import Ground
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.python_workers import Described
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
 
+_LARGEST_SHARE = 0.05
 # A launch of each benchmark, as short as possible.
 _ONCE = {
     "samples": 1,
@@ -47,10 +51,12 @@ class Built:
     Attributes:
         tried: what trying the base has shown.
         toolchains: the versions of the tools that each arm's [build] names.
+        described: see `PythonSettings`; of the base, if it was tried here.
     """
 
     tried: BaseTrial
     toolchains: Mapping[ArmName, Mapping[str, str]]
+    described: dict[tuple[str, ...], Described]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,8 @@ class Builder:
         """
         is_tried_here = self.lends or tried is None
         order = sorted(drawn, key=lambda arm: is_tried_here and arm.name is ArmName.HEAD)
-        toolchains = {}
+        toolchains: dict[ArmName, dict[str, str]] = {}
+        described: dict[tuple[str, ...], Described] = {}
         with self._opened_builds(drawn) as builds:
             # What is built now shows which packages there are now.
             order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
@@ -84,13 +91,15 @@ class Builder:
                             one.forget()
                     toolchains[arm.name] = self._prepare(builds[arm.name])
                 if is_tried_here and arm.name is ArmName.BASE:
-                    tried = self._try_alone(arm)
+                    self.effects.phases.begin(Phase.FIND)
+                    tried = self._try_alone(arm, described)
+                    self.effects.phases.begin(Phase.BUILD)
                 if ground and any(builds[other.name].build.commands for other in order[count:]):
                     ground.built(arm.name)
             self._tell(builds.values())
         if ground:
             ground.settle()
-        return Built(tried or BaseTrial(), toolchains)
+        return Built(tried or BaseTrial(), toolchains, described)
 
     @contextmanager
     def _opened_builds(self, arms: Sequence[Arm]) -> Iterator[dict[ArmName, ArmBuild]]:
@@ -143,21 +152,26 @@ class Builder:
             "--no-cache builds again"
         )
 
-    def _try_alone(self, arm: Arm) -> BaseTrial:
+    def _try_alone(self, arm: Arm, described: dict[tuple[str, ...], Described]) -> BaseTrial:
         """Run each benchmark of the base once, as briefly as possible, before the head runs."""
         config, effects = self.config, self.effects
         light = replace(config, measure=config.measure.model_copy(update=_ONCE))
         place = Place(self.checkout, available_cpus(), None, "")
         environ = clean_environ(effects.environ)
-        options = EngineOptions(choice=self.choice, brief=True, tell=effects.progress.message)
+        options = EngineOptions(
+            choice=self.choice, brief=True, described=described, tell=effects.progress.message
+        )
         engines = make_engines(light, [arm], place, self.guardian, environ, options=options)
         with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
             found = session.definitions(arm.name)
             new_ids = config.aliases
             ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
-            session.measure_round(0, ids, lambda _: None)
-            results = session.results()[arm.name]
+            # Code of a pull request must not get around it; else it is not worth much of the time.
+            share = math.inf if config.sides else _LARGEST_SHARE
+            end_s = effects.clock() + share * config.measure.limit_s
+            session.measure_round(0, ids, lambda _: None, is_over=lambda: effects.clock() >= end_s)
+            results, untried = session.results()[arm.name], session.left_out
         failed = {one.id: one for one in results if one.status is Status.FAILED}
         errors = {id_: one.error or "" for id_, one in failed.items()}
         unable = {
@@ -165,4 +179,4 @@ class Builder:
             for id_, error in errors.items()
             if self.lends and not failed[id_].of_all
         }
-        return BaseTrial(errors, unable)
+        return BaseTrial(errors, unable, frozenset(untried))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.config import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.python_workers import Described
     from benchgate.measure.valgrind import Valgrind
     from benchgate.session.choice import Choice
 
@@ -109,7 +110,8 @@ class EngineOptions:
         unable: ids of benchmarks, files, functions and suites that are left out of the base.
         choice: what is measured; a suite that has none of it does not run.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
-        brief: only try whether scenarios work: none of their launches counts.
+        brief: only try whether functions and scenarios work: none of their launches counts.
+        described: see `PythonSettings`.
         introspect: ask the targets of scenarios for their versions and settings.
         tell: tells the user what takes time, and what concerns no single benchmark.
         starting: times how long workers take to start.
@@ -121,6 +123,7 @@ class EngineOptions:
     choice: Choice = EVERYTHING
     runs_suites: bool = True
     brief: bool = False
+    described: dict[tuple[str, ...], Described] = field(default_factory=dict)
     introspect: bool = False
     tell: Callable[[str], None] = ignore
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -246,6 +249,8 @@ def _settings(
         event=options.event,
         valgrind=options.valgrind,
         starting=options.starting,
+        brief=options.brief,
+        described=options.described,
     )
 
 

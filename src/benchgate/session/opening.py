@@ -93,6 +93,7 @@ def open_session(
         choice=choice,
         runs_suites=runs_suites,
         introspect=introspect,
+        described=built.described,
         tell=effects.progress.message,
         starting=partial(effects.phases.beside, Phase.START_WORKERS),
     )

@@ -170,6 +170,33 @@ def has_room(
     return with_one_more * (spent_s + (least_rounds - 1) * sum(costs_s)) <= budget_s
 
 
+def of_too_many(
+    functions: int, launch_s: float, least_rounds: Callable[[int], int], budget_s: float
+) -> str | None:
+    """Warn before the first round that a budget cannot have time for all functions.
+
+    Args:
+        launch_s: what a launch of a function takes at least, on one side.
+        least_rounds: how many rounds each of a number of benchmarks must get.
+
+    Returns:
+        None if they may all fit.
+    """
+    fit = rounds = 1
+    for _ in range(2):  # the more fit, the more rounds each of them needs
+        rounds = least_rounds(fit)
+        if budget_s >= 2 * launch_s * rounds * functions:
+            return None
+        fit = max(1, int(budget_s / (2 * launch_s * rounds)))
+    parts = math.ceil(functions / fit)
+    return (
+        f"the budget of {format_duration(budget_s)} has time for at most about {fit} of "
+        f"{functions} functions, because each takes {2000 * launch_s:.3g} ms in each of at "
+        f"least {counted(rounds, 'round')}: raise it, or measure the suite in {parts} or more parts"
+        f" with --shard 1/{parts}, 2/{parts} and so on"
+    )
+
+
 def of_left_out(left_out: Sequence[str], budget_s: float) -> str:
     """Warn about the benchmarks that the first round had no time for."""
     return (

@@ -38,6 +38,7 @@ class BaseTrial:
     Attributes:
         failed: the error by the base's id of each benchmark that failed then; None if it was not
             tried, so that every failure counts as its own.
+        untried: the ids of benchmarks that there was no time for; they fail for their own sake.
         unable: which of the head's benchmarks do not run on the base, if it was tried with these:
             the first line of the error by the id of the benchmark, file or function.
         is_same: whether both arms have the same code, so that what fails on one fails on both.
@@ -45,6 +46,7 @@ class BaseTrial:
 
     failed: Mapping[str, str] | None = None
     unable: Mapping[str, str] = field(default_factory=dict)
+    untried: frozenset[str] = frozenset()
     is_same: bool = False
 
     def blame(self, failure: _Failure, own_id: str) -> _Failure:
@@ -55,7 +57,9 @@ class BaseTrial:
         """
         if self.is_same:
             return replace(failure, of_all=True)
-        if failure.arm is ArmName.HEAD or self.failed is None or own_id in self.failed:
+        if failure.arm is ArmName.HEAD or self.failed is None:
+            return failure
+        if own_id in self.failed or own_id in self.untried:
             return failure
         return replace(failure, arm=ArmName.HEAD, error=f"{_WHY}: {failure.error}")
 

@@ -79,6 +79,8 @@ class Module:
         }
         self.unknown = {id(each): self.unknown_in(each) for each in self.statements}
         self.benchmarks = set(filter(text.is_benchmark, binders))
+        self.others = self.benchmarks | self.data
+        self.positions = {id(each): index for index, each in enumerate(self.statements)}
         self.touchers = by_name(self.statements, self.touched)
         self.sees = {id(each) for each in self.statements if self.is_unseen(each)}
         self.effects = self.without_purpose()
@@ -148,7 +150,7 @@ class Module:
         if not each.whole and any(each.attributes_of(name) for name in found & self.benchmarks):
             return found
         for name in each.alters:  # through another name for the same object
-            objects = self.data if name in self.benchmarks else self.data | self.benchmarks
+            objects = self.data if name in self.benchmarks else self.others
             found |= self.reach(name) & objects
         if each.is_import or not (each.acts or self.unknown[id(each)]):
             return found
@@ -157,7 +159,7 @@ class Module:
         for name in each.mentions - (self.lasting if only_reads else set()):
             # A benchmark that is only passed on is not called, so what it uses is not altered.
             handed_on = name in self.benchmarks and name not in each.called
-            found |= {name} if handed_on else self.reach(name) & (self.data | self.benchmarks)
+            found |= {name} if handed_on else self.reach(name) & self.others
         unknown = self.unknown[id(each)]
         for one in each.defining:
             if one in unknown:
@@ -180,8 +182,11 @@ class Module:
 
     def effects_on(self, own: str) -> set[int]:
         """Return the statements with effects that the module's names do not show."""
-        others = (self.benchmarks | self.data) - {own}
-        return {id(s) for s in self.effects if own in s.mentions or not self.subjects(s) & others}
+        return {
+            id(s)
+            for s in self.effects
+            if own in s.mentions or not (self.subjects(s) & self.others) - {own}
+        }
 
     def work_of(
         self, names: Iterable[str], own: str = "", known: Collection[str] = ()
@@ -198,7 +203,7 @@ class Module:
             if attributes and attributes <= set(known):
                 left_out.add(id(each))
         for_all = self.effects_on(own) | self.sees
-        pending = [each for each in self.statements if id(each) in for_all]
+        pending = self.in_order(for_all)
         wanted = set(names)
         unread = set(names)
         found: set[int] = set()
@@ -216,11 +221,18 @@ class Module:
             wanted |= needed
             if each.hides and each.is_definition and id(each) not in for_all:
                 pending += [one for one in self.statements if not one.binds & self.benchmarks]
-        return [each for each in self.statements if id(each) in found]
+        return self.in_order(found)
+
+    def in_order(self, ids: set[int]) -> list[Statement]:
+        """Return the statements of the module that are meant, in its order."""
+        found = sorted(self.positions[id_] for id_ in ids if id_ in self.positions)
+        return [self.statements[index] for index in found]
 
     def needs(self, each: Statement, own: str) -> set[str]:
         """Return the names that a statement uses; merely naming a benchmark does not count."""
-        return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
+        if each.is_definition:
+            return each.uses
+        return {name for name in each.uses if name == own or name not in self.benchmarks}
 
 
 def parsed(path: str, *, is_helper: bool) -> ast.Module | None:

@@ -35,6 +35,8 @@ class StandardLibrary:
         self.path = frozenset(sys.path)
         # Modules of this program, while the user's code has their names.
         self.hidden: dict[str, ModuleType] = {}
+        # By name a module that was seen, and whether it replaces one of the standard library.
+        self.seen: dict[str, tuple[ModuleType, bool]] = {}
 
     def hide(self, known: Collection[str], names: Collection[str] = ()) -> None:
         """Hide modules from the user's code, if the user has others of the same names.
@@ -50,11 +52,18 @@ class StandardLibrary:
 
     def __enter__(self) -> None:
         self.users_path, sys.path = sys.path, [*FOLDERS, *sys.path]
-        replaced = {name for name in list(sys.modules) if "." not in name and is_replaced(name)}
+        loaded = list(sys.modules.items())
+        replaced = {name for name, one in loaded if "." not in name and self.replaces(name, one)}
         self.names = replaced.union(top_level(name) for name in self.hidden)
         self.users = move_out(list(sys.modules), self.names)
         self.known = frozenset(sys.modules)
         sys.modules.update(self.hidden)
+
+    def replaces(self, name: str, module: ModuleType) -> bool:
+        seen = self.seen.get(name)
+        if seen is None or seen[0] is not module:
+            seen = self.seen[name] = module, is_replaced(name)
+        return seen[1]
 
     def __exit__(self, *_: object) -> None:
         sys.path = self.users_path
