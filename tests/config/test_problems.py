@@ -43,8 +43,8 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
             ':2: gate.rule = "lanch": must be "launch" or "classical"; did you mean \'launch\'?',
         ),
         (
-            "[gate]\nfail_on = ['improved']",
-            ':2: gate.fail_on[0] = "improved": must be "regressed", "failed", "missing",',
+            "[gate]\nfail_on = ['slower']",
+            ':2: gate.fail_on[0] = "slower": must be "regressed", "improved", "failed",',
         ),
         ("[gate]\nfail_on = 'failed'", ':2: gate.fail_on = "failed": must be a list, in [ ]'),
         (
@@ -266,7 +266,7 @@ def test_the_shared_file_names_the_whole_key() -> None:
         ),
         (
             "[[benchmark]]\npython = 'x'\ntimeout = 5",
-            "`timeout`: Time limit for each step of a launch of one function",
+            "`timeout`: Time limit for each call of a function, its setup",
         ),
         ("[aliases]\na = 3", "`aliases`: Renamed benchmarks"),
         ("[aliases]\na = 'b'\nb = 'c'", "write 'c' here"),

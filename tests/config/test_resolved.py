@@ -132,7 +132,10 @@ def test_where_a_value_came_from(config: Config, key: str, place: str) -> None:
             {"rule": "lanch"},
             '--rule "lanch": must be "launch" or "classical"; did you mean \'launch\'?',
         ),
-        ({"fail_on": ["failed", "mising"]}, '--fail-on "mising": must be "regressed", "failed"'),
+        (
+            {"fail_on": ["failed", "mising"]},
+            '--fail-on "mising": must be "regressed", "improved", "failed"',
+        ),
         ({"fail_on": ["failed", "failed"]}, '--fail-on ["failed", "failed"]: \'failed\' is listed'),
         ({"budget": "10"}, "--budget \"10\": '10' is not a duration"),
         ({"rounds": 0}, "--rounds 0: must be at least 1"),

@@ -57,6 +57,8 @@ def decided(some: list[Row], terms: Terms) -> tuple[Decision, int]:
         (["missing", "inconclusive"], ALL, (FAIL, 4)),
         (["missing", "failed"], ALL, (FAIL, 5)),
         (["missing", "failed", "regressed", "inconclusive"], ALL, (FAIL, 3)),
+        (["unchanged", "improved"], ("improved",), (FAIL, 3)),
+        (["failed", "improved"], (*DEFAULT, "improved"), (FAIL, 5)),
         # noise alone shows nothing, and fails nothing
         (["inconclusive"], DEFAULT, (NONE, 0)),
         (["inconclusive", "not tested", "new"], DEFAULT, (NONE, 0)),
@@ -111,6 +113,14 @@ def test_advisory_rows_fail_a_build_only_where_that_is_asked_for(
 ) -> None:
     found = decided(rows(*advisory, advisory=True), Terms(DEFAULT, 0, advisory_fails))
     assert found == expected
+
+
+def test_an_advisory_improvement_is_no_pass_if_improvements_fail() -> None:
+    both_ways = ("regressed", "improved")
+    assert decided(rows("improved", advisory=True), Terms(both_ways, 0)) == (NONE, 0)
+    assert decided(rows("improved", advisory=True), Terms(DEFAULT, 0)) == (PASS, 0)
+    fails = Terms(both_ways, 0, advisory_fails=True)
+    assert decided(rows("improved", advisory=True), fails) == (FAIL, 3)
 
 
 def test_a_benchmark_counts_once_however_many_rows_were_compared() -> None:

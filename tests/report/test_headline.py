@@ -235,6 +235,22 @@ def test_no_verdict_says_why(reason: Reason, rows: tuple[Row, ...], expected: st
     assert of(Decision.NO_VERDICT, *rows, reason=reason) == f"no verdict: {expected}"
 
 
+def test_an_improvement_that_fails_is_to_blame() -> None:
+    both_ways = ("regressed", "improved")
+    faster = "1 of 2 benchmarks is faster: fast by 20.0 % (15.0 to 25.0 %)"
+    assert of(Decision.FAIL, SAME, FAST, fail_on=both_ways) == f"fail: {faster}"
+    stored = replace(FAST, advisory=True)
+    said = of(Decision.NO_VERDICT, stored, fail_on=both_ways, reason=Reason.ADVISORY)
+    looks = "1 of 1 benchmark looks faster: fast by 20.0 % (15.0 to 25.0 %)"
+    assert said == f"no verdict: {looks}"
+
+
+def test_few_rounds_are_why_nothing_could_be_compared() -> None:
+    few = replace(FEW, notes=("too few rounds to decide: 8 rounds, and a test needs 9",))
+    said = of(Decision.NO_VERDICT, few, reason=Reason.NOTHING_COMPARED)
+    assert said == "no verdict: too few rounds to decide; 1 of 1 benchmark is not tested: few"
+
+
 def test_a_disturbed_run_without_a_regression_claims_nothing() -> None:
     doubted = Verdict(Decision.NO_VERDICT, 4, "", Source(), Source(), GateSettings(), (SAME,))
     disturbed = replace(doubted, exit_code=0, reason=Reason.DISTURBED)

@@ -83,6 +83,7 @@ class Gate(Table):
     fail_on: fields.FailOns = Field(
         default=("regressed", "failed"),
         description="The outcomes that fail the build; with an empty list benchgate only reports."
+        ' `"improved"` also fails a build that got faster, so that nobody misses it.'
         ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4. The former'
         " includes what got too few rounds for a test, but no row that is *not settled*.",
     )

@@ -18,8 +18,10 @@ PASS, REGRESSION, NO_VERDICT, BROKEN = 0, 3, 4, 5
 _FAILURES = (
     (Outcome.REGRESSED, REGRESSION),
     (Outcome.FAILED, BROKEN),
+    (Outcome.IMPROVED, REGRESSION),
     (Outcome.MISSING, NO_VERDICT),
 )
+_IMPROVED = frozenset({Outcome.IMPROVED})
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE)
 
 
@@ -108,7 +110,8 @@ def _reasons_against_a_pass(
     is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
     if is_doubted or terms.disturbed:  # without a regression: it may have hidden one
         yield Reason.DISTURBED, NO_VERDICT if is_doubted else PASS
-    if any(row.outcome is Outcome.REGRESSED and row.advisory for row in rows):
+    looks_wrong = {Outcome.REGRESSED, *(_IMPROVED & set(terms.fail_on))}
+    if any(row.outcome in looks_wrong and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
     if any(row.unconfirmed for row in rows):
         yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build

@@ -72,8 +72,8 @@ class Options(JsonObject):
         Override(
             "gate",
             "OUTCOME",
-            "Outcome that fails the build: regressed, failed, missing, inconclusive, incomparable; "
-            "may be repeated.",
+            "Outcome that fails the build: regressed, improved, failed, missing, inconclusive, "
+            "incomparable; may be repeated.",
         ),
     ] = ()
     budget: Annotated[

@@ -67,9 +67,16 @@ def _clauses_of(verdict: Verdict) -> list[str]:
 
 
 def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
-    blamed = [outcome for outcome in (*_BAD, *_OPEN) if outcome.value in verdict.settings.fail_on]
-    clauses = _clauses(groups, blamed) or _clauses(groups, (*_BAD, *_OPEN))
+    suspect = (*_bad(verdict), *_OPEN)
+    blamed = [outcome for outcome in suspect if outcome.value in verdict.settings.fail_on]
+    clauses = _clauses(groups, blamed) or _clauses(groups, suspect)
     return [*clauses, *([] if verdict.complete else [_INTERRUPTED])]
+
+
+def _bad(verdict: Verdict) -> tuple[Outcome, ...]:
+    """The outcomes that somebody must know of; an improvement only if it fails the build."""
+    improved = (Outcome.IMPROVED,) if Outcome.IMPROVED.value in verdict.settings.fail_on else ()
+    return (*_BAD, *improved)
 
 
 def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
@@ -80,14 +87,15 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
         if (left := [row for row in rows if not row.unconfirmed])
     }
     total = _total(groups)
+    bad = _bad(verdict)
     clauses = [
         *_unconfirmed(suspects, total),
-        *(_clause(x, others[x], total) for x in (*_BAD, *_OPEN) if x in others),
+        *(_clause(x, others[x], total) for x in (*bad, *_OPEN) if x in others),
     ]
     reason = _because(verdict, groups)
     if verdict.reason is Reason.LEFT_OPEN and any(x in others for x in _OPEN):
         reason = ""  # the clauses say it already
-    tally = _tally(groups, _GOOD)
+    tally = _tally(groups, [x for x in _GOOD if x not in bad])
     return [part for part in (reason, *clauses, tally) if part]
 
 
@@ -183,6 +191,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
     looks = ("looks" if one else "look") if all(row.advisory for row in rows) else verb
     predicate = {
         Outcome.REGRESSED: f"{looks} {worse}",
+        Outcome.IMPROVED: f"{looks} {words.better_word(rows)}",
         Outcome.WAIVED: f"{verb} {worse} and waived",
         Outcome.FAILED: "failed to run",
         Outcome.MISSING: f"{verb} missing from the head",
@@ -194,9 +203,10 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         was, does = ("was", "does") if one else ("were", "do")
         what = f"{was} removed" if excused is Outcome.MISSING else f"{does} different work"
         return f"{len(rows)} of {_benchmarks(total)} {what}, which is waived: {_names(rows)}"
-    if outcome not in {Outcome.REGRESSED, Outcome.WAIVED}:
+    if outcome not in {Outcome.REGRESSED, Outcome.WAIVED, Outcome.IMPROVED}:
         return f"{start}: {_names(rows)}"
-    return f"{start}{': ' if one else ', most of all '}{_changed_between(rows[0])}"
+    most = rows[-1] if outcome is Outcome.IMPROVED else rows[0]
+    return f"{start}{': ' if one else ', most of all '}{_changed_between(most)}"
 
 
 def _changed(row: Row) -> str:

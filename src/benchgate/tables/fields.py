@@ -249,7 +249,7 @@ Template = Annotated[Text, AfterValidator(checked_template)]
 RelativePath = Annotated[str, AfterValidator(relative)]
 
 Statistic = Literal["p25", "median", "p95", "p99", "p99.9", "max", "mean", "min"]
-FailOn = Literal["regressed", "failed", "missing", "inconclusive", "incomparable"]
+FailOn = Literal["regressed", "improved", "failed", "missing", "inconclusive", "incomparable"]
 Waivable = Literal["regressed", "missing", "incomparable"]
 ExitCode = Annotated[int, Field(ge=0, le=255)]
 
