@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
+from benchgate.model.json_bounds import MOST_MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-MAX_FILE_BYTES: Final = 1 << 30
+MAX_FILE_BYTES: Final = MOST_MIB << 20
 """Size limit of a file, after expansion: four times a result of ten million samples."""
 
 MOST_FILES: Final = 10_000
@@ -29,12 +30,25 @@ _PAGES = frozenset({".css", ".html", ".js", ".png", ".svg"})
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
+class TooLargeError(FormatError):
+    """A file, or the files of a folder, are larger than a limit."""
+
+    def __init__(self, name: str, limit_bytes: int) -> None:
+        mib, rest = divmod(limit_bytes, 1 << 20)
+        limit = f"{limit_bytes} bytes" if rest else f"{mib} MiB"
+        super().__init__(
+            f"{name}: is larger than the limit of {limit}",
+            hint="Measure fewer benchmarks or samples per file.",
+        )
+
+
 def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     """Read a file; expand it if its name or its first bytes say gzip.
 
     Raises:
         UsageError: there is no such file, or it cannot be read.
-        FormatError: it is not valid gzip, or larger than the limit.
+        TooLargeError: it is larger than the limit.
+        FormatError: it is not valid gzip.
     """
     try:
         with path.open("rb") as file:
@@ -46,17 +60,23 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
         ) from None
 
 
-def read_below(folder: Path, wanted: Callable[[Path], bool] = lambda _: True) -> dict[str, bytes]:
+def read_below(
+    folder: Path,
+    wanted: Callable[[Path], bool] = lambda _: True,
+    *,
+    limit_bytes: int = MAX_FILE_BYTES,
+) -> dict[str, bytes]:
     """Read the files of a folder and its subfolders, by their paths in it.
 
     Links, pictures and web pages are left out.
 
     Raises:
         UsageError: there are too many, or one cannot be read.
-        FormatError: a file is not valid gzip, or together they are larger than the limit.
+        TooLargeError: together they are larger than the limit.
+        FormatError: a file is not valid gzip.
     """
     files: dict[str, bytes] = {}
-    left_bytes = MAX_FILE_BYTES
+    left_bytes = limit_bytes
     for path in sorted(folder.rglob("*")):
         is_data = path.is_file() and not path.is_symlink() and path.suffix not in _PAGES
         if is_data and wanted(path):
@@ -65,10 +85,22 @@ def read_below(folder: Path, wanted: Callable[[Path], bool] = lambda _: True) ->
                     f"{folder} holds more than {MOST_FILES} files",
                     hint="Name the folder that the tool itself writes to.",
                 )
-            data = read_bytes(path, limit_bytes=left_bytes)
+            try:
+                data = read_bytes(path, limit_bytes=left_bytes)
+            except TooLargeError:
+                raise TooLargeError(str(folder), limit_bytes) from None
             left_bytes -= len(data)
             files[path.relative_to(folder).as_posix()] = data
     return files
+
+
+def read_start(path: Path, size_bytes: int) -> bytes:
+    """Read the beginning of a file, expanded as by `read_bytes`; nothing if that fails."""
+    with suppress(OSError, EOFError, zlib.error), path.open("rb") as file:
+        packed = path.suffix == ".gz" or file.peek(2)[:2] == _GZIP_MAGIC
+        with gzip.GzipFile(fileobj=file) if packed else file as stream:
+            return stream.read(size_bytes)
+    return b""
 
 
 def broken_link(path: Path) -> str:
@@ -99,10 +131,7 @@ def _expanded(file: BinaryIO, name: str, *, packed: bool, limit_bytes: int) -> b
     except EOFError:
         raise FormatError(f"{name}: the gzip data is cut off", hint=_FETCH_AGAIN) from None
     if data is None:
-        raise FormatError(
-            f"{name}: is larger than the limit of {limit_bytes} bytes",
-            hint="Measure fewer benchmarks or samples per file.",
-        )
+        raise TooLargeError(name, limit_bytes)
     return data
 
 

@@ -190,3 +190,23 @@ def test_a_file_is_one_launch(tmp_path: Path) -> None:
     link.symlink_to(path)
     with pytest.raises(UsageError, match=r"1.json and .*2.json are one file"):
         read_any([path, link])
+
+
+def test_a_large_file_of_another_tool_is_refused_with_the_option_that_permits_more(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "large.json", row("t::a", [0.123456789] * 100_000))
+    with pytest.raises(FormatError, match=r"large.json: is larger than the limit of 1 MiB") as got:
+        read_any([path], max_mib=1)
+    assert f"benchgate import {path} --max-mib 2 --output" in got.value.hint
+    assert len(read_any([path], max_mib=2).head.benchmarks) == 1
+    with pytest.raises(FormatError, match=r": is larger than the limit of 1 MiB"):
+        read_any([tmp_path], max_mib=1)
+
+
+def test_a_large_result_of_benchgate_is_no_file_of_another_tool(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    notes = tuple(f"{n}" * 10_000 for n in range(1000, 1100))
+    run = Run(Source(), "2026-01-01T00:00:00Z", Environment(), ())
+    write_atomic(path, encode_result(Result(head=run, tool="t", warnings=notes), str))
+    assert read_any([path], max_mib=1).tool == "t"

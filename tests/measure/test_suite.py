@@ -134,6 +134,25 @@ def values(observations: Sequence[Observation], metric: str = "time") -> dict[An
     }
 
 
+def test_results_larger_than_the_limit_are_refused_with_the_key_that_permits_more(
+    make_engine: MakeEngine,
+) -> None:
+    engine = make_engine("cat out.json; head -c 2000000 /dev/zero", max_mib=1)
+    errors = {one.error for one in engine.discover().failures}
+    assert len(errors) == 1
+    first, second = errors.pop().split("\n")[:2]
+    assert first == "the standard output is larger than the limit of 1 MiB"
+    assert "`max_mib`" in second
+
+
+def test_results_that_are_no_gzip_although_they_begin_so_are_refused(
+    make_engine: MakeEngine,
+) -> None:
+    engine = make_engine(r"printf '\037\213xx' > {output}")
+    (first, _) = engine.discover().failures
+    assert "gzip" in first.error
+
+
 def test_what_npm_and_a_program_print_beside_the_results_does_not_matter(
     make_engine: MakeEngine,
 ) -> None:

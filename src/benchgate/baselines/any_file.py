@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from benchgate.errors import UsageError
-from benchgate.files import read_below, read_bytes
+from benchgate.errors import FormatError, UsageError
+from benchgate.files import TooLargeError, read_below, read_bytes, read_start
 from benchgate.formats import asv, custom_bigger, custom_smaller
 from benchgate.formats.custom_json import is_custom
 from benchgate.formats.joined import join_readings
@@ -18,6 +18,7 @@ from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.model.codec import RESULT, decode_result
 from benchgate.model.environment import Environment
+from benchgate.model.json_bounds import TOOL_FILE_MIB
 from benchgate.model.result import Result
 from benchgate.model.run import Kind, Run
 from benchgate.model.run import Source as Code
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.errors import FormatError
     from benchgate.formats.parsed import Reading
     from benchgate.formats.registry import ForeignFormat
     from benchgate.model.run import BenchmarkResult
+
+
+_START_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,19 +43,22 @@ class _Read:
     reading: Reading
 
 
-def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
+def read_any(
+    paths: Sequence[Path], format_name: str | None = None, *, max_mib: int = TOOL_FILE_MIB
+) -> Result:
     """Read one result of benchgate, or files of another tool; each of these is one launch.
 
     Args:
         paths: at least one.
         format_name: format of the files; None to find it.
+        max_mib: size limit of each file of another tool.
 
     Raises:
         UsageError: a file cannot be read, or there are several and not all are of one tool.
         FormatError: a file is damaged, or of no known format.
     """
     _refuse_twins(paths)
-    sources = [_source(path) for path in paths]
+    sources = [_source(path, max_mib) for path in paths]
     # First: our own results may quote a file of another tool, and look like one.
     own = [source.name for source in sources if RESULT.begins(source.head)]
     if len(paths) == 1 and own and format_name is None:
@@ -154,10 +160,20 @@ def _refuse_twins(paths: Sequence[Path]) -> None:
             )
 
 
-def _source(path: Path) -> Source:
-    if not path.is_dir():
+def _source(path: Path, max_mib: int) -> Source:
+    limit_bytes = max_mib << 20
+    if not path.is_dir() and RESULT.begins(Source("", read_start(path, _START_BYTES)).head):
         return Source(str(path), read_bytes(path))
-    return Source(str(path), files=read_below(path))
+    try:
+        if path.is_dir():
+            return Source(str(path), files=read_below(path, limit_bytes=limit_bytes))
+        return Source(str(path), read_bytes(path, limit_bytes=limit_bytes))
+    except TooLargeError as error:
+        hint = (
+            f"benchgate import {shlex.quote(str(path))} --max-mib {2 * max_mib} --output "
+            "result.json.gz reads a larger one; `compare` has the option, too."
+        )
+        raise FormatError(error.message, hint=hint) from None
 
 
 def _doubts(benchmarks: Iterable[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:

@@ -21,6 +21,7 @@ from benchgate.gate.judging import judge_result, judge_stored
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
+from benchgate.model.json_bounds import TOOL_FILE_MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +57,7 @@ def judge_files(
     config: Config,
     *,
     format_name: str | None = None,
+    max_mib: int = TOOL_FILE_MIB,
     detail: bool = False,
 ) -> tuple[Result, JudgedRuns]:
     """Judge the heads of result files, or the two arms of one; return the last result, too.
@@ -65,15 +67,16 @@ def judge_files(
             the head, a result of `benchgate check`, is recomputed.
         head: its files: a result of benchgate, or what another tool wrote in each launch.
         format_name: format of the files of other tools; None to find it.
+        max_mib: size limit of each of these files.
 
     Raises:
         UsageError: a file cannot be read, or the only file has just one arm.
         FormatError: a file is not a result, or it is damaged.
     """
-    last = read_any(head, format_name)
+    last = read_any(head, format_name, max_mib=max_mib)
     if earlier:
         results = newest_first(
-            EarlierResult(", ".join(map(str, paths)), read_any(paths, format_name))
+            EarlierResult(", ".join(map(str, paths)), read_any(paths, format_name, max_mib=max_mib))
             for paths in earlier
         )
         judged = judge_stored(StoredResults("file", results), last, config)
@@ -125,7 +128,7 @@ def _several(name: str, what: str) -> Callable[[F], F]:
 )
 @_several("--base", "Files of the base: of another tool, one for each launch.")
 @_several("--head", "Files of the head, likewise.")
-@o.options(o.FORMAT, o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
+@o.options(o.FORMAT, o.MAX_MIB, o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 @click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
 @o.reporting
 @o.overriding
@@ -134,6 +137,7 @@ def command(
     base: tuple[Path, ...],
     head: tuple[Path, ...],
     format_name: str | None,
+    max_mib: int,
     config_file: Path | None,
     verbose: bool,
     detail: bool,
@@ -170,7 +174,9 @@ def command(
     last = last or (require_last_result(repository(cwd).root, os.environ),)
     for path in (*chain.from_iterable(earlier), *last):
         keep(path, **reports)
-    result, judged = judge_files(earlier, last, config, format_name=format_name, detail=detail)
+    result, judged = judge_files(
+        earlier, last, config, format_name=format_name, max_mib=max_mib, detail=detail
+    )
     verdict = make_verdict(judged, config)
     figures = partial(figures_of, result, judged.base, config.aliases)
     outputs.write(verdict, os.environ, figures=figures)

@@ -33,8 +33,8 @@ _WARNING_LIMIT = 1000
     metavar="FILE",
     help="Write the result to FILE; compressed if its name ends in .gz.",
 )
-@o.options(o.FORMAT)
-def command(files: tuple[Path, ...], output: Path, format_name: str | None) -> int:
+@o.options(o.FORMAT, o.MAX_MIB)
+def command(files: tuple[Path, ...], output: Path, format_name: str | None, max_mib: int) -> int:
     """Make a result file of what another benchmark tool wrote.
 
     Name the files of several runs of the tool together: each file is one launch. `benchgate
@@ -50,7 +50,7 @@ def command(files: tuple[Path, ...], output: Path, format_name: str | None) -> i
     ensure_writable(output)
     for path in files:
         keep(path, output=output)
-    result = read_any(files, format_name)
+    result = read_any(files, format_name, max_mib=max_mib)
     write_atomic(output, encode_result(result, Redactor(os.environ)))
     for warning in result.warnings:
         say(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)

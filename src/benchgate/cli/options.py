@@ -19,6 +19,7 @@ from typing import (
 import click
 
 from benchgate.errors import UsageError
+from benchgate.model.json_bounds import MOST_MIB, TOOL_FILE_MIB
 from benchgate.model.policy import OVERRIDES, Options
 from benchgate.session.choice import parse_shard
 from benchgate.session.result_file import DEFAULT_SUITE
@@ -98,6 +99,14 @@ FORMAT = click.option(
     "format_name",
     metavar="NAME",
     help="Format of other tools' files, if benchgate does not recognize it.",
+)
+MAX_MIB = click.option(
+    "--max-mib",
+    type=click.IntRange(1, MOST_MIB),
+    default=TOOL_FILE_MIB,
+    show_default=True,
+    metavar="N",
+    help="Size limit of each file of another tool; JSON takes five times as much memory.",
 )
 
 CONFIG = click.option(

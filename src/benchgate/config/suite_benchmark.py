@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from benchgate.config.laxer import off
 from benchgate.config.program_benchmark import ProgramBenchmark
+from benchgate.model.json_bounds import MOST_MIB, TOOL_FILE_MIB
 from benchgate.tables import fields
 from benchgate.tables.fields import PLACEHOLDERS, SHELL, shell_of
 
@@ -25,7 +26,13 @@ class SuiteBenchmark(ProgramBenchmark):
 
     KIND = "suite"
     LAXER = {**ProgramBenchmark.LAXER, "pin": off}  # noqa: RUF012 - a class variable
-    NEUTRAL = (ProgramBenchmark.NEUTRAL - {"command"}) | {"suite", "output", "format", "group"}
+    NEUTRAL = (ProgramBenchmark.NEUTRAL - {"command"}) | {
+        "suite",
+        "output",
+        "format",
+        "group",
+        "max_mib",
+    }
 
     shell: bool = Field(
         default=False, description="Let `/bin/sh` read `suite`, `prepare` and `cleanup`."
@@ -61,6 +68,12 @@ class SuiteBenchmark(ProgramBenchmark):
     format: fields.Text | None = Field(
         default=None,
         description="Format of the results; by default benchgate recognizes it.",
+    )
+    max_mib: int = Field(
+        default=TOOL_FILE_MIB,
+        ge=1,
+        le=MOST_MIB,
+        description="Size limit of its results, in MiB. JSON takes five times as much memory.",
     )
     group: fields.Identifier | None = Field(
         default=None, description="Prefix of each id; by default the ids are those of the tool."

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.config.suite_benchmark import OUTPUT
 from benchgate.errors import FormatError, UsageError, did_you_mean
-from benchgate.files import read_below, read_bytes
+from benchgate.files import TooLargeError, read_below, read_bytes
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, find_format, read_as
 from benchgate.measure.session_folder import SessionFolder
+from benchgate.model.json_bounds import TOOL_FILE_MIB
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.measure.armcommand import ArmCommand
 
 STANDARD_OUTPUT: Final = "the standard output"
+_LARGER = "Measure fewer benchmarks or samples in one run, or set `max_mib` of the suite."
 _LINES_SHOWN = 5
 _CHARACTERS_SHOWN = 200
 
@@ -78,13 +80,17 @@ class RunOutput:
         command: as its arm runs it, except for `{output}`.
         path: the file or folder that it writes, relative to its working folder; None for
             `{output}` or the standard output.
+        max_mib: size limit of what it writes.
 
     Attributes:
         command: what to run.
     """
 
-    def __init__(self, folder: Path, command: ArmCommand, path: str | None) -> None:
+    def __init__(
+        self, folder: Path, command: ArmCommand, path: str | None, *, max_mib: int = TOOL_FILE_MIB
+    ) -> None:
         self._folder = folder
+        self._limit_bytes = max_mib << 20
         self._path = None if path is None else command.cwd / path
         self._name = path or OUTPUT
         self._before = _stamps(self._path) if self._path else {}
@@ -105,6 +111,12 @@ class RunOutput:
         """
         try:
             source = self._source()
+        except TooLargeError:
+            limit = f"the limit of {self._limit_bytes >> 20} MiB"
+            raise UnreadableError(f"{self._name} is larger than {limit}\n{_LARGER}") from None
+        except (FormatError, UsageError) as error:
+            raise UnreadableError(f"{error.message}\n{error.hint}") from error
+        try:
             if not source.data and not source.files:
                 raise UnreadableError(f"it wrote nothing to {self._name}")
             known = find_format(source, format_name)
@@ -139,8 +151,9 @@ class RunOutput:
     def _written(self, path: Path, before: Mapping[Path, _Stamp]) -> Source:
         fresh = {file for file, stamp in _stamps(path).items() if before.get(file) != stamp}
         if not path.is_dir():
-            return Source(self._name, read_bytes(path) if path in fresh else b"")
-        files = read_below(path, fresh.__contains__)
+            data = read_bytes(path, limit_bytes=self._limit_bytes) if path in fresh else b""
+            return Source(self._name, data)
+        files = read_below(path, fresh.__contains__, limit_bytes=self._limit_bytes)
         if len(files) == 1:
             return Source(self._name, next(iter(files.values())))
         return Source(self._name, files=files)

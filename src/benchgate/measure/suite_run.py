@@ -111,7 +111,8 @@ class SuiteRunner:
         any_code = replace(command, ok_exit_codes=_ANY_EXIT_CODE)
         started_s = time.perf_counter()
         try:
-            output = RunOutput(self._scratch.fresh(), any_code, suite.output)
+            fresh = self._scratch.fresh()
+            output = RunOutput(fresh, any_code, suite.output, max_mib=suite.max_mib)
             execution, notes = self._execute(output.command, check=check)
         except CommandFailedError as failure:
             raise SuiteFailedError(failure.error, of_all=failure.of_all) from failure

@@ -25,6 +25,12 @@ class JsonLimits:
     values: int
 
 
+MOST_MIB: Final = 1024
+"""Size limit of any file, after expansion."""
+
+TOOL_FILE_MIB: Final = 128
+"""Usual size limit of what another tool wrote: JSON takes five times as much memory."""
+
 OWN_FILE: Final = JsonLimits(2_000_000, 3_000_000, 10_000_000)
 """Two to four times what a result of 10,000 benchmarks x 20 launches of two metrics holds."""
 
