@@ -56,7 +56,7 @@ def test_results_are_added_and_shown(call: Call, project: Git) -> None:
     assert shown.err == ""
     shas = project.run("rev-list", "--reverse", "HEAD").split()
     lines = shown.out.splitlines()
-    assert lines[0] == "1 trend: 1 got slower at its last change"
+    assert lines[0] == "1 benchmark: 1 got slower at its last change"
     assert lines[3] == "AMD EPYC 7763, 4 cores, Debian 12 (24 runs)"
     assert f"{shas[11][:7]}..{shas[12][:7]}" in lines[5]
     assert "11 runs ago" in lines[5]

@@ -57,6 +57,50 @@ def test_a_change_is_found_with_its_commits_and_size() -> None:
     assert history.notes == ()
 
 
+def test_a_cliff_among_the_newest_runs_is_told_and_later_found() -> None:
+    (trend,) = found(course(step(9, 13, 0.52))).trends
+    assert trend.shifts == ()
+    assert not trend.too_short
+    assert trend.moved is not None
+    assert (trend.moved.runs, trend.moved.worse) == (4, False)
+    assert trend.moved.ratio == pytest.approx(0.52, abs=0.01)
+    (trend,) = found(course(step(9, 14, 0.52))).trends
+    assert [one.point for one in trend.shifts] == [9]
+    assert trend.moved is None
+
+
+@pytest.mark.parametrize(("at", "count"), [(2, 8), (4, 13), (5, 10), (8, 9), (39, 40)])
+def test_a_cliff_anywhere_is_told_before_it_can_be_found(at: int, count: int) -> None:
+    (trend,) = found(course(step(at, count, 1.9))).trends
+    assert trend.shifts == ()
+    assert trend.moved is not None
+    assert (trend.moved.runs, trend.moved.worse) == (count - at, True)
+
+
+def test_few_runs_cannot_tell() -> None:
+    (trend,) = found(course([1e-3] * 10)).trends
+    assert trend.too_short
+    assert not found(course([1e-3] * 11)).trends[0].too_short
+
+
+def test_runs_that_did_not_move_seldom_seem_to_have() -> None:
+    rng = np.random.default_rng(3)
+    values = (1e-3 * rng.normal(1, 0.05, int(rng.integers(6, 60))) for _ in range(200))
+    moved = sum(found(course(one.tolist())).trends[0].moved is not None for one in values)
+    assert moved <= 6
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_count_that_moved_is_told_before_it_is_found(count: int) -> None:
+    values = [100.0] * 6 + [120.0] * count
+    counts = [odd("a", value, "allocations", kind=Kind.EXACT) for value in values]
+    runs = [replace(run_at(hour, {}), benchmarks=(one,)) for hour, one in enumerate(counts)]
+    (trend,) = found(map(record_of, runs)).trends
+    assert trend.shifts == ()
+    assert trend.moved is not None
+    assert (trend.moved.runs, trend.moved.ratio, trend.moved.worse) == (count, 1.2, True)
+
+
 def test_a_count_that_hardly_varies_has_changed_after_three_runs() -> None:
     values = [100.0] * 6 + [101.0] + [100.0] * 5 + [120.0] * 3
     counts = [odd("a", value, "allocations", kind=Kind.EXACT) for value in values]

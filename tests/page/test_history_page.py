@@ -45,7 +45,7 @@ def test_each_change_is_told_in_words_and_linked_to_its_commits() -> None:
         render_history_page(history_of(trend_of([(8, 0.010), (8, 0.012)])), repository=REPOSITORY)
     )
     said = " ".join(page.text.split())
-    assert "1 trend: 1 got slower at its last change" in said
+    assert "1 benchmark: 1 got slower at its last change" in said
     assert "slower +20.0 %" in said
     assert "10.00 ms to 12.00 ms" in said
     assert "7000cba..8000cba" in said

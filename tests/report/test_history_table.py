@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from benchgate.model.history import History, HistoryRun, Shift, Trend, TrendPoint
+from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoint
 from benchgate.model.run import Better
 from benchgate.report.history_table import render_history
 from benchgate.report.history_view import course, view_history
@@ -73,7 +73,7 @@ def printed(history: History = HISTORY, *, width: int | None = None, verbose: bo
 def test_a_pipe_gets_whole_lines() -> None:
     lines = printed().splitlines()
     assert lines[:5] == [
-        "2 trends: 1 got slower at its last change",
+        "2 benchmarks: 1 got slower at its last change",
         "20 runs, 2026-05-01 to 2026-05-20",
         "note: a note",
         "",
@@ -111,14 +111,42 @@ def test_a_word_says_what_a_change_means(
     shift = replace(SHIFT, worse=worse)
     trend = replace(SLOWER, unit=unit, better=better, shifts=(shift,))
     text = printed(replace(HISTORY, trends=(trend,)))
-    assert f"1 trend: 1 got {word} at its last change" in text
+    assert f"1 benchmark: 1 got {word} at its last change" in text
     assert f"  {word} +25.0 %  " in text
 
 
 def test_the_summary_says_slower_only_if_all_changes_are_about_speed() -> None:
-    memory = replace(SLOWER, metric="peak_rss", unit="B", shifts=(replace(SHIFT, worse=False),))
+    memory = replace(
+        SLOWER, benchmark="a", metric="peak_rss", unit="B", shifts=(replace(SHIFT, worse=False),)
+    )
     text = printed(replace(HISTORY, trends=(SLOWER, memory)))
-    assert text.startswith("2 trends: 1 got worse and 1 got better at their last change\n")
+    assert text.startswith("2 benchmarks: 1 got worse and 1 got better at their last change\n")
+
+
+MOVED = replace(STEADY, benchmark="new", moved=Moved(runs=4, ratio=0.52, worse=False))
+SHORT = replace(STEADY, benchmark="short", points=STEADY.points[:6], too_short=True)
+
+
+def test_what_cannot_be_told_is_not_called_unchanged() -> None:
+    text = printed(replace(HISTORY, trends=(MOVED, SHORT, STEADY)))
+    first, *_ = text.splitlines()
+    assert first == (
+        "3 benchmarks: the newest runs of 1 moved, not confirmed; too few runs to tell of 1"
+    )
+    assert "the newest 4 runs moved by -48.0 %, not confirmed" in text
+    assert "too few runs to tell" in text.split("AMD", 1)[1]
+    assert printed(replace(HISTORY, trends=(SHORT,))).startswith(
+        "1 benchmark: too few runs to tell\n"
+    )
+    assert printed(replace(HISTORY, trends=(STEADY,))).startswith("1 benchmark: none has changed\n")
+
+
+def test_a_benchmark_counts_once() -> None:
+    slower_tail = replace(SLOWER, statistic="p95")
+    text = printed(replace(HISTORY, trends=(SLOWER, slower_tail, MOVED, STEADY)))
+    assert text.startswith(
+        "3 benchmarks: 1 got slower at its last change; the newest runs of 1 moved, not confirmed\n"
+    )
 
 
 def test_verbose_tells_everything_of_each_change() -> None:

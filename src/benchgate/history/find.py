@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.gate.under_load import deciding_under_load
 from benchgate.history.order import commit_order
-from benchgate.history.trends import find_trend
+from benchgate.history.trends import LEAST_RUNS_IN_ALL, find_trend
 from benchgate.model.history import History, HistoryRun
 from benchgate.model.metrics import THROUGHPUT, TIME
 from benchgate.stats.changepoint import LONGEST_HISTORY
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from benchgate.history.order import Commit
     from benchgate.history.query import Rows, StoredRun, StoredSeries
     from benchgate.model.history import Trend
-
-_LEAST_RUNS: Final = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +210,10 @@ def _notes(
     per_machine = Counter(run.machine_key for run in runs)
     if len(per_machine) > 1:
         notes.append(f"the runs are from {len(per_machine)} machines: each has trends of its own")
-    if max(per_machine.values()) < _LEAST_RUNS:
+    if max(per_machine.values()) < LEAST_RUNS_IN_ALL:
         notes.append(
-            f"changes can be found from {_LEAST_RUNS} runs on one machine on; there are at most "
-            f"{max(per_machine.values())}"
+            f"changes can be found from {LEAST_RUNS_IN_ALL} runs on one machine on; there are at "
+            f"most {max(per_machine.values())}"
         )
     if ended := sum(one.ended for one in trends):
         notes.append(f"{counted(ended, 'trend')} ended because the work of the benchmark changed")

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.history.record import EXACT
-from benchgate.model.history import Shift, Trend, TrendPoint
+from benchgate.model.history import Moved, Shift, Trend, TrendPoint
 from benchgate.model.run import Better
-from benchgate.stats.changepoint import LONGEST_HISTORY, change_points, count_changes
+from benchgate.stats.changepoint import (
+    LEAST_EQUAL,
+    LEAST_RUNS,
+    LONGEST_HISTORY,
+    change_points,
+    count_changes,
+)
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
@@ -22,6 +28,13 @@ if TYPE_CHECKING:
     from benchgate.stats.changepoint import ChangePoint
 
 LEAST_FOR_NOISE: Final = 5
+LEAST_RUNS_IN_ALL: Final = 11
+"""The fewest runs in which `change_points` finds a change at the usual alpha."""
+
+# Newest runs that are farther from the level before than this many times the noise have moved.
+_FAR: Final = 4.0
+_LESS_KNOWN: Final = 8  # in six runs the noise is known less well
+_LEAST_SIZE: Final = 1e-9
 
 
 def find_trend(
@@ -85,7 +98,43 @@ def find_trend(
         noise_ratio=_noise_ratio(values, edges, levels),
         workload=series.workload,
         ended=ended,
+        too_short=len(values) < least_runs(series.statistic),
+        moved=_moved(values[edges[-2] :], better, margin),
     )
+
+
+def least_runs(statistic: str) -> int:
+    """The fewest runs in which a change can be found."""
+    return 2 * LEAST_EQUAL if statistic == EXACT else LEAST_RUNS_IN_ALL
+
+
+def _moved(stretch: FloatArray, better: Better, margin: float) -> Moved | None:
+    """Say whether the newest values since the last change are away from the others.
+
+    Where they begin is where two levels fit the values best.
+    """
+    n = len(stretch)
+    if n <= LEAST_FOR_NOISE:
+        return None
+    # In a long stretch, what only the first runs did was long ago.
+    first = 2 if n < 2 * LEAST_RUNS_IN_ALL else n - 2 * LEAST_RUNS
+    at = min(range(first, n), key=lambda at: _misfit(stretch[:at]) + _misfit(stretch[at:]))
+    old, new = stretch[:at], stretch[at:]
+    before, after = float(np.median(old)), float(np.median(new))
+    noise = float(robust_spread(max(old, new, key=len)[np.newaxis])[0])
+    apart = (new - before) * np.sign(after - before)
+    far = _FAR * (1 + _LESS_KNOWN / n)
+    if apart.min() < far * noise or _size(before, after) < max(margin, _LEAST_SIZE):
+        return None
+    return Moved(
+        runs=n - at,
+        ratio=_finite(after, before),
+        worse=(after > before) is (better is Better.LOWER),
+    )
+
+
+def _misfit(values: FloatArray) -> float:
+    return float(np.abs(values - np.median(values)).sum())
 
 
 def _that_matter(

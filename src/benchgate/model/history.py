@@ -78,6 +78,21 @@ class Shift(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
+class Moved(JsonObject):
+    """The newest runs are away from the level before, but are too few to confirm a change.
+
+    Attributes:
+        runs: how many they are.
+        ratio: their level, divided by the level before; None if that is 0.
+        worse: whether the metric got worse.
+    """
+
+    runs: Count
+    ratio: float | None
+    worse: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Trend(JsonObject):
     """One statistic of one benchmark, run by run, on one machine.
 
@@ -90,6 +105,8 @@ class Trend(JsonObject):
         workload: hash of the benchmark's definition, and what counted if anything did: values of
             different work are never in one trend.
         ended: whether a newer trend continues it, because the benchmark's definition has changed.
+        too_short: whether there are too few runs to find any change.
+        moved: what the newest runs show, but do not confirm; None if they show nothing.
     """
 
     benchmark: Name
@@ -104,6 +121,8 @@ class Trend(JsonObject):
     noise_ratio: NotNegative | None = None
     workload: Text = ""
     ended: bool = False
+    too_short: bool = False
+    moved: Moved | None = None
 
 
 @dataclass(frozen=True, slots=True)

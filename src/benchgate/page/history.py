@@ -24,6 +24,8 @@ SPARK: Final = (WIDTH, HEIGHT)
 _WORDS: Final = {
     Direction.WORSE: "worse",
     Direction.BETTER: "better",
+    Direction.MOVED: "not confirmed",
+    Direction.UNKNOWN: "too few runs",
     Direction.NONE: "unchanged",
 }
 
@@ -134,9 +136,14 @@ def render_history_page(
 
 
 def _counts(sections: Iterable[TrendSection]) -> list[tuple[str, str, int]]:
-    """How many trends got worse, better, and neither at their last change, with a word for each."""
+    """How many trends got worse, better, or neither at their last change, with a word for each."""
     found = Counter(one.view.direction for one in sections if one.view.is_shown)
-    return [(direction.value, word, found[direction]) for direction, word in _WORDS.items()]
+    always = {Direction.WORSE, Direction.BETTER, Direction.NONE}
+    return [
+        (direction.value, word, found[direction])
+        for direction, word in _WORDS.items()
+        if found[direction] or direction in always
+    ]
 
 
 def _caption(view: TrendView, shown: int) -> str:
@@ -147,8 +154,12 @@ def _caption(view: TrendView, shown: int) -> str:
         one = len(view.shifts) == 1
         lines = "line marks the change:" if one else "lines mark changes; the last one is"
         parts.append(f"The vertical {lines} {view.shifts[0].sentence}.")
+    elif view.trend.too_short:
+        parts.append(f"There are too few runs, {count}, to tell whether it changed.")
     else:
         parts.append(f"No change was found in {view.runs}.")
+    if view.moved:
+        parts.append(f"{view.moved[0].upper()}{view.moved[1:]}.")
     if shown < count:
         parts.append(
             f"Of {count:,} runs, {shown:,} are drawn: the newest ones, those around changes, and "

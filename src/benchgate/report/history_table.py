@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from benchgate.report.history_view import HistoryView, MachineView, ShiftView, TrendView
 
-_STYLES: Final = {Direction.WORSE: "red", Direction.BETTER: "green", Direction.NONE: ""}
+_STYLES: Final = {Direction.WORSE: "red", Direction.BETTER: "green", Direction.MOVED: "yellow"}
+_QUIET: Final = frozenset({Direction.NONE, Direction.UNKNOWN})
 _COLUMNS: Final = (
     Column("course"),
     Column("latest", right=True),
@@ -48,29 +50,34 @@ def render_history(history: HistoryView, console: Console, *, verbose: bool = Fa
 
 def _print_trends(machine: MachineView, console: Console, *, verbose: bool) -> None:
     shown = [one for one in machine.trends if verbose or one.is_shown]
-    unchanged = [one for one in shown if not one.shifts]
+    unchanged = [one for one in shown if one.direction in _QUIET]
     if console.is_terminal and not verbose and len(unchanged) > _UNCHANGED_SHOWN:
-        shown = [one for one in shown if one.shifts]
+        shown = [one for one in shown if one.direction not in _QUIET]
     if shown:
         print_columns(console, _COLUMNS, [_line(one, console, verbose=verbose) for one in shown])
     left = [one for one in machine.trends if one not in shown]
-    ended = sum(one.trend.ended for one in left)
-    tails = sum(not one.is_shown for one in left) - ended
-    steady = len(left) - ended - tails
-    told = ((steady, "trend", "that did not change"), (tails, "tail", "that did not change"))
-    said = [
-        f"{counted(n, noun)} {why}" for n, noun, why in (*told, (ended, "trend", "that ended")) if n
-    ]
+    told = Counter(_why_left(one) for one in left)
+    said = [f"{counted(n, noun)} {why}" for (noun, why), n in sorted(told.items(), reverse=True)]
     if said:
         shows = "it" if len(left) == 1 else "them"
         print_text(console, Text(f"not shown: {', '.join(said)} (-v shows {shows})", "dim"))
+
+
+def _why_left(trend: TrendView) -> tuple[str, str]:
+    """What a trend that is not shown is, and why."""
+    if trend.trend.ended:
+        return "trend", "that ended"
+    noun = "trend" if trend.is_shown else "tail"
+    if trend.direction is Direction.MOVED:
+        return noun, "whose newest runs moved, not confirmed"
+    return noun, "with too few runs to tell" if trend.trend.too_short else "that did not change"
 
 
 def _line(trend: TrendView, console: Console, *, verbose: bool) -> Line:
     levels = BLOCKS if console.encoding.lower().startswith("utf") else ASCII
     width = max(_NARROWEST, min(_WIDEST, console.width // _PART))
     last = trend.shifts[0] if trend.shifts else None
-    notes = [trend.remark]
+    notes = [trend.remark, trend.moved]
     if verbose:
         notes += [_told(one) for one in trend.shifts]
     return Line(
@@ -78,14 +85,14 @@ def _line(trend: TrendView, console: Console, *, verbose: bool) -> Line:
             sparkline(course(trend.values, width), levels),
             trend.latest,
             trend.noise,
-            last.change if last else "-",
+            last.change if last else trend.unchanged,
             last.commits if last else "",
             f"{last.day}, {last.ago}" if last else "",
             trend.name,
         ),
-        style=_STYLES[trend.direction],
+        style=_STYLES.get(trend.direction, ""),
         note="\n".join(filter(None, notes)),
-        keep=last is not None and not verbose,
+        keep=trend.direction not in _QUIET and not verbose,
     )
 
 

@@ -5,6 +5,7 @@ The strings are plain text without control characters; renderers add markup and 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -30,11 +31,13 @@ _USUAL: Final = ("time", "p25")
 
 
 class Direction(StrEnum):
-    """How the last change of a trend is to be shown."""
+    """How the last change of a trend is to be shown: that it has none, or that nobody can tell."""
 
-    NONE = "none"
     WORSE = "worse"
     BETTER = "better"
+    MOVED = "moved"
+    UNKNOWN = "unknown"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class TrendView:
         is_shown: whether it gets a line unless the user asks for all: it is not the tail of another
             one, unless it changed, and no newer trend continues it.
         remark: why it has no newer values; "" if it has.
+        moved: what the newest runs show, but do not confirm; "" if they show nothing.
         trend: the data, for drawings.
     """
 
@@ -101,12 +105,29 @@ class TrendView:
     shifts: tuple[ShiftView, ...]
     is_shown: bool
     remark: str
+    moved: str
     trend: Trend
 
     @property
     def direction(self) -> Direction:
         """Of the last change."""
-        return self.shifts[0].direction if self.shifts else Direction.NONE
+        if self.shifts:
+            return self.shifts[0].direction
+        if self.moved:
+            return Direction.MOVED
+        return Direction.UNKNOWN if self.trend.too_short else Direction.NONE
+
+    @property
+    def unchanged(self) -> str:
+        """What is said in place of the last change if there is none."""
+        return NO_CHANGE.get(self.direction, "")
+
+
+NO_CHANGE: Final = {
+    Direction.MOVED: "not confirmed",
+    Direction.UNKNOWN: "too few runs to tell",
+    Direction.NONE: "none",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +211,24 @@ def _title(history: History) -> str:
 
 
 def _summary(shown: Sequence[TrendView]) -> str:
-    worse = sum(one.direction is Direction.WORSE for one in shown)
-    better = sum(one.direction is Direction.BETTER for one in shown)
+    """Count benchmarks, each by the worst that one of its trends did."""
+    order = list(Direction)
+    found: dict[str, Direction] = {}
+    for one in shown:
+        known = found.get(one.trend.benchmark, Direction.NONE)
+        found[one.trend.benchmark] = min(known, one.direction, key=order.index)
+    count = Counter(found.values())
     trends = [one.trend for one in shown if one.shifts]
+    worse, better = count[Direction.WORSE], count[Direction.BETTER]
     parts = [(worse, words.worse_word(trends)), (better, words.better_word(trends))]
-    changed = " and ".join(f"{count} got {how}" for count, how in parts if count)
+    changed = " and ".join(f"{n} got {how}" for n, how in parts if n)
     its = "its" if worse + better == 1 else "their"
-    said = f"{changed} at {its} last change" if changed else "none has changed"
-    return f"{counted(len(shown), 'trend')}: {said}"
+    said = [f"{changed} at {its} last change"] if changed else []
+    if moved := count[Direction.MOVED]:
+        said.append(f"the newest runs of {moved} moved, not confirmed")
+    if unknown := count[Direction.UNKNOWN]:
+        said.append("too few runs to tell" + (f" of {unknown}" if unknown < len(found) else ""))
+    return f"{counted(len(found), 'benchmark')}: {'; '.join(said) or 'none has changed'}"
 
 
 def _view_machine(history: History, name: str, newest: int) -> MachineView:
@@ -230,8 +261,18 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
         shifts=shifts,
         is_shown=not trend.ended and (bool(shifts) or not is_aside),
         remark=remark,
+        moved=_moved(trend),
         trend=trend,
     )
+
+
+def _moved(trend: Trend) -> str:
+    moved = trend.moved
+    if moved is None:
+        return ""
+    runs = "newest run" if moved.runs == 1 else f"newest {moved.runs} runs"
+    far = "from 0" if moved.ratio is None else f"by {format_change(moved.ratio)}"
+    return f"the {runs} moved {far}, not confirmed"
 
 
 def _name(trend: Trend) -> str:
