@@ -239,3 +239,32 @@ def test_every_whole_number_of_a_unit_is_read(count: int, unit: str) -> None:
     assert units.parse_duration_s(f"{count}{unit}") == pytest.approx(
         count * units.parse_duration_s(f"1{unit}")
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "unit"),
+    [
+        (20, 20, ""),
+        (0.5, 0.5, ""),
+        ("20", 20, ""),
+        ("20ms", 0.02, "s"),
+        ("1m 30s", 90, "s"),
+        ("64 MiB", 64 * 2**20, "B"),
+        ("1.5MB", 1.5e6, "B"),
+        ("12 B", 12, "B"),
+        ("1000/s", 1000, "1/s"),
+        ("1 %", 0.01, ""),
+    ],
+)
+def test_a_quantity_is_a_number_with_a_unit(written: float | str, value: float, unit: str) -> None:
+    found = units.parse_quantity(written)
+    assert (found.unit, found.text) == (unit, str(written))
+    assert found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "written", ["", "fast", "-1", "20 parsecs", "1 mb", "nan", "1e3", "9" * 99]
+)
+def test_what_is_no_quantity_is_refused(written: str) -> None:
+    with pytest.raises(ValueError, match="write it as 20"):
+        units.parse_quantity(written)

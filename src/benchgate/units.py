@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,7 +25,42 @@ _BYTE_SCALE = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "
 _SPARE = 1.1
 _COUNT_SCALE = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 RATE_UNIT = "1/s"
+_DECIMAL_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
+_QUANTITY = re.compile(r"(?P<number>[0-9]{1,15}(\.[0-9]{1,15})?)(?P<unit> *[A-Za-z/%]*)", re.ASCII)
 TIME_UNITS = ("ns", "us", "ms", "s")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit as people write it.
+
+    Attributes:
+        value: in base units.
+        unit: "s", "B" or "1/s"; "" for a plain number, which has the unit of what it is compared
+            with.
+        text: as it was written.
+    """
+
+    value: float
+    unit: str
+    text: str
+
+
+def parse_quantity(written: float | str) -> Quantity:
+    """Read 20, "20ms", "64 MiB", "1000/s" or "1 %"."""
+    text = str(written).strip()
+    found = _QUANTITY.fullmatch(text)
+    unit = found["unit"].strip() if found else ""
+    sizes = {**{name: size for size, name in _BYTE_SCALE}, **_DECIMAL_BYTES}
+    if found and unit in {"", "/s", "%"}:
+        scale = 0.01 if unit == "%" else 1.0
+        return Quantity(float(found["number"]) * scale, RATE_UNIT if unit == "/s" else "", text)
+    if found and unit in sizes:
+        return Quantity(float(found["number"]) * sizes[unit], "B", text)
+    try:
+        return Quantity(parse_duration_s(text), "s", text)
+    except ValueError:
+        raise ValueError('write it as 20, "20ms", "64 MiB", "1000/s" or "1 %"') from None
 
 
 def parse_duration_s(text: str) -> float:

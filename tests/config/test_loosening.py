@@ -50,7 +50,7 @@ def found(base: str, head: str) -> list[tuple[str, str, str, str]]:
 
 
 def test_every_key_is_compared_or_said_to_be_neutral() -> None:
-    for place in TABLES.keys() - {(), ("rule",), ("waive",)}:
+    for place in TABLES.keys() - {(), ("rule",), ("limit",), ("waive",)}:
         by_row = BY_ROW if place == ("gate",) else frozenset()
         parts = (frozenset(LAXER.get(place, ())), NEUTRAL.get(place, frozenset()), by_row)
         if place[0] == "benchmark":
@@ -75,6 +75,21 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
             ("rule[0].margin", "new/*", "2 %", "50 %"),
         ),
         ("", '[gate]\ntail_margin = "10%"', ("gate.tail_margin", "", "5 %", "10 %")),
+        (
+            '[[limit]]\nbenchmark = "api/*"\nmax = "20ms"',
+            "",
+            ("limit", "api/* (time)", "at most 20ms", "none"),
+        ),
+        (
+            '[[limit]]\nbenchmark = "api/*"\nmax = "20ms"',
+            '[[limit]]\nbenchmark = "api/*"\nmax = "1s"',
+            ("limit[0]", "api/* (time)", "at most 20ms", "at most 1s"),
+        ),
+        (
+            '[[limit]]\nbenchmark = "*"\nmetric = "throughput"\nmin = "20/s"',
+            '[[limit]]\nbenchmark = "*"\nmetric = "throughput"\nmin = 10',
+            ("limit[0]", "* (throughput)", "at least 20/s", "at least 10"),
+        ),
         ("", '[gate]\ntolerance = "1%"', ("gate.tolerance", "", "0 %", "1 %")),
         ("", '[gate]\nstatistics = ["p95"]', ("gate.statistics", "", "p25, p95", "p95")),
         (

@@ -43,6 +43,18 @@ KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
             ':2: gate.rule = "lanch": must be "launch" or "classical"; did you mean \'launch\'?',
         ),
         (
+            '[[limit]]\nbenchmark = "x"',
+            ":1: limit[0]: sets no limit: `max` or `min` is missing",
+        ),
+        (
+            '[[limit]]\nbenchmark = "x"\nmax = 1\nmin = 2',
+            ":4: limit[0].min: contradicts `max`: a limit is one value",
+        ),
+        (
+            '[[limit]]\nbenchmark = "x"\nmax = "20 parsecs"',
+            ':3: limit[0].max = "20 parsecs": write it as 20, "20ms", "64 MiB", "1000/s" or "1 %"',
+        ),
+        (
             "[gate]\nfail_on = ['slower']",
             ':2: gate.fail_on[0] = "slower": must be "regressed", "improved", "failed",',
         ),
@@ -253,8 +265,8 @@ def test_the_shared_file_names_the_whole_key() -> None:
         (
             "[xyzzy]",
             (
-                "tables: gate, measure, build, baseline, benchmark, rule, waive, accept, history,"
-                " aliases"
+                "tables: gate, measure, build, baseline, benchmark, rule, limit, waive, accept,"
+                " history, aliases"
             ),
         ),
         ("[gate]\nmargin = 2", "`margin`: The smallest change of location"),

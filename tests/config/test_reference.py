@@ -31,7 +31,14 @@ def test_the_documentation_has_every_table() -> None:
 def test_every_example_is_valid(example: str) -> None:
     name = "pyproject.toml" if "[tool." in example else "benchgate.toml"
     config = loads(example, name)
-    said = (config.benchmarks, config.rules, config.waivers, config.aliases, config.accept.label)
+    said = (
+        config.benchmarks,
+        config.rules,
+        config.limits,
+        config.waivers,
+        config.aliases,
+        config.accept.label,
+    )
     assert any((*said, config.build.commands, config.history.store))
 
 

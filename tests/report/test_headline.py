@@ -245,6 +245,13 @@ def test_an_improvement_that_fails_is_to_blame() -> None:
     assert said == f"no verdict: {looks}"
 
 
+def test_what_is_over_its_limit_is_named_with_its_value() -> None:
+    over = replace(SLOW, benchmark="api", outcome=Outcome.OVER_LIMIT, statistic="median limit")
+    over = replace(over, base=0.02, head=0.023, test="limit")
+    said = of(Decision.FAIL, SAME, over)
+    assert said == "fail: 1 of 2 benchmarks is over its limit: api at 23.00 ms (limit 20.00 ms)"
+
+
 def test_few_rounds_are_why_nothing_could_be_compared() -> None:
     few = replace(FEW, notes=("too few rounds to decide: 8 rounds, and a test needs 9",))
     said = of(Decision.NO_VERDICT, few, reason=Reason.NOTHING_COMPARED)

@@ -14,9 +14,11 @@ TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.NOT_SETTLED)
 
 def test_outcomes_come_in_the_order_of_their_urgency() -> None:
     order = (
-        *(Outcome.FAILED, Outcome.REGRESSED, Outcome.MISSING, Outcome.INCOMPARABLE),
+        *(Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.MISSING),
+        Outcome.INCOMPARABLE,
         *(Outcome.BASE_FAILED, Outcome.WAIVED, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED),
         *(Outcome.NOT_SETTLED, Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED),
+        Outcome.WITHIN_LIMIT,
     )
     rows = [Row("x", outcome) for outcome in Outcome]
 
@@ -51,6 +53,7 @@ def test_what_fails_comes_first_then_what_improved_then_what_needs_a_person() ->
     assert outcomes == [
         Outcome.FAILED,
         Outcome.REGRESSED,
+        Outcome.OVER_LIMIT,
         Outcome.IMPROVED,
         Outcome.MISSING,
         Outcome.INCOMPARABLE,

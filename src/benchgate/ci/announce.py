@@ -32,7 +32,7 @@ USUAL_ENVIRONMENT: Final = "linux-x86_64"
 """The kind of GitHub's own Linux runners, on which most jobs run."""
 
 _FORBIDDEN: Final = 403
-_WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED})
+_WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT})
 _NAME_LIMIT: Final = 200
 _PUBLISHES: Final = "a second workflow with `benchgate publish` can comment"
 _DEFINED_HERE: Final = "The benchmark is defined here. The cause may be in any line of this change."

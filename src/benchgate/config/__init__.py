@@ -11,7 +11,7 @@ from benchgate.config.resolved import Config, Sides
 from benchgate.config.rules import RowPolicy, matches
 from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.config.suite_benchmark import SuiteBenchmark
-from benchgate.config.tables import Accept, Baseline, Gate, Rule, Waive
+from benchgate.config.tables import Accept, Baseline, Gate, Limit, Rule, Waive
 
 __all__ = [
     "Accept",
@@ -22,6 +22,7 @@ __all__ = [
     "Config",
     "FunctionBenchmarks",
     "Gate",
+    "Limit",
     "Measure",
     "PythonBenchmark",
     "RowPolicy",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchgate.config.benchmarks import Benchmark
     from benchgate.config.measurement import Measure
-    from benchgate.config.tables import Baseline, Gate, Rule, Settings, Waive
+    from benchgate.config.tables import Baseline, Gate, Limit, Rule, Settings, Waive
     from benchgate.tables.document import KeyPath
 
 RULE_SETTINGS = ("margin", "tail_margin", "statistics", "settle", "metrics", "tolerance")
@@ -31,6 +31,7 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
         *_scenarios(settings.benchmarks),
         *_outputs(settings.benchmarks),
         *_rules(settings.rules),
+        *_limits(settings.limits),
         *_waivers(settings.waivers),
         *_aliases(dict(settings.aliases)),
     )
@@ -157,6 +158,16 @@ def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
                 "delete `metric`, or write two rules",
                 rule.metrics,
             )
+
+
+def _limits(limits: tuple[Limit, ...]) -> Iterator[Problem]:
+    for index, limit in enumerate(limits):
+        if limit.max is None and limit.min is None:
+            why = "sets no limit: `max` or `min` is missing"
+            yield Problem(("limit", index), why, 'write for example max = "20ms"')
+        if limit.max is not None and limit.min is not None:
+            why = "contradicts `max`: a limit is one value"
+            yield Problem(("limit", index, "min"), why, "write two limits")
 
 
 def _waivers(waivers: tuple[Waive, ...]) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ _BENCHMARK: Final = "benchmark"
 
 LAYOUT: Final = Layout(
     TABLES,
-    frozenset({_BENCHMARK, "rule", "waive"}),
+    frozenset({_BENCHMARK, "rule", "limit", "waive"}),
     "docs/configuration.md",
     kinds=Kinds(
         _BENCHMARK,

@@ -60,6 +60,7 @@ def loosening(
     return (
         *_table(base, head, "gate"),
         *_rows(base, head, ids),
+        *_limits(base, head),
         *_waivers(base, head, accepted),
         *_table(base, head, "accept"),
         *_table(base, head, "baseline"),
@@ -109,6 +110,28 @@ def _loosened(
         place=head.origin.file_and_line(path),
         in_force=DECIDED_BY[str(path[0])] is Side.HEAD,
     )
+
+
+def _limits(base: Config, head: Config) -> Iterator[PolicyChange]:
+    """Find limits of the base that the head lacks, or sets less strictly."""
+    renamed = old_ids(base, head)
+    kept = {
+        (renamed.get(one.benchmark, one.benchmark), one.metric, one.statistic, one.max is None): (
+            index,
+            one,
+        )
+        for index, one in enumerate(head.limits)
+    }
+    for was in base.limits:
+        is_min = was.max is None
+        key = (was.benchmark, was.metric, was.statistic, is_min)
+        index, now = kept.get(key, (None, None))
+        sign = -1 if is_min else 1
+        if now and sign * now.bound.value <= sign * was.bound.value:
+            continue
+        path = ("limit",) if index is None else ("limit", index)
+        about = f"{was.benchmark} ({was.metric})"
+        yield _loosened(head, path, was.words, now.words if now else _NOTHING, about=about)
 
 
 def brings_waivers(base: Config, head: Config) -> bool:

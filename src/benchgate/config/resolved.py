@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.config.measurement import Build, Measure
     from benchgate.config.origin import Origin
     from benchgate.config.rules import RowPolicy
-    from benchgate.config.tables import Accept, Baseline, Gate, HistoryTable, Rule, Waive
+    from benchgate.config.tables import Accept, Baseline, Gate, HistoryTable, Limit, Rule, Waive
     from benchgate.errors import ConfigError
     from benchgate.model.policy import Acceptance, Options
     from benchgate.tables.problems import Problem
@@ -42,6 +42,7 @@ class Side(StrEnum):
 DECIDED_BY: Mapping[str, Side] = {
     "gate": Side.BASE,
     "rule": Side.BASE,
+    "limit": Side.BASE,
     "waive": Side.BASE,
     "accept": Side.BASE,
     "baseline": Side.BASE,
@@ -81,6 +82,7 @@ class Config:
     Attributes:
         benchmarks: in the order in which they are written.
         rules: exceptions from the gate's settings; later ones override earlier ones.
+        limits: values that no benchmark may exceed; of several, the last one counts.
         waivers: regressions and removals that are permitted; one that matches a row is enough.
         accept: how the waivers of a pull request can count before they are merged.
         aliases: old id to new id of each renamed benchmark; there are no chains of aliases.
@@ -97,6 +99,7 @@ class Config:
     baseline: Baseline
     benchmarks: tuple[Benchmark, ...]
     rules: tuple[Rule, ...]
+    limits: tuple[Limit, ...]
     waivers: tuple[Waive, ...]
     accept: Accept
     aliases: Mapping[str, str]
@@ -160,11 +163,12 @@ class Config:
         """
         return (
             *self._unmatched("rule", self.rules, ids),
+            *self._unmatched("limit", self.limits, ids),
             *self._unmatched("waive", self.waivers, ids),
         )
 
     def _unmatched(
-        self, table: str, entries: Iterable[Rule | Waive], ids: Sequence[str]
+        self, table: str, entries: Iterable[Rule | Limit | Waive], ids: Sequence[str]
     ) -> Iterator[str]:
         for index, entry in enumerate(entries):
             if getattr(entry, "outcome", "") == "missing":

@@ -18,10 +18,10 @@ from benchgate.config.measurement import Build, Measure
 from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.tables import fields
 from benchgate.tables.fields import Table
-from benchgate.units import format_percent
+from benchgate.units import Quantity, format_percent
 
 MOST_RULES = 500
-"""Most entries of [[rule]], and of [[waive]]: each is compared with every benchmark."""
+"""Most entries of [[rule]], [[limit]] and [[waive]]: each is compared with every benchmark."""
 
 
 class Gate(Table):
@@ -159,6 +159,38 @@ class Rule(_Selection):
     tolerance: fields.Tolerance | None = Field(default=None, description="As in `[gate]`.")
 
 
+class Limit(_Selection):
+    """What a metric of some benchmarks must not exceed, whatever the base measures."""
+
+    metric: fields.Text = Field(default="time", description="The metric's name.")
+    statistic: fields.Statistic = Field(
+        default="median",
+        description="The statistic of a launch that is compared with the limit. A metric with one"
+        " value in each launch has no other.",
+    )
+    max: fields.Limit | None = Field(
+        default=None,
+        description='The largest value: `"20ms"`, `"64 MiB"`, `"1 %"`, or a number in the unit of'
+        " the metric.",
+    )
+    min: fields.Limit | None = Field(
+        default=None, description='The smallest value, such as `"1000/s"` for a throughput.'
+    )
+
+    @property
+    def bound(self) -> Quantity:
+        """The one value that it has."""
+        found = self.max or self.min
+        if found is None:
+            raise ValueError("a limit has a `max` or a `min`")
+        return found
+
+    @property
+    def words(self) -> str:
+        """The limit in words."""
+        return f"{'at most' if self.max else 'at least'} {self.bound.text}"
+
+
 class Accept(Table):
     """Ways to make the waivers of a pull request count before they are merged."""
 
@@ -221,6 +253,13 @@ class Settings(Table):
         alias="rule",
         description="Exceptions to `[gate]`; later ones win, key by key.",
     )
+    limits: Annotated[tuple[Limit, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(),
+        max_length=MOST_RULES,
+        alias="limit",
+        description="What metrics must not exceed, whatever the base measures; of several for one"
+        " statistic, the last one counts.",
+    )
     waivers: Annotated[tuple[Waive, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
         max_length=MOST_RULES,
@@ -247,6 +286,7 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("baseline",): Baseline,
     **{("benchmark", kind): table for kind, table in KINDS.items()},
     ("rule",): Rule,
+    ("limit",): Limit,
     ("waive",): Waive,
     ("accept",): Accept,
     ("history",): HistoryTable,

@@ -233,8 +233,8 @@ def gather(
         pair=pair,
         metric=head.metric,
         statistic=statistic,
-        base=_statistic([x.samples for x in base_launches], statistic),
-        head=_statistic([x.samples for x in head_launches], statistic),
+        base=statistic_of([x.samples for x in base_launches], statistic),
+        head=statistic_of([x.samples for x in head_launches], statistic),
         paired=paired,
         margin=margin,
         settles=settles,
@@ -277,7 +277,7 @@ def _tail_obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str 
     return None
 
 
-def _statistic(launches: Sequence[FloatArray], statistic: str) -> FloatArray:
+def statistic_of(launches: Sequence[FloatArray], statistic: str) -> FloatArray:
     """Compute a statistic of each launch; launches may differ in length."""
     if not launches:
         return np.empty(0)

@@ -16,6 +16,7 @@ from benchgate.gate.error_rates import ALPHA_SHARE, without_failed_requests
 from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
 from benchgate.gate.findings import within_clock
 from benchgate.gate.in_waves import judge_in_waves
+from benchgate.gate.limits import limit_rows
 from benchgate.gate.pair_rows import Terms, rows_of_pair
 from benchgate.gate.rows import (
     tested_row,
@@ -146,6 +147,8 @@ def gather_rows(
     rows: list[Row] = []
     evidences: list[Evidence] = []
     for one in pairs:
+        if one.head and one.head.status is Status.OK:
+            rows += limit_rows(one, one.head, config)
         if one.base and one.head and Status.FAILED not in {one.base.status, one.head.status}:
             untested, sampled = rows_of_pair(one, one.base, one.head, terms)
             rows += untested

@@ -9,8 +9,10 @@ class Outcome(StrEnum):
     """The decision about one row."""
 
     REGRESSED = "regressed"
+    OVER_LIMIT = "over limit"
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
+    WITHIN_LIMIT = "within limit"
     INCONCLUSIVE = "inconclusive"
     NOT_SETTLED = "not settled"
     NOT_TESTED = "not tested"

@@ -194,7 +194,8 @@ class Row(JsonObject):
         margin: the smallest change that matters, as a fraction.
         p, p_adjusted: one-sided, of the test that decided; None on rows that were not confirmed.
         launches: how many of base and head the decision rests on.
-        test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold".
+        test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold"; "limit" on a row that
+            compares the head with a limit: `base` is the limit then.
         detectable: the smallest detectable ratio, given as a ratio above 1.
         rounds_needed: how many more rounds would settle an open row, whether planned or not.
         unconfirmed: for a row that looked worse, but was neither confirmed nor cleared before
@@ -252,9 +253,18 @@ class Row(JsonObject):
         return is_tail(self.metric, self.statistic)
 
     @property
+    def is_limit(self) -> bool:
+        """Whether the row compares the head with a limit, not with the base."""
+        return self.test == "limit"
+
+    @property
     def is_minor(self) -> bool:
         """Whether the row stands for its benchmark only if it is decided, or is the only one."""
-        return self.is_tail or (self.metric == ERROR_RATIO.name and self.test == "exact")
+        return (
+            self.is_tail
+            or self.is_limit
+            or (self.metric == ERROR_RATIO.name and self.test == "exact")
+        )
 
     @property
     def is_typical(self) -> bool:
@@ -266,7 +276,10 @@ class Row(JsonObject):
         """The outcome as `fail_on` names it.
 
         A row that should be settled but was measured in too few rounds for a test is inconclusive.
+        What is over its limit has regressed.
         """
+        if self.outcome is Outcome.OVER_LIMIT:
+            return Outcome.REGRESSED
         is_short = self.outcome is Outcome.NOT_TESTED and self.is_typical and all(self.launches)
         return Outcome.INCONCLUSIVE if is_short else self.outcome
 

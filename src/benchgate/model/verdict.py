@@ -119,7 +119,8 @@ class Verdict(JsonObject):
 
 def compared_benchmarks(rows: Iterable[Row]) -> int:
     """How many benchmarks have at least one row in which the two arms were compared."""
-    return len({row.benchmark for row in rows if row.outcome in COMPARED and not row.excused})
+    compared = (row for row in rows if row.outcome in COMPARED and not row.is_limit)
+    return len({row.benchmark for row in compared if not row.excused})
 
 
 def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:

@@ -17,6 +17,7 @@ _FAILED, _WORSE, _BETTER, _OPEN = "\u2715", "!", "\u2605", "?"
 OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.FAILED: _FAILED,
     Outcome.REGRESSED: _WORSE,
+    Outcome.OVER_LIMIT: _WORSE,
     Outcome.MISSING: "\u2205",
     Outcome.INCOMPARABLE: "\u2260",
     Outcome.BASE_FAILED: _FAILED,
@@ -27,4 +28,5 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.IMPROVED: _BETTER,
     Outcome.NEW: "+",
     Outcome.UNCHANGED: "=",
+    Outcome.WITHIN_LIMIT: "=",
 }

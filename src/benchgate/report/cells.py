@@ -16,6 +16,7 @@ WARNING_SIGN = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 _OUTCOME_ICONS = {
     Outcome.FAILED: "\N{CROSS MARK}",
     Outcome.REGRESSED: "\N{LARGE RED CIRCLE}",
+    Outcome.OVER_LIMIT: "\N{LARGE RED CIRCLE}",
     Outcome.IMPROVED: "\N{LARGE GREEN CIRCLE}",
     Outcome.MISSING: WARNING_SIGN,
     Outcome.INCOMPARABLE: WARNING_SIGN,
@@ -26,6 +27,7 @@ _OUTCOME_ICONS = {
     Outcome.NOT_SETTLED: "\N{MEDIUM WHITE CIRCLE}",
     Outcome.NEW: "\N{SQUARED NEW}",
     Outcome.UNCHANGED: "\N{WHITE HEAVY CHECK MARK}",
+    Outcome.WITHIN_LIMIT: "\N{WHITE HEAVY CHECK MARK}",
 }
 # Of the others, a number in bold would look as if it were known.
 _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})

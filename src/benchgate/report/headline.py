@@ -24,7 +24,7 @@ _NAME_LIMIT = 60
 _HEADING_LIMIT = 160
 _NAMES_SHOWN = 3
 _BROKEN = (Outcome.FAILED, Outcome.MISSING, Outcome.BASE_FAILED)
-_BAD = (Outcome.REGRESSED, *_BROKEN, Outcome.WAIVED)
+_BAD = (Outcome.REGRESSED, Outcome.OVER_LIMIT, *_BROKEN, Outcome.WAIVED)
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED)
 _GOOD = (Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.NEW)
 _UNFINISHED = (*_BROKEN, *_OPEN)
@@ -193,6 +193,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         Outcome.REGRESSED: f"{looks} {worse}",
         Outcome.IMPROVED: f"{looks} {words.better_word(rows)}",
         Outcome.WAIVED: f"{verb} {worse} and waived",
+        Outcome.OVER_LIMIT: "is over its limit" if one else "are over their limits",
         Outcome.FAILED: "failed to run",
         Outcome.MISSING: f"{verb} missing from the head",
         Outcome.BASE_FAILED: "failed on the base and could not be compared",
@@ -203,6 +204,10 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         was, does = ("was", "does") if one else ("were", "do")
         what = f"{was} removed" if excused is Outcome.MISSING else f"{does} different work"
         return f"{len(rows)} of {_benchmarks(total)} {what}, which is waived: {_names(rows)}"
+    if outcome is Outcome.OVER_LIMIT:
+        limit, value = words.sides(rows[0])
+        over = f"{_subject(rows[0])} at {value} (limit {limit})"
+        return f"{start}{': ' if one else ', most of all '}{over}"
     if outcome not in {Outcome.REGRESSED, Outcome.WAIVED, Outcome.IMPROVED}:
         return f"{start}: {_names(rows)}"
     most = rows[-1] if outcome is Outcome.IMPROVED else rows[0]

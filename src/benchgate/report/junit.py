@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _State: TypeAlias = Literal["passed", "failure", "error", "skipped"]
 _SUITE: Final = "benchgate"
 _HOST: Final = "localhost"  # what the schema says if the name is not known: results hold none
-_SHOWN_TO_BE_FINE: Final = frozenset({Outcome.UNCHANGED, Outcome.IMPROVED})
+_SHOWN_TO_BE_FINE: Final = frozenset({Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.WITHIN_LIMIT})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ORDER = (
     Outcome.FAILED,
     Outcome.REGRESSED,
+    Outcome.OVER_LIMIT,
     Outcome.MISSING,
     Outcome.INCOMPARABLE,
     Outcome.BASE_FAILED,
@@ -29,11 +30,12 @@ ORDER = (
     Outcome.IMPROVED,
     Outcome.NEW,
     Outcome.UNCHANGED,
+    Outcome.WITHIN_LIMIT,
 )
 """What matters most comes first, among what is shown and among what is folded."""
 
 _RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
-_WRONG = frozenset({Outcome.FAILED, Outcome.REGRESSED})
+_WRONG = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT})
 _FOR_A_PERSON = frozenset(
     {Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED}
 )

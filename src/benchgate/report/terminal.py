@@ -28,6 +28,7 @@ _DECISION_STYLES = {
 _OUTCOME_STYLES = {
     Outcome.FAILED: "bold red",
     Outcome.REGRESSED: "bold red",
+    Outcome.OVER_LIMIT: "bold red",
     Outcome.MISSING: "yellow",
     Outcome.INCOMPARABLE: "yellow",
     Outcome.BASE_FAILED: "yellow",

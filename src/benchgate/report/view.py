@@ -41,7 +41,9 @@ NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
 _SECONDS: Final = len("2026-01-31T09:30:00")
 _NAMES_REPEATED: Final = 3
-_REPEATED: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.INCONCLUSIVE})
+_REPEATED: Final = frozenset(
+    {Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.INCONCLUSIVE}
+)
 
 
 @dataclass(frozen=True, slots=True)

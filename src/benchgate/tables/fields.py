@@ -22,7 +22,12 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from benchgate.units import parse_duration_s, parse_ratio_change
+from benchgate.units import (
+    Quantity,
+    parse_duration_s,
+    parse_quantity,
+    parse_ratio_change,
+)
 
 PLACEHOLDERS = ("root", "env", "sha")
 SHELL = ("/bin/sh", "-c")
@@ -155,6 +160,12 @@ def _text(value: object, otherwise: str) -> str:
     return value
 
 
+def _quantity(value: object) -> Quantity:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError('must be a number, or text such as "20ms"')  # noqa: TRY004 - as above
+    return parse_quantity(value)
+
+
 def as_tuple(value: object) -> object:
     """Make a list from TOML immutable; leave anything else for pydantic to check."""
     return tuple(value) if isinstance(value, list) else value
@@ -236,6 +247,11 @@ _COUNT = {"type": "integer", "minimum": 0}
 
 Duration = Annotated[
     float, BeforeValidator(duration_s), WithJsonSchema({"type": "string", "format": "duration"})
+]
+Limit = Annotated[
+    Quantity,
+    BeforeValidator(_quantity),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}),
 ]
 Margin = Annotated[float, BeforeValidator(margin_ratio), WithJsonSchema(_PERCENTAGE)]
 Tolerance = Annotated[float, BeforeValidator(tolerance_ratio), WithJsonSchema(_PERCENTAGE)]

@@ -79,5 +79,5 @@
 
   // What a reader most probably came for is open.
   const first = all[0];
-  if (["regressed", "failed"].includes(first.outcome) && !location.hash) first.section.open = true;
+  if (["regressed", "over limit", "failed"].includes(first.outcome) && !location.hash) first.section.open = true;
 })();

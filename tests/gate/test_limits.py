@@ -1,0 +1,126 @@
+"""Absolute limits: what the head must not exceed, whatever the base measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.gate.conclude import Terms, conclude
+from benchgate.model.metrics import ERROR_RATIO
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
+from benchgate.model.verdict import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
+
+SIZE = Metric("size", "B", kind=Kind.EXACT)
+RATE = Metric("throughput", "1/s", Better.HIGHER)
+STEADY = [19.0e-3, 19.1e-3, 19.2e-3, 19.3e-3, 19.4e-3, 19.5e-3, 19.6e-3]
+
+
+@pytest.fixture
+def limited(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> Callable[..., Row | None]:
+    """Judge a head by a limit; the base is the same."""
+
+    def make(limit: str, values: list[float] | list[list[float]], metric: Metric) -> Row | None:
+        side = bench("api/users", values, metric=metric)
+        toml = f'[[limit]]\nbenchmark = "api/*"\nmetric = "{metric.name}"\n{limit}'
+        rows = judged([side], [side], toml).rows
+        return next((row for row in rows if row.is_limit), None)
+
+    return make
+
+
+TIME = Metric("time", "s")
+
+
+@pytest.mark.parametrize(
+    ("limit", "values", "metric", "outcome"),
+    [
+        ('max = "20ms"', STEADY, TIME, Outcome.WITHIN_LIMIT),
+        ('max = "19.6ms"', STEADY, TIME, Outcome.WITHIN_LIMIT),
+        ('max = "19.55ms"', STEADY, TIME, Outcome.INCONCLUSIVE),
+        ('max = "19.0ms"', STEADY, TIME, Outcome.INCONCLUSIVE),
+        ('max = "18.9ms"', STEADY, TIME, Outcome.OVER_LIMIT),
+        ("max = 0.02", STEADY, TIME, Outcome.WITHIN_LIMIT),
+        ('min = "18ms"', STEADY, TIME, Outcome.WITHIN_LIMIT),
+        ('max = "18ms"', STEADY[:5], TIME, Outcome.NOT_TESTED),
+        ('max = "1MB"', STEADY, TIME, Outcome.NOT_TESTED),
+        ('max = "20ms"', [0.0] * 7, TIME, Outcome.NOT_TESTED),
+        ('min = "1000/s"', [900.0, 901, 902, 903, 904, 905], RATE, Outcome.OVER_LIMIT),
+        ('min = "900/s"', [900.0, 901, 902, 903, 904, 905], RATE, Outcome.WITHIN_LIMIT),
+        ('max = "64 KiB"', [65536.0], SIZE, Outcome.WITHIN_LIMIT),
+        ('max = "64 kB"', [65536.0], SIZE, Outcome.OVER_LIMIT),
+        ('max = "1 %"', [0.02], ERROR_RATIO, Outcome.OVER_LIMIT),
+        ("max = 0", [0.0], ERROR_RATIO, Outcome.WITHIN_LIMIT),
+        ("max = 0", [0.01], ERROR_RATIO, Outcome.OVER_LIMIT),
+    ],
+)
+def test_the_interval_decides(
+    limited: Callable[..., Row | None],
+    limit: str,
+    values: list[float],
+    metric: Metric,
+    outcome: Outcome,
+) -> None:
+    row = limited(limit, values, metric)
+    assert row is not None
+    assert row.outcome is outcome
+    assert row.notes[0].startswith("the limit is at ")
+
+
+def test_the_row_tells_the_limit_the_value_and_the_interval(
+    limited: Callable[..., Row | None],
+) -> None:
+    row = limited('statistic = "p95"\nmax = "10ms"', [[x, 2 * x] for x in STEADY], TIME)
+    assert row is not None
+    assert (row.statistic, row.base, row.head) == ("p95 limit", 0.01, 2 * STEADY[3])
+    assert row.ratio == pytest.approx(3.86)
+    assert row.interval == pytest.approx((3.8, 3.92))
+
+
+def test_what_has_no_such_metric_has_no_row(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    side = bench("api/users", STEADY)
+    other = bench("db/users", STEADY)
+    broken = BenchmarkResult("api/gone", "w", Tier.LOCKSTEP, (), Status.FAILED, "boom")
+    arm = [side, other, broken]
+    toml = '[[limit]]\nbenchmark = "api/*"\nmetric = "size"\nmax = 1'
+    assert not any(row.is_limit for row in judged(arm, arm, toml).rows)
+    toml = '[[limit]]\nbenchmark = "api/*"\nmax = "1s"'
+    rows = judged(arm, arm, toml).rows
+    assert [row.benchmark for row in rows if row.is_limit] == ["api/users"]
+
+
+def test_the_last_limit_counts(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    side = bench("api/users", STEADY)
+    limits = '[[limit]]\nbenchmark = "*"\nmax = "1ms"\n[[limit]]\nbenchmark = "api/*"\nmax = "1s"'
+    rows = [row for row in judged([side], [side], limits).rows if row.is_limit]
+    assert [row.outcome for row in rows] == [Outcome.WITHIN_LIMIT]
+
+
+@pytest.mark.parametrize(
+    ("limit", "decision", "code"), [("1ms", Decision.FAIL, 3), ("1s", Decision.NO_VERDICT, 4)]
+)
+def test_a_limit_fails_a_new_benchmark_and_stands_for_no_comparison(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    limit: str,
+    decision: Decision,
+    code: int,
+) -> None:
+    toml = f'[[limit]]\nbenchmark = "*"\nmax = "{limit}"'
+    found = conclude(judged([], [bench("new", STEADY)], toml).rows, Terms(("regressed",), 0))
+    assert (found.decision, found.exit_code) == (decision, code)
+    reported = conclude(judged([], [bench("new", STEADY)], toml).rows, Terms((), 0))
+    assert reported.decision is Decision.NO_VERDICT
