@@ -9,14 +9,14 @@ import pytest
 
 from benchgate.gate.which_metrics import ONLY_SHOWN, deciding
 from benchgate.model.metrics import CPU_TIME, TIME
-from benchgate.model.run import Better, Metric, Tier
+from benchgate.model.run import BenchmarkResult, Better, Metric, Tier
 from benchgate.report.ordering import by_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.run import BenchmarkResult
+    from benchgate.model.run import Series
 
 RATE = Metric("throughput", "1/s", Better.HIGHER)
 SIZE = Metric("B/op", "B")
@@ -94,3 +94,33 @@ def test_a_metric_that_nobody_measured_names_those_that_there_are(
     toml = '[gate]\nmetrics = ["B/op"]'
     row = next(row for row in judged([side], [side], toml, paired=False).rows if row.decides)
     assert row.notes == ("B/op was not measured; there is time, throughput: name it in `metrics`",)
+
+
+@pytest.mark.parametrize(
+    ("sides", "unit", "test"),
+    [
+        (([2.0] * 5, [100.0] * 5), "", "exact"),
+        (([200.0, 201.0] * 3, [900.0] * 6), "B", "exact"),
+        (([2.0] * 5, [2.0, 3.0, 2.0, 2.0, 2.0]), "", None),
+        (([2.0] * 5, [100.0] * 5), "s", None),
+    ],
+)
+def test_a_metric_that_does_not_vary_is_marked_although_it_does_not_decide(
+    series: Callable[..., Series],
+    judged: Callable[..., Judgment],
+    sides: tuple[list[float], list[float]],
+    unit: str,
+    test: str | None,
+) -> None:
+    arms = [
+        BenchmarkResult(
+            "b",
+            "w",
+            Tier.STORED,
+            (series([1.0] * 5), series(values, metric=Metric("allocs/op", unit))),
+        )
+        for values in sides
+    ]
+    rows = judged([arms[0]], [arms[1]], paired=False).rows
+    (row,) = (row for row in rows if row.metric == "allocs/op")
+    assert (row.decides, row.test) == (False, test)

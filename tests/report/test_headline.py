@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.run import Source
+from benchgate.model.run import Better, Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import heading, headline
 
@@ -250,6 +250,26 @@ def test_what_is_over_its_limit_is_named_with_its_value() -> None:
     over = replace(over, base=0.02, head=0.023, test="limit")
     said = of(Decision.FAIL, SAME, over)
     assert said == "fail: 1 of 2 benchmarks is over its limit: api at 23.00 ms (limit 20.00 ms)"
+
+
+def test_exact_metrics_that_got_worse_are_in_the_first_line_although_they_do_not_decide() -> None:
+    more = replace(SAME, metric="allocs/op", unit="", decides=False, test="exact", interval=None)
+    more = replace(more, outcome=Outcome.NOT_TESTED, base=2.0, head=100.0, ratio=50.0)
+    unchanged = "pass: nothing got slower: 1 benchmark unchanged within 2 %"
+    said = "worse, but not in `metrics`: same (allocs/op) by a factor of 50.00"
+    assert of(Decision.PASS, SAME, more) == f"{unchanged}; {said}"
+    from_zero = replace(more, base=0.0, head=3.0, ratio=None)
+    of_zero = of(Decision.PASS, SAME, from_zero)
+    assert of_zero == f"{unchanged}; worse, but not in `metrics`: same (allocs/op) from 0 to 3"
+    for quiet in (
+        replace(more, ratio=0.5, head=1.0),
+        replace(more, ratio=1.01, head=2.02),
+        replace(more, test=None),
+        replace(more, better=Better.HIGHER),
+    ):
+        assert of(Decision.PASS, SAME, quiet) == unchanged
+    both = of(Decision.PASS, SAME, more, replace(more, metric="B/op", ratio=8.0))
+    assert both == f"{unchanged}; {said}, and 1 more"
 
 
 def test_few_rounds_are_why_nothing_could_be_compared() -> None:

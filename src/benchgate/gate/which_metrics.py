@@ -16,6 +16,7 @@ from benchgate.model.metrics import ERROR_RATIO, MEASURED, THROUGHPUT, TIME
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import VALUE, Row
 from benchgate.model.run import Kind, Tier
+from benchgate.units import RATE_UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Pair
     from benchgate.model.run import BenchmarkResult, Run, Series
 
+_EXACT_SPREAD = 0.01
 ONLY_SHOWN = "only shown: it decides if `metrics` in the configuration names it"
 
 
@@ -128,10 +130,22 @@ def _shown_row(one: Pair, before: Series, after: Series, *, paired: bool) -> Row
         ratio=ratio if math.isfinite(ratio) else None,
         launches=(len(before.launches), len(after.launches)),
         decides=False,
+        test="exact" if _are_exact(before, after) else None,
         notes=(ONLY_SHOWN, *notes_of(one, metric.name)),
         **sides(base, head, ratio),
         **about(one, paired=paired),
     )
+
+
+def _are_exact(before: Series, after: Series) -> bool:
+    """Whether a change is known without a test: no clock is read, and neither side varies."""
+    if before.metric.unit in {"s", RATE_UNIT}:
+        return False
+    for series in (before, after):
+        values = np.concatenate([launch.samples for launch in series.launches])
+        if values.max() - values.min() > _EXACT_SPREAD * abs(values.max()):
+            return False
+    return True
 
 
 def _statistic(one: Pair, kind: Kind) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import VALUE, ConfirmationCost, Row
+from benchgate.model.run import Better
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason, decided_benchmarks
 from benchgate.report import words
 from benchgate.report.escape import plain_line
@@ -23,6 +24,7 @@ _NAME_LIMIT = 60
 # Two lines of a heading on GitHub.
 _HEADING_LIMIT = 160
 _NAMES_SHOWN = 3
+_CLEARLY = 1.02
 _BROKEN = (Outcome.FAILED, Outcome.MISSING, Outcome.BASE_FAILED)
 _BAD = (Outcome.REGRESSED, Outcome.OVER_LIMIT, *_BROKEN, Outcome.WAIVED)
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED)
@@ -63,7 +65,24 @@ def _clauses_of(verdict: Verdict) -> list[str]:
         if any(row.outcome is outcome for row in leading)
     }
     first, *rest = _SENTENCES[verdict.decision](verdict, groups) or [""]
-    return [f"{verdict.decision.value}: {first}", *rest]
+    return [f"{verdict.decision.value}: {first}", *_undecided(verdict.rows), *rest]
+
+
+def _undecided(rows: Iterable[Row]) -> list[str]:
+    """Name the exact metrics that got clearly worse although they do not decide."""
+    worse = worst_first([row for row in rows if not row.decides and _is_exactly_worse(row)])
+    if not worse:
+        return []
+    more = f", and {len(worse) - 1} more" if len(worse) > 1 else ""
+    return [f"worse, but not in `metrics`: {_changed(worse[0])}{more}"]
+
+
+def _is_exactly_worse(row: Row) -> bool:
+    if row.test != "exact" or row.base is None or row.head is None:
+        return False
+    if row.worse_ratio is None:  # from 0
+        return row.better is Better.LOWER and row.head > row.base
+    return row.worse_ratio >= _CLEARLY
 
 
 def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
