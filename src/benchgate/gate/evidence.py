@@ -248,7 +248,7 @@ def _are_tied(values: FloatArray, margin: float) -> bool:
     ordered = sorted(values.tolist())  # of few values faster than numpy
     near = margin / 100 * ordered[len(ordered) // 2]
     apart = sum(after - before > near for before, after in pairwise(ordered))
-    return 2 * apart < len(ordered)
+    return bool(2 * apart < len(ordered))
 
 
 def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
