@@ -15,6 +15,7 @@ from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_load import AB, AUTOCANNON, K6, LOCUST, PGBENCH, WRK
 from tests.formats.cases_python import ASV, PYPERF
+from tests.formats.cases_rust import CRITERION_TEXT, DIVAN, GUNGRAUN
 from tests.formats.cases_services import BENCHER, CUSTOM
 
 PYTEST_BENCHMARK = [
@@ -70,6 +71,9 @@ CASES = [
     *GOOGLE_BENCHMARK,
     *LIBTEST,
     *CRITERION,
+    *CRITERION_TEXT,
+    *DIVAN,
+    *GUNGRAUN,
     *CATCH2,
     *JMH,
     *BENCHMARKDOTNET,

@@ -257,11 +257,22 @@ def test_a_project_without_a_suite(find: Find, files: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("crate", "tool"),
+    [("divan", "divan"), ("iai-callgrind", "gungraun"), ("gungraun", "gungraun")],
+)
+def test_finds_benchmarks_of_rust_that_print_a_table(find: Find, crate: str, tool: str) -> None:
+    manifest = f"[package]\n[dev-dependencies]\n{crate} = '0.1'\n{BENCH}"
+    (suite,) = find({"Cargo.toml": manifest, "benches/b.rs": ""}).suites
+    assert suite.table["format"] == tool
+    assert str(suite.table["suite"]).endswith(" --bench parse --bench b")
+
+
+@pytest.mark.parametrize(
     ("files", "sentence"),
     [
         (
-            {"Cargo.toml": "[package]\n[dev-dependencies]\ndivan = '0.1'\n"},
-            "benchgate does not read what divan prints.",
+            {"Cargo.toml": "[package]\n[dev-dependencies]\niai = '0.1'\n"},
+            "benchgate does not read what iai prints.",
         ),
         (
             {"CMakeLists.txt": "target_link_libraries(${name} benchmark::benchmark)\n"},

@@ -117,6 +117,8 @@ TOOLS: Final = {
         ("cargo", "/usr/share/cargo/registry/criterion-0.3.6"),
         not_checked="its crates compile for a minute on each side",
     ),
+    "divan": Tool("divan", absent="it comes from crates.io", sample="divan/readme.txt"),
+    "gungraun": Tool("gungraun", absent="it comes from crates.io", sample="gungraun/first.txt"),
     "`#[bench]` of Rust": Tool("libtest", {"count": (_TIME,)}, ("cargo",)),
     "hyperfine": Tool("hyperfine", {"sort": (_TIME,)}, ("hyperfine",)),
     "wrk": Tool(

@@ -1,4 +1,4 @@
-"""Criterion.rs: the folder `target/criterion`, or a part of it.
+"""Criterion.rs: the folder `target/criterion`, or a part of it; or what a benchmark prints.
 
 The folder of a benchmark has its latest run in `new`: `benchmark.json` has its name, and
 `sample.json` the total time of each sample, in nanoseconds, beside its number of iterations. A
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
 from benchgate.formats.best_input import Advice
+from benchgate.formats.criterion_text import is_printed, read_printed
 from benchgate.formats.means import means
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
@@ -39,16 +40,18 @@ _NAME, _SAMPLE, _RAW = "benchmark.json", "sample.json", "raw.csv"
 
 
 def sniff(source: Source) -> bool:
-    """Whether the content is a folder that Criterion wrote."""
-    return any(f"{run}{_NAME}" in source.files for run in _runs(source))
+    """Whether the content is a folder that Criterion wrote, or what it printed."""
+    return is_printed(source) or any(f"{run}{_NAME}" in source.files for run in _runs(source))
 
 
 def parse(source: Source) -> Reading:
     """Read the latest run of each benchmark.
 
     Raises:
-        FormatError: the folder has none.
+        FormatError: there is none.
     """
+    if not source.files:
+        return read_printed(NAME, source)
     runs = [run for run in _runs(source) if run in {"", "new/"} or run.endswith("/new/")]
     if not runs:
         raise source.error("", f"has no new/{_SAMPLE}; expected a folder such as target/criterion")

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 NAME = "libtest"
 ADVICE = Advice("cargo bench > FILE", has_samples=False)
 
-_TEXT = re.compile(rb"^test [^\n]* \.\.\. bench: |^running \d+ tests?\r?$", re.MULTILINE)
+# Other tools also print "running 3 tests", of the tests that are beside the benchmarks.
+_TEXT = re.compile(rb"\btest [^\n]* \.\.\. [^\n]*bench: |bench: +[\d,.]+ \S{1,2}/iter")
 _EVENT = re.compile(rb'^\{(?=[^\n]*"event")(?=[^\n]*"type" ?: ?"(?:suite|test)")', re.MULTILINE)
 _RESULT = re.compile(
     r"\s*([\d,.]+) ?([nu\u00b5\u03bcm]?s)/iter(?: \(\+/- [\d,.]+\))?"

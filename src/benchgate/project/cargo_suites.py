@@ -1,4 +1,4 @@
-"""Finds benchmarks of Rust: of Criterion, and of the compiler's own test harness."""
+"""Finds benchmarks of Rust: of Criterion, divan and gungraun, and of the compiler's own harness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from benchgate.project.tree import ProjectTree
 
 _CRITERION = frozenset({"criterion", "codspeed-criterion-compat"})
-_NOT_READ = ("divan", "codspeed-divan-compat", "iai", "iai-callgrind", "gungraun")
+# What a package depends on, by the format of what its benchmarks print.
+_PRINTING = {
+    "divan": frozenset({"divan", "codspeed-divan-compat"}),
+    "gungraun": frozenset({"gungraun", "iai-callgrind"}),
+}
+_NOT_READ = ("iai",)
 _LIBTEST = re.compile(r"^\s*#\[bench\]", re.MULTILINE)
 _KINDS_OF_DEPENDENCIES = ("dependencies", "dev-dependencies")
 
@@ -42,6 +47,7 @@ def _suites(
     """The suites of a workspace, or of a package outside of one."""
     named: list[str] = []
     features: list[str] = []
+    printing: dict[str, list[str]] = {}
     compiled_in = 0
     for folder, manifest in packages.items():
         depends = _dependencies(manifest)
@@ -50,6 +56,9 @@ def _suites(
             named += [name for name, _ in benches]
             features += [one for _, required in benches for one in required]
             continue
+        for tool, crates in _PRINTING.items():
+            if benches and not crates.isdisjoint(depends):
+                printing.setdefault(tool, []).extend(name for name, _ in benches)
         sources = [path for path in tree.below(folder) if path.suffix == ".rs"]
         inner = [one for one in packages if one != folder and one.is_relative_to(folder)]
         compiled_in += sum(
@@ -61,6 +70,8 @@ def _suites(
             tree.note(f"benchgate does not read what {other} prints{in_folder(folder)}.")
     if named:
         yield _criterion(tree, root, named, features, is_workspace=len(packages) > 1)
+    for tool, names in printing.items():
+        yield _printed(tree, root, tool, names, is_workspace=len(packages) > 1)
     if compiled_in:
         yield _libtest(tree, root, compiled_in, is_workspace=len(packages) > 1)
 
@@ -146,6 +157,21 @@ def _criterion(
         root,
         _build(root, command),
         to_edit=edit,
+    )
+
+
+def _printed(
+    tree: ProjectTree, root: PurePosixPath, tool: str, names: Sequence[str], *, is_workspace: bool
+) -> Suite:
+    command = _command(tree, root, (), is_workspace=is_workspace)
+    command += "".join(f" --bench {name}" for name in dict.fromkeys(names))
+    runner = " Its runner and valgrind must be installed." if tool == "gungraun" else ""
+    return Suite(
+        f"the benchmarks of {tool} {', '.join(dict.fromkeys(names))}{in_folder(root)}",
+        command_table(command, root, format=tool, env={"CARGO_TARGET_DIR": _target(root)}),
+        f"The benchmarks of {tool}.{runner}",
+        root,
+        _build(root, command),
     )
 
 
