@@ -135,6 +135,8 @@ def test_errors_where_there_were_none_fail_although_stored(
 ) -> None:
     assert not compare((1.0, 0.0), (1.0, 0.2))["error_ratio"].advisory
     assert compare((1.0, 0.1), (1.0, 0.2))["error_ratio"].advisory
+    assert not compare((1.0, 0.1), (1.0, 0.5))["error_ratio"].advisory
+    assert compare((1.0, 0.6), (1.0, 0.7))["error_ratio"].advisory
     alone = compare((1.0, 0.0), (0.3, 1.0), launches=1)["error_ratio"]
     assert (alone.outcome, alone.advisory) == (Outcome.REGRESSED, False)
 

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 ALPHA_SHARE: Final = 0.1
 """What the error rates of all steps may spend of alpha, beside the rows that are timed."""
 
-_MOSTLY: Final = 0.5
+MOSTLY: Final = 0.5
+"""From this share on, it is the errors that are measured."""
+
 _ROUNDING = 1e-12
 
 
@@ -85,7 +87,7 @@ def _failed_requests(row: Row, rate: Row) -> str | None:
     shown += f" {format_percent(rate.head)} of the head's"
     if row.outcome is Outcome.IMPROVED and rate.head > rate.base:
         return f"no improvement: {shown}"
-    if row.outcome is Outcome.REGRESSED and rate.base > max(_MOSTLY, rate.head):
+    if row.outcome is Outcome.REGRESSED and rate.base > max(MOSTLY, rate.head):
         return f"not compared with the times of failed requests: {shown}"
     return None
 

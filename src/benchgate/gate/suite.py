@@ -12,7 +12,7 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
-from benchgate.gate.error_rates import ALPHA_SHARE, without_failed_requests
+from benchgate.gate.error_rates import ALPHA_SHARE, MOSTLY, without_failed_requests
 from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
 from benchgate.gate.findings import within_clock
 from benchgate.gate.in_waves import judge_in_waves
@@ -117,7 +117,7 @@ def _is_advisory(row: Row, runs: int) -> bool:
     Counts also depend on the machine and its tools, instructions on the seeds of a run, and how
     many errors there are on how busy the server was.
     """
-    if row.metric == ERROR_RATIO.name and not row.base:
+    if row.metric == ERROR_RATIO.name and (not row.base or row.base < MOSTLY <= (row.head or 0)):
         return False
     needed = RUNS_NEEDED if row.metric in {INSTRUCTIONS.name, ERROR_RATIO.name} else 1
     return row.test == "exact" and runs < needed
