@@ -153,6 +153,15 @@ def test_results_that_are_no_gzip_although_they_begin_so_are_refused(
     assert "gzip" in first.error
 
 
+def test_exit_codes_of_the_suite_are_also_those_that_hyperfine_reports(
+    make_engine: MakeEngine,
+) -> None:
+    row = {"command": "a", "times": [1.0, 2.0], "exit_codes": [1, 1]}
+    files = {"out.json": json.dumps({"results": [row]})}
+    engine = make_engine("cat out.json", files, ok_exit_codes=[0, 1])
+    assert [one.id for one in engine.discover().found[HEAD]] == ["a"]
+
+
 def test_what_npm_and_a_program_print_beside_the_results_does_not_matter(
     make_engine: MakeEngine,
 ) -> None:

@@ -44,7 +44,11 @@ class _Read:
 
 
 def read_any(
-    paths: Sequence[Path], format_name: str | None = None, *, max_mib: int = TOOL_FILE_MIB
+    paths: Sequence[Path],
+    format_name: str | None = None,
+    *,
+    max_mib: int = TOOL_FILE_MIB,
+    ok_exit_codes: Sequence[int] = (),
 ) -> Result:
     """Read one result of benchgate, or files of another tool; each of these is one launch.
 
@@ -52,13 +56,15 @@ def read_any(
         paths: at least one.
         format_name: format of the files; None to find it.
         max_mib: size limit of each file of another tool.
+        ok_exit_codes: which exit codes of a program that a tool ran are no failure, beside 0.
 
     Raises:
         UsageError: a file cannot be read, or there are several and not all are of one tool.
         FormatError: a file is damaged, or of no known format.
     """
     _refuse_twins(paths)
-    sources = [_source(path, max_mib) for path in paths]
+    ok = (0, *ok_exit_codes)
+    sources = [replace(_source(path, max_mib), ok_exit_codes=ok) for path in paths]
     # First: our own results may quote a file of another tool, and look like one.
     own = [source.name for source in sources if RESULT.begins(source.head)]
     if len(paths) == 1 and own and format_name is None:
@@ -113,7 +119,8 @@ def _unknown(source: Source) -> FormatError:
             "",
             "is the JSON that github-action-benchmark takes, which does not say what is better",
             hint=f"Add --format {custom_smaller.NAME} if less is better in all of it, or "
-            f"--format {custom_bigger.NAME} if more is. {by_import(source, custom_smaller.NAME)}",
+            f"--format {custom_bigger.NAME} if more is, or give each entry "
+            f'"better": "lower" or "higher". {by_import(source, custom_smaller.NAME)}',
         )
     if source.files:
         first = shlex.quote(f"{source.name}/{min(source.files)}")

@@ -21,7 +21,6 @@ from benchgate.gate.judging import judge_result, judge_stored
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
-from benchgate.model.json_bounds import TOOL_FILE_MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,14 +39,14 @@ def compare(
     head: Sequence[Path],
     config: Config,
     *,
-    format_name: str | None = None,
+    read: Callable[[Sequence[Path]], Result] = read_any,
     detail: bool = False,
 ) -> Verdict:
     """Decide between the heads of result files, or between the two arms of one.
 
     Arguments and errors are those of `judge_files`.
     """
-    _, judged = judge_files(earlier, head, config, format_name=format_name, detail=detail)
+    _, judged = judge_files(earlier, head, config, read=read, detail=detail)
     return make_verdict(judged, config)
 
 
@@ -56,8 +55,7 @@ def judge_files(
     head: Sequence[Path],
     config: Config,
     *,
-    format_name: str | None = None,
-    max_mib: int = TOOL_FILE_MIB,
+    read: Callable[[Sequence[Path]], Result] = read_any,
     detail: bool = False,
 ) -> tuple[Result, JudgedRuns]:
     """Judge the heads of result files, or the two arms of one; return the last result, too.
@@ -66,18 +64,16 @@ def judge_files(
         earlier: the files of each earlier result, in any order; if there is none, the verdict of
             the head, a result of `benchgate check`, is recomputed.
         head: its files: a result of benchgate, or what another tool wrote in each launch.
-        format_name: format of the files of other tools; None to find it.
-        max_mib: size limit of each of these files.
+        read: reads the files of a result.
 
     Raises:
         UsageError: a file cannot be read, or the only file has just one arm.
         FormatError: a file is not a result, or it is damaged.
     """
-    last = read_any(head, format_name, max_mib=max_mib)
+    last = read(head)
     if earlier:
         results = newest_first(
-            EarlierResult(", ".join(map(str, paths)), read_any(paths, format_name, max_mib=max_mib))
-            for paths in earlier
+            EarlierResult(", ".join(map(str, paths)), read(paths)) for paths in earlier
         )
         judged = judge_stored(StoredResults("file", results), last, config)
     else:
@@ -128,16 +124,16 @@ def _several(name: str, what: str) -> Callable[[F], F]:
 )
 @_several("--base", "Files of the base: of another tool, one for each launch.")
 @_several("--head", "Files of the head, likewise.")
-@o.options(o.FORMAT, o.MAX_MIB, o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
+@o.options(o.OF_TOOLS, o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 @click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
 @o.reporting
 @o.overriding
+@o.reading
 def command(
     results: tuple[Path, ...],
     base: tuple[Path, ...],
     head: tuple[Path, ...],
-    format_name: str | None,
-    max_mib: int,
+    read: Callable[[Sequence[Path]], Result],
     config_file: Path | None,
     verbose: bool,
     detail: bool,
@@ -174,9 +170,7 @@ def command(
     last = last or (require_last_result(repository(cwd).root, os.environ),)
     for path in (*chain.from_iterable(earlier), *last):
         keep(path, **reports)
-    result, judged = judge_files(
-        earlier, last, config, format_name=format_name, max_mib=max_mib, detail=detail
-    )
+    result, judged = judge_files(earlier, last, config, read=read, detail=detail)
     verdict = make_verdict(judged, config)
     figures = partial(figures_of, result, judged.base, config.aliases)
     outputs.write(verdict, os.environ, figures=figures)

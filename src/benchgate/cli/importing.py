@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import keep
 from benchgate.cli.say import say
@@ -19,7 +18,10 @@ from benchgate.report.escape import plain_line
 from benchgate.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from benchgate.model.result import Result
 
 _WARNING_LIMIT = 1000
 
@@ -33,8 +35,9 @@ _WARNING_LIMIT = 1000
     metavar="FILE",
     help="Write the result to FILE; compressed if its name ends in .gz.",
 )
-@o.options(o.FORMAT, o.MAX_MIB)
-def command(files: tuple[Path, ...], output: Path, format_name: str | None, max_mib: int) -> int:
+@o.options(o.OF_TOOLS)
+@o.reading
+def command(files: tuple[Path, ...], output: Path, read: Callable[[Sequence[Path]], Result]) -> int:
     """Make a result file of what another benchmark tool wrote.
 
     Name the files of several runs of the tool together: each file is one launch. `benchgate
@@ -50,7 +53,7 @@ def command(files: tuple[Path, ...], output: Path, format_name: str | None, max_
     ensure_writable(output)
     for path in files:
         keep(path, output=output)
-    result = read_any(files, format_name, max_mib=max_mib)
+    result = read(files)
     write_atomic(output, encode_result(result, Redactor(os.environ)))
     for warning in result.warnings:
         say(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -80,6 +80,19 @@ def _override(name: str, **more: Any) -> _Option:  # noqa: ANN401 - as of click.
     return click.option(one.flag, type=kind, **said)
 
 
+def reading(function: Callable[..., int]) -> Callable[..., int]:
+    """Pass the options about files of other tools to a command as one function, `read`."""
+
+    @wraps(function)
+    def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line
+        from benchgate.baselines.any_file import read_any  # noqa: PLC0415 - formats load slowly
+
+        given = {name: values.pop(name) for name in ("format_name", "max_mib", "ok_exit_codes")}
+        return function(**values, read=partial(read_any, **given))
+
+    return gathered
+
+
 def overriding(function: Callable[..., int]) -> Callable[..., int]:
     """Pass all options that override the configuration to a command as one value, `overrides`."""
 
@@ -94,19 +107,29 @@ def overriding(function: Callable[..., int]) -> Callable[..., int]:
 FILE = click.Path(path_type=Path, dir_okay=False)
 # Some tools write a folder.
 RESULT = click.Path(path_type=Path)
-FORMAT = click.option(
-    "--format",
-    "format_name",
-    metavar="NAME",
-    help="Format of other tools' files, if benchgate does not recognize it.",
-)
-MAX_MIB = click.option(
-    "--max-mib",
-    type=click.IntRange(1, MOST_MIB),
-    default=TOOL_FILE_MIB,
-    show_default=True,
-    metavar="N",
-    help="Size limit of each file of another tool; JSON takes five times as much memory.",
+OF_TOOLS = (
+    click.option(
+        "--format",
+        "format_name",
+        metavar="NAME",
+        help="Format of other tools' files, if benchgate does not recognize it.",
+    ),
+    click.option(
+        "--max-mib",
+        type=click.IntRange(1, MOST_MIB),
+        default=TOOL_FILE_MIB,
+        show_default=True,
+        metavar="N",
+        help="Size limit of each file of another tool; JSON takes five times as much memory.",
+    ),
+    click.option(
+        "--ok-exit-code",
+        "ok_exit_codes",
+        type=click.IntRange(0, 255),
+        multiple=True,
+        metavar="N",
+        help="Exit code of a command of hyperfine that is no failure; may be repeated.",
+    ),
 )
 
 CONFIG = click.option(

@@ -48,8 +48,8 @@ class SuiteBenchmark(ProgramBenchmark):
     )
     ok_exit_codes: fields.ExitCodes = Field(
         default=(0,),
-        description="Any other exit code is a failure; the benchmarks that the suite reported"
-        " are still compared.",
+        description="Any other exit code is a failure, also of a command that hyperfine reports;"
+        " the benchmarks that the suite reported are still compared.",
     )
     timeout_s: fields.Duration = Field(
         default="10m",

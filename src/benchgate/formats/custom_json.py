@@ -1,11 +1,12 @@
 """The JSON that github-action-benchmark takes from any tool: a list of names, units and values.
 
-A file does not say whether more is better. The format that the user names says it, as in
-github-action-benchmark: see `custom_smaller` and `custom_bigger`.
+An entry may say with `better` whether more is better: "higher" or "lower". If not, the format that
+the user names says it, as in github-action-benchmark: see `custom_smaller` and `custom_bigger`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.nodes import read_json
@@ -16,6 +17,7 @@ from benchgate.formats.parsed import (
     distinct,
     failed,
     sampled,
+    shown,
 )
 from benchgate.model.metrics import TIME
 from benchgate.model.run import Better, Kind, Metric
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 _FIRST_BYTES: Final = 4000
+_BETTER: Final = re.compile(rb'"better"\s*:')
+_NAME: Final = re.compile(rb'"name"\s*:')
 _UNITS_S: Final = {
     **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), 1e-9),
     **dict.fromkeys(
@@ -43,11 +47,17 @@ def is_custom(head: bytes) -> bool:
     return head.startswith(b"[") and all(key in first for key in keys)
 
 
+def says_what_is_better(source: Source) -> bool:
+    """Whether every entry of a file looks as if it says whether more is better."""
+    is_one = is_custom(source.head)
+    return is_one and len(_BETTER.findall(source.data)) == len(_NAME.findall(source.data))
+
+
 def read_custom(tool: str, source: Source, better: Better) -> Reading:
     """Read a file.
 
     Args:
-        better: of all values in it.
+        better: of the entries that do not say it themselves.
 
     Raises:
         FormatError: it is not JSON, or no list.
@@ -64,11 +74,19 @@ def _row(tool: str, row: Node, better: Better) -> BenchmarkResult:
     try:
         id_ = row["name"].text
         unit, value = row["unit"].text, row["value"]
+        if own := row.get("better"):
+            better = _better(own)
         metric, scale = _metric(unit, better)
         series = sampled(metric, [[value.number]], value.place, scale=scale)
         return benchmark(tool, id_, [series])
     except RowError as error:
         return failed(tool, id_, str(error))
+
+
+def _better(node: Node) -> Better:
+    if node.text not in set(Better):
+        raise RowError(f"{node.place}: {shown(node.text)} is neither 'higher' nor 'lower'")
+    return Better(node.text)
 
 
 def _metric(unit: str, better: Better) -> tuple[Metric, float]:

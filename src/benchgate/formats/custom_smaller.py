@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.formats.best_input import Advice
-from benchgate.formats.custom_json import read_custom
+from benchgate.formats.custom_json import read_custom, says_what_is_better
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ NAME = "customSmallerIsBetter"
 ADVICE = Advice("", has_samples=False)
 
 
-def sniff(source: Source) -> bool:  # noqa: ARG001 - every format has the same signature
-    """Never: the direction cannot be known from the content."""
-    return False
+def sniff(source: Source) -> bool:
+    """Whether every entry says whether more is better: then this format reads it as well."""
+    return says_what_is_better(source)
 
 
 def parse(source: Source) -> Reading:

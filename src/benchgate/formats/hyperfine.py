@@ -19,11 +19,14 @@ from benchgate.formats.parsed import (
 from benchgate.model.metrics import PEAK_RSS
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from benchgate.formats.nodes import Node
     from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 NAME = "hyperfine"
+_PERMIT = "(`ok_exit_codes` of the suite permits it, and so does --ok-exit-code)"
 ADVICE = Advice("hyperfine --export-json FILE COMMAND")
 
 
@@ -43,17 +46,18 @@ def parse(source: Source) -> Reading:
         rows = list(read_json(source)["results"].each())
     except RowError as error:
         raise source.error("", str(error)) from None
-    return Reading(NAME, distinct(NAME, map(_row, rows)))
+    return Reading(NAME, distinct(NAME, (_row(row, source.ok_exit_codes) for row in rows)))
 
 
-def _row(row: Node) -> BenchmarkResult:
+def _row(row: Node, ok: Collection[int]) -> BenchmarkResult:
     id_ = ""
     try:
         id_ = _id(row)
         exit_codes = row.get("exit_codes")
-        codes = {code for each in exit_codes.each() if (code := _code(each))} if exit_codes else ()
-        if codes:
-            return failed(NAME, id_, f"it ended with {', '.join(sorted(codes))}")
+        ends = [each.value for each in exit_codes.each()] if exit_codes else []
+        if bad := [code for code in ends if code not in ok]:
+            why = f"it ended with {', '.join(sorted({_ended(code) for code in bad}))}"
+            return failed(NAME, id_, why if None in bad else f"{why} {_PERMIT}")
         found = row["times"]
         series = [times([found.list], found.place)]
         if memory := row.get("memory_usage_byte"):
@@ -63,11 +67,8 @@ def _row(row: Node) -> BenchmarkResult:
         return failed(NAME, id_, str(error))
 
 
-def _code(node: Node) -> str:
-    """How an execution ended; "" if it succeeded."""
-    if node.value is None:
-        return "a signal"
-    return "" if node.value == 0 else f"exit code {shown(node.value)}"
+def _ended(code: object) -> str:
+    return "a signal" if code is None else f"exit code {shown(code)}"
 
 
 def _id(row: Node) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchgate.errors import FormatError
@@ -153,7 +153,7 @@ def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source |
         if keep or not any(wanted):
             kept += [b"\n" * text.count("\n", last, start), document]
             last = end
-    return Source(source.name, b"".join(kept))
+    return replace(source, data=b"".join(kept))
 
 
 def _documents(text: str) -> list[tuple[int, int]]:

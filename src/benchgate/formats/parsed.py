@@ -15,7 +15,7 @@ from benchgate.model.metrics import TIME
 from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Series, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
 
@@ -49,11 +49,13 @@ class Source:
         name: its path, for messages.
         data: the file, expanded; empty for a folder.
         files: the files of a folder by their paths in it, with "/".
+        ok_exit_codes: of programs that the tool ran; another one is a failure.
     """
 
     name: str
     data: bytes = b""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    ok_exit_codes: Collection[int] = (0,)
 
     @property
     def head(self) -> bytes:

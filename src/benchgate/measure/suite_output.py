@@ -16,7 +16,7 @@ from benchgate.model.json_bounds import TOOL_FILE_MIB
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from benchgate.formats.parsed import Reading
@@ -81,15 +81,23 @@ class RunOutput:
         path: the file or folder that it writes, relative to its working folder; None for
             `{output}` or the standard output.
         max_mib: size limit of what it writes.
+        ok_exit_codes: of programs that it runs, as far as it reports their exit codes.
 
     Attributes:
         command: what to run.
     """
 
     def __init__(
-        self, folder: Path, command: ArmCommand, path: str | None, *, max_mib: int = TOOL_FILE_MIB
+        self,
+        folder: Path,
+        command: ArmCommand,
+        path: str | None,
+        *,
+        max_mib: int = TOOL_FILE_MIB,
+        ok_exit_codes: Collection[int] = (0,),
     ) -> None:
         self._folder = folder
+        self._ok_exit_codes = tuple(ok_exit_codes)
         self._limit_bytes = max_mib << 20
         self._path = None if path is None else command.cwd / path
         self._name = path or OUTPUT
@@ -110,7 +118,7 @@ class RunOutput:
             UnreadableError: nothing, something empty or damaged, or in no known format.
         """
         try:
-            source = self._source()
+            source = replace(self._source(), ok_exit_codes=self._ok_exit_codes)
         except TooLargeError:
             limit = f"the limit of {self._limit_bytes >> 20} MiB"
             raise UnreadableError(f"{self._name} is larger than {limit}\n{_LARGER}") from None

@@ -112,7 +112,13 @@ class SuiteRunner:
         started_s = time.perf_counter()
         try:
             fresh = self._scratch.fresh()
-            output = RunOutput(fresh, any_code, suite.output, max_mib=suite.max_mib)
+            output = RunOutput(
+                fresh,
+                any_code,
+                suite.output,
+                max_mib=suite.max_mib,
+                ok_exit_codes=command.ok_exit_codes,
+            )
             execution, notes = self._execute(output.command, check=check)
         except CommandFailedError as failure:
             raise SuiteFailedError(failure.error, of_all=failure.of_all) from failure
