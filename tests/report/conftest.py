@@ -188,6 +188,24 @@ def _hostile(text: str) -> Comparison:
     )
 
 
+def limited(benchmark: str, outcome: Outcome, ratio: float) -> Row:
+    """A row of the limit 20 ms."""
+    return Row(
+        benchmark,
+        outcome,
+        "time",
+        "median limit",
+        "s",
+        base=0.02,
+        head=0.02 * ratio,
+        ratio=ratio,
+        interval=(ratio - 0.02, ratio + 0.02),
+        launches=(0, 12),
+        test="limit",
+        notes=("the limit is at most 20ms",),
+    )
+
+
 def _samples() -> dict[str, Verdict]:
     slow = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("slower in 12 of 12 rounds",))
     failed = Row("db/insert", Outcome.FAILED, error=TRACEBACK, location="benchmarks/bench_db.py:10")
@@ -367,6 +385,15 @@ def _samples() -> dict[str, Verdict]:
                 "the canary, the same work on both sides, differed by +4.0 %: it was disturbed",
             ),
             exit_code=4,
+        ),
+        "limits": verdict(
+            Decision.FAIL,
+            *CLEAN[1:],
+            limited(CLEAN[0].benchmark, Outcome.OVER_LIMIT, 1.15),
+            CLEAN[0],
+            limited(CLEAN[1].benchmark, Outcome.WITHIN_LIMIT, 0.8),
+            limited(CLEAN[2].benchmark, Outcome.NOT_SETTLED, 1.01),
+            exit_code=3,
         ),
         "undecided": verdict(
             Decision.NO_VERDICT,

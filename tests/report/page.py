@@ -19,6 +19,7 @@ STATES = (
     "incomparable",
     "nothing",
     "undecided",
+    "limits",
     "interrupted",
     "first-run",
     "no-baseline",

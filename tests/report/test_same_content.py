@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 # Names of the others are shown without what could do harm, and shortened.
 PLAIN = [state for state in STATES if state not in {"hostile", "detailed"}]
-STATISTICS = {"p25": "typical (p25)", "p95": "tail (p95)", "exact": "exact", "": ""}
+STATISTICS = {
+    "p25": "typical (p25)",
+    "p95": "tail (p95)",
+    "median limit": "median limit",
+    "exact": "exact",
+    "": "",
+}
 OUTCOMES = tuple(Outcome)
 
 

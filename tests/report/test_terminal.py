@@ -30,6 +30,7 @@ STATES = (
     "incomparable",
     "nothing",
     "undecided",
+    "limits",
     "interrupted",
     "waived",
     "loosened",

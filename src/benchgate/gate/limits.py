@@ -51,7 +51,7 @@ def _row(pair: Pair, series: Series, limit: Limit, confidence: float) -> Row:
     low, high, why_not = _interval(values, series, limit, confidence)
     is_over = low > bound if limit.max else high < bound
     is_within = high <= bound if limit.max else low >= bound
-    outcome, why = Outcome.INCONCLUSIVE, "the interval contains the limit"
+    outcome, why = Outcome.NOT_SETTLED, "the interval contains the limit"
     if why_not:
         outcome, why = Outcome.NOT_TESTED, why_not
     elif is_over or is_within:

@@ -74,7 +74,12 @@ class RowView:
 
     @property
     def values(self) -> str:
-        """Base and head: "12.30 ms to 14.10 ms"; once if they are equal or one is known, or ""."""
+        """Base and head: "12.30 ms to 14.10 ms"; once if they are equal or one is known, or "".
+
+        Of a limit, the head and the limit: "23.00 ms (limit 20.00 ms)".
+        """
+        if self.test == "limit" and self.base and self.head:
+            return f"{self.head} (limit {self.base})"
         return " to ".join(dict.fromkeys(filter(None, (self.base, self.head))))
 
     @property
