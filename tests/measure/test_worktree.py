@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,9 @@ import pytest
 
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import Git
-from benchgate.measure import worktree
+from benchgate.measure import session_folder, worktree
 from benchgate.measure.engine import ArmName
+from benchgate.measure.session_folder import remove_abandoned
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 
 if TYPE_CHECKING:
@@ -175,7 +177,25 @@ def test_the_users_checkout_is_not_touched(changed: Git, place: Path) -> None:
         assert during[name] == before[name], name
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_after_an_interruption_another_process_removes_the_trees(
+    changed: Git, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = fingerprint(changed)
+    removed_here: list[Path] = []
+    monkeypatch.setattr(session_folder, "_remove_tree", removed_here.append)
+    with pytest.raises(KeyboardInterrupt), two_arms(changed, changed.head_sha()):
+        raise KeyboardInterrupt
+    assert removed_here == []
+    deadline_s = time.monotonic() + 60
+    while list(place.iterdir()) and time.monotonic() < deadline_s:
+        # It is not abandoned: nobody else may remove it meanwhile.
+        assert remove_abandoned(list(place.iterdir())) == []
+        time.sleep(0.02)
+    assert fingerprint(changed) == before
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit])
 def test_trees_are_removed_on_an_error(
     changed: Git, place: Path, error: type[BaseException]
 ) -> None:

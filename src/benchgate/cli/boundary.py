@@ -69,7 +69,10 @@ def _run(command: click.Command) -> int:
             code = _say(_refused(error)) if error.errno in _HINTS else _report_bug()
     except RuntimeError as error:
         refused = UsageError("the operating system refused a thread", hint=MORE_PROCESSES)
-        code = _say(refused) if str(error) == _NO_THREAD else _report_bug()
+        if is_ending(error):  # in the definition of a class, Python makes this of an interruption
+            code = Interrupted.exit_code
+        else:
+            code = _say(refused) if str(error) == _NO_THREAD else _report_bug()
     except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
     return code if isinstance(code, int) else 0

@@ -9,8 +9,10 @@ round, and at the end, the files are compared with their state after the build.
 from __future__ import annotations
 
 import filecmp
+import heapq
 import os
 import stat
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
@@ -162,7 +164,7 @@ class Ground:
         """Copy unshared files up to a limit: programs and libraries first, then by size."""
         renewed: list[str] = []
         left_bytes, left_files = MOST_RENEWED_BYTES, MOST_RENEWED_FILES
-        for _, size, path in sorted(self._own_files(arm)):
+        for _, size, path in heapq.nsmallest(MOST_RENEWED_FILES + 1, self._own_files(arm)):
             left_bytes, left_files = left_bytes - size, left_files - 1
             if left_bytes < 0 or left_files < 0:
                 bound = f"{MOST_RENEWED_FILES} files or {format_value(MOST_RENEWED_BYTES, 'B')}"
@@ -176,7 +178,7 @@ class Ground:
         return renewed
 
     def _own_files(self, arm: Arm) -> Iterator[tuple[bool, int, str]]:
-        for path in (*_files_below(arm.root), *self._installed[arm.env]):
+        for path in chain(_files_below(arm.root), self._installed[arm.env]):
             if path not in self._shared and f"{os.sep}{CACHED_CODE}{os.sep}" not in path:
                 seen = FileState.of(path)
                 if seen and stat.S_ISREG(seen.mode) and seen.size:
@@ -208,8 +210,8 @@ def _equal_installed(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]
                 yield path, twin
 
 
-def _files_below(top: Path) -> list[str]:
-    return [e.path for e in entries_below(top) if not e.is_dir(follow_symlinks=False)]
+def _files_below(top: Path) -> Iterator[str]:
+    return (e.path for e in entries_below(top) if not e.is_dir(follow_symlinks=False))
 
 
 def _is_mapped(path: str) -> bool:

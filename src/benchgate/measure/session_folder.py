@@ -13,7 +13,9 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import stat
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Self
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
+from benchgate.measure.guardian import helper_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +36,14 @@ _WORKTREES = "session.worktrees"
 _OWN_FILES = (_WORKTREES, _LOCK)
 _REMOVAL_ATTEMPTS = 50
 _REMOVAL_PAUSE_S = 0.1
+_NICE = 19
+# Its arguments are the folder, and where modules are found. The lock is its standard input.
+_REMOVE = """
+import sys
+sys.path[:] = sys.argv[2:]
+from benchgate.measure.session_folder import remove_left
+remove_left(sys.argv[1])
+"""
 
 
 class SessionFolder:
@@ -81,13 +92,30 @@ class SessionFolder:
     def remove(self) -> bool:
         """Remove everything and release the lock; return whether nothing is left.
 
-        An interruption waits until that is done.
+        After an interruption, another process goes on.
         """
         try:
-            return self._try_to_remove()
+            is_removed = self._try_to_remove()
         except KeyboardInterrupt:
-            self._try_to_remove()
+            self.leave()
             raise
+        os.close(self._lock)
+        return is_removed
+
+    def leave(self) -> None:
+        """Let another process remove everything: nobody waits for that after an interruption.
+
+        That process inherits the lock, so that no session takes the folder for an abandoned one.
+        """
+        command = [sys.executable, "-I", "-c", _REMOVE, str(self.path), *filter(None, sys.path)]
+        nowhere = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_RDWR, 0)
+        actions = [(os.POSIX_SPAWN_DUP2, self._lock, 0), nowhere, (os.POSIX_SPAWN_DUP2, 1, 2)]
+        try:  # not Popen, which would want to wait for its end
+            os.posix_spawn(
+                command[0], command, helper_environment(), file_actions=actions, setsid=True
+            )
+        except OSError:
+            self._try_to_remove()
         finally:
             os.close(self._lock)
 
@@ -125,6 +153,15 @@ class SessionFolder:
             return []
         paths = [Path(os.fsdecode(word)) for word in words]
         return [(Git(root), tree) for root, tree in zip(paths[::2], paths[1::2], strict=False)]
+
+
+def remove_left(folder: str) -> None:
+    """Remove a folder that another process left to this one, with its lock as standard input."""
+    os.chdir("/")
+    os.nice(_NICE)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    SessionFolder(Path(folder), os.dup(0)).remove()
 
 
 def session_folders() -> list[Path]:

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _File(NamedTuple):
-    mtime_ns: int
-    size: int
-
-
 class _Folder(NamedTuple):
     """A folder; its time of change is that of the last file that came or went in it."""
 
@@ -28,8 +23,13 @@ class _Folder(NamedTuple):
     has_compiled_code: bool
 
 
-TreeState: TypeAlias = "dict[str, _File | _Folder]"
-"""The files and folders of some trees by path, without what Python compiled."""
+TreeState: TypeAlias = "dict[str, int | _Folder]"
+"""The files and folders of some trees by path, without what Python compiled.
+
+A file is one number, made of its time of change and its size: there may be hundreds of thousands.
+"""
+
+_SIZE_BITS = 64
 
 
 def read_state(roots: Iterable[Path]) -> TreeState:
@@ -41,18 +41,23 @@ def read_state(roots: Iterable[Path]) -> TreeState:
 
 
 def _read_tree(root: str) -> TreeState:
-    entries = [entry for entry in entries_below(root) if _is_own(entry.path)]
-    compiled = {os.path.dirname(e.path) for e in entries if e.name == CACHED_CODE}  # noqa: PTH120 - many strings
-    state: TreeState = {root: _Folder(os.stat(root).st_mtime_ns, root in compiled)}  # noqa: PTH116 - as above
-    for entry in entries:
+    state: TreeState = {root: _Folder(os.stat(root).st_mtime_ns, has_compiled_code=False)}  # noqa: PTH116 - many strings
+    for entry in entries_below(root):
+        if not _is_own(entry.path):
+            continue
         try:
             seen = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
             continue
         if not entry.is_dir(follow_symlinks=False):
-            state[entry.path] = _File(seen.st_mtime_ns, seen.st_size)
+            state[entry.path] = seen.st_mtime_ns << _SIZE_BITS | seen.st_size
         elif entry.name != CACHED_CODE:
-            state[entry.path] = _Folder(seen.st_mtime_ns, entry.path in compiled)
+            state[entry.path] = _Folder(seen.st_mtime_ns, has_compiled_code=False)
+        else:  # a folder comes before its content
+            above = os.path.dirname(entry.path)  # noqa: PTH120 - as above
+            folder = state.get(above)
+            if isinstance(folder, _Folder):
+                state[above] = _Folder(folder.mtime_ns, has_compiled_code=True)
     return state
 
 
@@ -68,7 +73,7 @@ def written_between(before: TreeState, after: TreeState) -> list[str]:
     found = [
         path
         for path, seen in after.items()
-        if isinstance(seen, _File) and _is_news(path, before, after)
+        if isinstance(seen, int) and _is_news(path, before, after)
     ]
     explained = {os.path.dirname(path) for path in found}  # noqa: PTH120 - many strings
     folders = (path for path, seen in after.items() if isinstance(seen, _Folder))

@@ -103,7 +103,7 @@ class Witness:
     def remember(self) -> None:
         """Record the arm's files: after its `[build]`, before anything could change them."""
         self.seen.clear()
-        code = (entry.path for entry in self._entries() if _is_code(entry))
+        code = (e.path for e in _entries(self.arm.root, self.arm.env) if _is_code(e))
         paths = {*self.checked_out, *code}
         found = [(path, seen) for path in paths if (seen := FileState.of(path))]
         left_bytes = MOST_READ_BYTES
@@ -128,11 +128,11 @@ class Witness:
 
     def changes_of_tree(self) -> list[str]:
         """Report changes in the tree, as far as times and places of files show them."""
-        return list(self._changes(list(entries_below(self.arm.root)), read_all=False))
+        return list(self._changes(self.arm.root, read_all=False))
 
     def changes(self) -> list[str]:
         """Report changes in the tree and the environment, by the content of the files."""
-        return list(self._changes(self._entries(), read_all=True))
+        return list(self._changes(self.arm.root, self.arm.env, read_all=True))
 
     def name(self, path: str) -> str:
         """Return a file's name for a reader."""
@@ -151,18 +151,21 @@ class Witness:
         inside = path.removeprefix(self._env)
         return inside != path and not _PACKAGES.isdisjoint(Path(inside).parts)
 
-    def _changes(self, entries: list[os.DirEntry[str]], *, read_all: bool) -> Iterator[str]:
+    def _changes(self, *folders: Path, read_all: bool) -> Iterator[str]:
         inside = self._root if not read_all else ""
         for path, before in self.seen.items():
             if path.startswith(inside) and (what := self._change(path, before, read_all=read_all)):
                 yield f"{_shown(self.name(path))} was {what}"
-        for path in self._not_ignored([e.path for e in entries if self._is_added(e)]):
-            yield f"{_shown(self.name(path))} was added, and an import can find it"
-        for entry in entries:
+        added = []
+        for entry in _entries(*folders):
+            if self._is_added(entry):
+                added.append(entry.path)
             if self._is_compiled(entry) and entry.path not in self.seen:
                 seen = FileState.of(entry.path)
                 if seen:
                     self.seen[entry.path] = seen.read(entry.path)
+        for path in self._not_ignored(added):
+            yield f"{_shown(self.name(path))} was added, and an import can find it"
 
     def _change(self, path: str, before: FileState, *, read_all: bool) -> str:
         """Say in one word what happened to a file; "" if nothing did."""
@@ -180,9 +183,6 @@ class Witness:
         if not now.looks_like(before) and path in self.checked_out:
             self.touched[_shown(self.name(path))] = None
         return ""
-
-    def _entries(self) -> list[os.DirEntry[str]]:
-        return [*entries_below(self.arm.root), *entries_below(self.arm.env)]
 
     def _is_added(self, entry: os.DirEntry[str]) -> bool:
         if entry.path in self.seen or not _is_importable(entry):
@@ -208,6 +208,11 @@ class Witness:
                     ignored = git.ask("check-ignore", "--quiet", "--", path)
             if ignored is None:
                 yield path
+
+
+def _entries(*folders: Path) -> Iterator[os.DirEntry[str]]:
+    """Go through what is below some folders; a list of it would be large in a large tree."""
+    return (entry for folder in folders for entry in entries_below(folder))
 
 
 def _shown(name: str) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import BaselineError, UsageError
+from benchgate.errors import BaselineError, Interrupted, UsageError
 from benchgate.git.branches import ensure_commit
 from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
@@ -148,8 +148,13 @@ def _trees(
             ground=Ground(list(drawn.values()), folder.path / f"{SECRET.getrandbits(32):08x}"),
             notes=tuple(dict.fromkeys(notes)),
         )
-    finally:
+    except (KeyboardInterrupt, Interrupted):
+        folder.leave()
+        raise
+    except BaseException:
         folder.remove()
+        raise
+    folder.remove()
 
 
 def _create_folder(git: Git) -> SessionFolder:
