@@ -210,3 +210,25 @@ def test_a_large_result_of_benchgate_is_no_file_of_another_tool(tmp_path: Path) 
     run = Run(Source(), "2026-01-01T00:00:00Z", Environment(), ())
     write_atomic(path, encode_result(Result(head=run, tool="t", warnings=notes), str))
     assert read_any([path], max_mib=1).tool == "t"
+
+
+def test_a_large_suite_is_told_how_many_launches_it_needs(tmp_path: Path) -> None:
+    rows = [row(f"t::{n}", [1.0, 2.0]) for n in range(1500)]
+    paths = [write(tmp_path / f"{n}.json", *rows) for n in range(11)]
+    need = "1500 benchmarks need 11 launches on each side, at the default `alpha`: there are 10"
+    assert read_any(paths[:10]).warnings == (need,)
+    assert read_any(paths).warnings == ()
+    assert "run it 11 times on each side" in read_any(paths[:1]).warnings[0]
+
+
+def test_the_same_is_left_out_of_several_files_in_one_sentence(tmp_path: Path) -> None:
+    paths = []
+    for number in range(3):
+        path = tmp_path / f"{number}.txt"
+        skip = "" if number == 1 else "--- SKIP: BenchmarkY\n"
+        path.write_text(f"goos: linux\ngoarch: amd64\n{skip}BenchmarkX-2 5 2 ns/op\n")
+        paths.append(path)
+    assert read_any(paths).warnings == (
+        f"{paths[0]} and 1 more file: BenchmarkY: go test skipped it",
+    )
+    assert read_any(paths[1:]).warnings == (f"{paths[2]}: BenchmarkY: go test skipped it",)

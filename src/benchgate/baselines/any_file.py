@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from benchgate.config.tables import Gate
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import TooLargeError, read_below, read_bytes, read_start
 from benchgate.formats import asv, custom_bigger, custom_smaller
@@ -16,6 +17,7 @@ from benchgate.formats.joined import join_readings
 from benchgate.formats.nodes import json_within
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
+from benchgate.gate.at_once import least_rounds
 from benchgate.model.codec import RESULT, decode_result
 from benchgate.model.environment import Environment
 from benchgate.model.json_bounds import TOOL_FILE_MIB
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 
+_USUAL_LAUNCHES = 10
 _START_BYTES = 64 << 10
 
 
@@ -94,12 +97,22 @@ def read_any(
         benchmarks,
         seed=_identity(sources),
     )
-    skipped = (f"{each.path}: {one}" for each in found for one in each.reading.skipped)
     return Result(
         head=run,
         tool=first.reading.tool,
-        warnings=(*skipped, *_doubts(benchmarks, first.format)),
+        warnings=(*_skipped(found), *_doubts(benchmarks, first.format)),
     )
+
+
+def _skipped(found: Iterable[_Read]) -> Iterator[str]:
+    """Say what was left out: the same of several files once, with their number."""
+    paths: dict[str, list[str]] = {}
+    for each in found:
+        for one in each.reading.skipped:
+            paths.setdefault(one, []).append(str(each.path))
+    for one, (first, *others) in paths.items():
+        more = f" and {counted(len(others), 'more file')}" if others else ""
+        yield f"{first}{more}: {one}"
 
 
 def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
@@ -183,18 +196,30 @@ def _source(path: Path, max_mib: int) -> Source:
         raise FormatError(error.message, hint=hint) from None
 
 
-def _doubts(benchmarks: Iterable[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:
+def _doubts(benchmarks: Sequence[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:
     """What a reader must know if the files hold too little to tell chance from change."""
     every = [series for one in benchmarks for series in one.series]
-    if not any(each.metric.kind is not Kind.EXACT and len(each.launches) == 1 for each in every):
+    random = [each for each in every if each.metric.kind is not Kind.EXACT]
+    if not random:
+        return
+    tested = sum(bool(one.series) for one in benchmarks)
+    needed = least_rounds(Gate().alpha / tested, paired=False)
+    launches = min(len(each.launches) for each in random)
+    if launches > 1:
+        if launches < needed > _USUAL_LAUNCHES:
+            yield (
+                f"{counted(tested, 'benchmark')} need {needed} launches on each side, at the "
+                f"default `alpha`: there are {launches}"
+            )
         return
     advice = of.ADVICE
     if advice.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
         yield f"there are no samples in what {of.NAME} wrote; this writes them: {advice.command}"
     how = f" ({advice.command})" if advice.command else ""
     more = f" {advice.launches}" if advice.launches else ""
+    times = "ten" if needed <= _USUAL_LAUNCHES else needed
     yield (
-        f"one launch of {of.NAME} does not show how much its runs differ: run it ten times on each "
-        f"side{how}, and name all files with --base and --head, or keep the files of ten earlier "
-        f"runs and compare with all of them.{more}"
+        f"one launch of {of.NAME} does not show how much its runs differ: run it {times} times on "
+        f"each side{how}, and name all files with --base and --head, or keep the files of ten "
+        f"earlier runs and compare with all of them.{more}"
     )
