@@ -95,6 +95,18 @@ def test_what_was_measured_until_all_was_decided_is_judged_as_such_again(
     assert comparable(verdict_of(again)) == comparable(verdict)
 
 
+def test_a_warning_of_too_few_rounds_counts_what_is_compared(
+    benchgate: Program, toy: Project
+) -> None:
+    """The canaries are none of it."""
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
+    done.check(4)
+    (warning,) = (w for w in verdict_of(done)["warnings"] if w.startswith("too few rounds"))
+    assert "fewer cannot rule out chance for 1 row at" in warning
+    assert verdict_of(done)["summary"].startswith("no verdict: too few rounds to decide; ")
+
+
 def test_less_work_is_an_improvement(benchgate: Program, toy: Project) -> None:
     fast = toy.git.head_sha()
     toy.slow_down()

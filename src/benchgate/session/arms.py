@@ -192,7 +192,8 @@ def _measure(
     if fixed := fixed_rounds(config):
         effects.progress.found(len(session.ids), describe_rounds({fixed}, limit_s))
         planner = FixedRounds(session, fixed)
-        compared = [one for one in session.definitions(ArmName.HEAD) if one.id not in once]
+        chosen = set(session.ids) - once
+        compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
         too_few = too_few_rounds(fixed, compared, config, shards=shards)
         if too_few and not request.self_check:
             effects.progress.message(f"warning: {too_few}")
