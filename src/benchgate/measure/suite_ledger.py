@@ -38,6 +38,7 @@ class SuiteLedger:
         self._troubled = frozenset(
             arm for arm, run in first_runs.items() if run.trouble_beside(run.benchmarks)
         )
+        self._last: dict[ArmName, tuple[SuiteRun, str]] = {}
         self._metrics: dict[tuple[ArmName, str, str], Metric] = {}
         self._reported: Counter[tuple[ArmName, str]] = Counter()
         self._missing: Counter[tuple[ArmName, str]] = Counter()
@@ -48,7 +49,7 @@ class SuiteLedger:
 
     def observe(self, arm: ArmName, id_: str, order: int, run: SuiteRun) -> Observation:
         """Say what a run of an arm shows about one of its benchmarks."""
-        trouble = run.trouble_beside(self._first_ids[arm])
+        trouble = self._trouble_of(arm, run)
         if trouble and arm not in self._troubled:
             return Observation(arm, id_, order, error=f"its suite failed: {trouble}")
         found = run.benchmarks.get(self._own_ids[arm][id_])
@@ -64,6 +65,13 @@ class SuiteLedger:
             why = f"{wrong} changed its unit, direction or kind between two runs"
             return Observation(arm, id_, order, error=why)
         return Observation(arm, id_, order, metrics=metrics)
+
+    def _trouble_of(self, arm: ArmName, run: SuiteRun) -> str:
+        """What is wrong with a run, which is asked for each of its benchmarks."""
+        known = self._last.get(arm)
+        if known is None or known[0] is not run:
+            known = self._last[arm] = run, run.trouble_beside(self._first_ids[arm])
+        return known[1]
 
     def _absent(self, arm: ArmName, id_: str, order: int) -> Observation:
         """No value: too many of these are a failure, because rounds are spent for nothing."""

@@ -101,7 +101,8 @@ class ScreenAndConfirm:
         if round_index == self._next_look:
             self._needs = self._judge()
             self._next_look = self._waves.next_look(round_index)
-        alive = [need for need in self._needs if need.benchmark in ids]
+        left = set(ids)
+        alive = [need for need in self._needs if need.benchmark in left]
         plan = follow_up(alive, costs_s, left_s, suites)
         # Late looks test rows that no earlier look has made suspects.
         return replace(plan, canary=plan.canary or self._waves.until_decided)

@@ -230,7 +230,8 @@ class Session:
             self._measure(order, rng, round_index, begin, ended)
         self._has_measured = True
         if round_index == 0:
-            self.left_out = tuple(id_ for id_ in self.ids if id_ in set(ids) - measured)
+            left = set(ids) - measured
+            self.left_out = tuple(id_ for id_ in self.ids if id_ in left)
             for id_ in self.left_out:
                 self.note(id_, _NO_TIME)
         timed = [id_ for id_ in ids if id_ in measured]
