@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import UserDict
 from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import ArmName
@@ -14,7 +15,7 @@ HEAD = ArmName.HEAD
 IDS = [f"b{number}" for number in range(50)]
 
 
-class Counted(dict[str, BenchmarkResult]):
+class Counted(UserDict[str, BenchmarkResult]):
     """Counts how often somebody goes through all of it."""
 
     times = 0
