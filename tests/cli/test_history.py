@@ -190,10 +190,10 @@ def test_without_the_packages_it_says_what_to_install(
     call: Call, repo: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "benchgate.history.need.find_spec", lambda name: None if name == "duckdb" else builtins
+        "benchgate.history.need.find_spec", lambda name: None if name == "pyarrow" else builtins
     )
     done = call(repo.root, "history")
-    done.check(2, "a history needs duckdb", 'pip install "benchgate[history]"')
+    done.check(2, "a history needs pyarrow", 'pip install "benchgate[history]"')
 
 
 def test_outside_of_a_repository_the_dates_decide(call: Call, project: Git, tmp_path: Path) -> None:

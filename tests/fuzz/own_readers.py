@@ -29,7 +29,7 @@ from benchgate.github.context import read_context
 from benchgate.github.events import PAYLOADS
 from benchgate.github.exchange import Answer
 from benchgate.github.queries import parse_run_url
-from benchgate.history.parquet import decode_run
+from benchgate.history.parquet import RunReader
 from benchgate.load.order import LoadOrder, LoadReply
 from benchgate.load.parameters import parsed
 from benchgate.load.reading import read_scenario
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _NAME = "it"
+_RUNS = RunReader()  # it reads damaged files beside whole ones
 _STEPS = (
     *("file", "open", "calibrate", "time", "loops", "begin", "count", "peak", "end", "value"),
     *("allocations", "close", "sample"),
@@ -203,7 +204,7 @@ OWN_READERS: Mapping[str, OwnReader] = {
         OwnReader("verdict", lambda data: VERDICT.read(data, _NAME) is not None),
         OwnReader("statistics", lambda data: STATISTICS.read(data, _NAME) is not None),
         OwnReader("history", lambda data: HISTORY.read(data, _NAME) is not None),
-        OwnReader("stored-run", lambda data: decode_run(data, _NAME) is not None),
+        OwnReader("stored-run", lambda data: _RUNS.read(data, _NAME) is not None),
         OwnReader("scenario-toml", _from_file("a.toml", lambda path: read_scenario(path, _NAME))),
         OwnReader("scenario-json", _from_file("a.json", lambda path: read_scenario(path, _NAME))),
         OwnReader("scenario-yaml", _from_file("a.yaml", lambda path: read_scenario(path, _NAME))),

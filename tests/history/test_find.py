@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,12 +12,14 @@ from tests.results import bench
 from benchgate.errors import UsageError
 from benchgate.history.find import HistoryRequest, find_history
 from benchgate.history.order import Commit
-from benchgate.history.parquet import to_table
+from benchgate.history.parquet import SCHEMA, RunReader, to_table
 from benchgate.history.query import Rows
 from benchgate.history.record import record_of, why_not_kept
+from benchgate.history.trends import changes_of_any_length
 from benchgate.model.codec import HISTORY
 from benchgate.model.launches import Launch
 from benchgate.model.run import CANARY_ID, Kind, Metric, Series, Source, Status, Tier
+from benchgate.stats.changepoint import count_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
 NOISE = np.random.default_rng(7).normal(1, 0.005, 200)
 
 
+def rows_of(records: Iterable[RunRecord]) -> Rows:
+    reader = RunReader()
+    return Rows([reader.rows(to_table([one], str)) for one in records], reader)
+
+
 def found(records: Iterable[RunRecord], **wanted: Any) -> History:  # noqa: ANN401 - any field
-    with Rows(to_table(records, str)) as rows:
-        history = find_history(rows, HistoryRequest(**wanted), lambda _: {})
+    history = find_history(rows_of(records), HistoryRequest(**wanted), lambda _: {})
     assert HISTORY.read(HISTORY.write(history, str), "history.json") == history
     return history
 
@@ -99,6 +104,58 @@ def test_a_count_that_moved_is_told_before_it_is_found(count: int) -> None:
     assert trend.shifts == ()
     assert trend.moved is not None
     assert (trend.moved.runs, trend.moved.ratio, trend.moved.worse) == (count, 1.2, True)
+
+
+def long_course(count: int, *, rise: tuple[int, int] = (0, 0)) -> np.ndarray[Any, Any]:
+    """Values that are a tenth larger for some runs."""
+    values = 1e-3 * np.random.default_rng(count).normal(1, 0.01, count)
+    values[slice(*rise)] *= 1.1
+    return values
+
+
+@pytest.mark.parametrize(
+    ("count", "rise", "expected"),
+    [
+        (10_000, (6000, 10_000), [6000]),
+        (10_003, (3000, 3100), [3000, 3100]),
+        (10_000, (9100, 9150), [9100, 9150]),
+        (10_000, (4400, 4700), [4400, 4700]),
+        (10_000, (8990, 9200), [8990, 9200]),
+        (10_000, (9990, 10_000), [9990]),
+        (2001, (700, 2001), [700]),
+        (7000, (0, 0), []),
+    ],
+)
+def test_a_change_is_found_in_a_history_of_any_length(
+    count: int, rise: tuple[int, int], expected: list[int]
+) -> None:
+    found_at = [one.index for one in changes_of_any_length(long_course(count, rise=rise))]
+    assert found_at == pytest.approx(expected, abs=1)
+
+
+def test_long_histories_without_a_change_seldom_show_one() -> None:
+    rng = np.random.default_rng(5)
+    assert sum(bool(changes_of_any_length(rng.normal(1, 0.01, 2500))) for _ in range(100)) <= 3
+
+
+def test_a_count_in_a_long_history() -> None:
+    values = np.where(np.arange(5000) < 1000, 100.0, 120.0)
+    assert [one.index for one in count_changes(values)] == [1000]
+
+
+def test_what_is_not_found_in_a_long_history_is_told() -> None:
+    fine = course([1e-3])[0]
+    hours = [
+        replace(fine, id=f"{n:024x}", sha=f"{n:040x}", measured=fine.measured[:1])
+        for n in range(2100)
+    ]
+    (trend,) = found(hours).trends
+    assert len(trend.points) == 2100
+    (note,) = found(hours).notes
+    assert note == (
+        "among the older runs of a long trend, a change that lasted for less than about 100 runs "
+        "may be missed"
+    )
 
 
 def test_a_count_that_hardly_varies_has_changed_after_three_runs() -> None:
@@ -201,17 +258,14 @@ def test_values_that_no_statistic_takes_are_left_out_and_counted(value: float) -
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "'"])
 def test_conditions_that_are_no_object_are_none(text: str) -> None:
-    table = to_table(course(step(20, 40, 1.1)), str)
-    place = table.schema.get_field_index("conditions")
-    with Rows(table.set_column(place, "conditions", pa.array([text] * len(table)))) as rows:
-        history = find_history(rows, HistoryRequest(), lambda _: {})
+    place = SCHEMA.get_field_index("conditions")
+    reader, runs = RunReader(), []
+    for record in course(step(20, 40, 1.1)):
+        table = to_table([record], str)
+        texts = pa.array([text] * len(table))
+        runs.append(reader.rows(table.set_column(place, "conditions", texts)))
+    history = find_history(Rows(runs, reader), HistoryRequest(), lambda _: {})
     assert [one.also for one in history.trends[0].shifts] == [()]
-
-
-def test_what_duckdb_cannot_do_is_an_error_of_one_line() -> None:
-    table = to_table(course([1e-3]), str)
-    with pytest.raises(UsageError, match=r"runs cannot be analyzed: Out of memory\.$"), Rows(table):
-        raise duckdb.OutOfMemoryException("Out of memory.\nPossible solutions: ...")
 
 
 def test_zero_and_negative_values_have_a_history() -> None:
@@ -271,8 +325,7 @@ def test_the_usual_metrics_are_those_that_decide() -> None:
 def test_commits_of_which_the_repository_knows_only_some() -> None:
     records = course([1e-3, 1e-3])
     known = {records[1].sha: Commit(0, "2020-01-01T00:00:00Z", "the first")}
-    with Rows(to_table(records, str)) as rows:
-        history = find_history(rows, HistoryRequest(), lambda _: known)
+    history = find_history(rows_of(records), HistoryRequest(), lambda _: known)
     assert [run.sha for run in history.runs] == [records[1].sha, records[0].sha]
     assert history.runs[0].subject == "the first"
     assert "lacks the commits of 1 run of 2" in history.notes[0]

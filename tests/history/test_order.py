@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def run_of(id_: str, sha: str, day: int, committed: int | None = None) -> StoredRun:
     return StoredRun(
         id=id_,
+        suite="default",
         sha=sha,
         ref="main",
         subject="",

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import resource
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.history.conftest import record_at
 
-from benchgate.errors import UsageError
+from benchgate.errors import FormatError, UsageError
 from benchgate.history.adding import add_runs
-from benchgate.history.parquet import MOST_BYTES, SCHEMA, VERSION, encode_run
+from benchgate.history.parquet import MOST_BYTES, SCHEMA, VERSION, RunReader, encode_run, to_table
 from benchgate.history.sources import read_sources
 from benchgate.history.store import Store
 from benchgate.model.result import SkippedResult
@@ -34,7 +35,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def ids_in(address: str) -> list[str]:
-    return sorted(read_sources([address], str).table().column("run").unique().to_pylist())
+    return sorted(one.id for one in read_sources([address], str).runs)
 
 
 def only(folder: Path) -> Path:
@@ -88,7 +89,7 @@ def test_what_is_broken_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     fewer = table.drop_columns(["value"]).replace_schema_metadata(SCHEMA.metadata)
     pq.write_table(fewer, tmp_path / f"run-{'5' * 24}.parquet")
     (tmp_path / "run-of-somebody.parquet").write_bytes(b"not ours")
-    found = list(store.read())
+    found = list(store.read(RunReader()))
     skipped = {one.what[4]: one.reason for one in found if isinstance(one, SkippedResult)}
     assert len(found) == 6
     assert sorted(skipped) == ["1", "2", "3", "4", "5"]
@@ -125,9 +126,46 @@ def test_rows_that_benchgate_would_not_write(
     place = table.schema.get_field_index(column)
     changed = table.set_column(place, pa.field(column, kind), pa.array(values, kind))
     pq.write_table(changed, tmp_path / f"run-{'1' * 24}.parquet")
-    (found,) = Store.at(str(tmp_path)).read()
+    (found,) = Store.at(str(tmp_path)).read(RunReader())
     assert isinstance(found, SkippedResult)
     assert found.reason.startswith(why)
+
+
+def test_runs_with_the_same_benchmarks_are_read_alike(tmp_path: Path) -> None:
+    records = [
+        record_at(hour, {**VALUES_S, "late": 1.0} if hour == 3 else VALUES_S) for hour in range(5)
+    ]
+    for record in records:
+        Store.at(str(tmp_path)).add(record, str)
+    reader, alone = RunReader(), RunReader()
+    read = {
+        one.id: one
+        for one in Store.at(str(tmp_path)).read(reader)
+        if not isinstance(one, SkippedResult)
+    }
+    assert read.keys() == {record.id for record in records}
+    for record in records:
+        one, other = read[record.id], alone.rows(to_table([record], str))
+        assert one.of_run == other.of_run
+        assert one.values.to_pylist() == other.values.to_pylist()
+        names, others = list(reader.keys), list(alone.keys)
+        assert [names[n] for n in one.keys] == [others[n] for n in other.keys]
+    arrays = {id(one.keys) for one in read.values()}
+    assert len(arrays) == 2
+
+
+@pytest.mark.parametrize("place", [0.2, 0.4, 0.6, 0.8, 0.97])
+def test_a_damaged_file_beside_whole_ones_is_an_error_or_reads_as_text_and_numbers(
+    place: float,
+) -> None:
+    reader = RunReader()
+    reader.read(encode_run(record_at(1, VALUES_S), str), "first")
+    data = bytearray(encode_run(record_at(2, VALUES_S), str))
+    for at in range(int(place * len(data)), int(place * len(data)) + 40):
+        data[at] ^= 0x55
+    with suppress(FormatError):
+        rows = reader.read(bytes(data), "second")
+        assert rows.values.num_rows == len(rows.keys)
 
 
 def test_a_file_that_expands_too_far_is_left_out(tmp_path: Path) -> None:
@@ -137,7 +175,7 @@ def test_a_file_that_expands_too_far_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / f"run-{'1' * 24}.parquet"
     pq.write_table(table.set_column(place, "subject", long), path, compression="zstd")
     assert path.stat().st_size < MOST_BYTES // 100
-    (found,) = Store.at(str(tmp_path)).read()
+    (found,) = Store.at(str(tmp_path)).read(RunReader())
     assert found == SkippedResult(path.name, "expands to more than 64 MiB, which is the limit")
 
 
@@ -145,7 +183,7 @@ def test_a_version_of_thousands_of_digits_is_shortened(tmp_path: Path) -> None:
     table = pq.read_table(pa.BufferReader(encode_run(record_at(1, VALUES_S), str)))
     version = {b"benchgate_history": b"9" * 5000}
     pq.write_table(table.replace_schema_metadata(version), tmp_path / f"run-{'1' * 24}.parquet")
-    (found,) = Store.at(str(tmp_path)).read()
+    (found,) = Store.at(str(tmp_path)).read(RunReader())
     assert isinstance(found, SkippedResult)
     assert found.reason.startswith(f"version {'9' * 20} was written by a newer benchgate")
 
@@ -166,7 +204,7 @@ def test_files_are_read_in_batches_of_limited_size(
         return cat(paths, **more)
 
     monkeypatch.setattr(store.files, "cat", counting)
-    assert len(list(store.read())) == 5
+    assert len(list(store.read(RunReader()))) == 5
     assert batches == [2, 2, 1]
 
 

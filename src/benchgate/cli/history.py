@@ -51,13 +51,12 @@ def find(
     from benchgate.history.sources import read_sources  # noqa: PLC0415
 
     found = read_sources(sources, redact, {ARTIFACTS: lambda: read_artifacts(git)})
-    table = found.table()
-    if not table.num_rows:
+    if not found.runs:
         where = plain_line(" or ".join(map(redact, sources)))
         details = "\n".join(f"{one.what}: {one.reason}" for one in by_reason(found.skipped))
         raise UsageError(f"no runs in {where}", hint=_HOW_TO_ADD, details=plain_details(details))
-    with Rows(table) as rows:
-        return find_history(rows, request, lambda shas: commits_of(git, shas), found.notes())
+    rows = Rows(found.runs, found.reader)
+    return find_history(rows, request, lambda shas: commits_of(git, shas), found.notes())
 
 
 def show(

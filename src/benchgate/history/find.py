@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.gate.under_load import deciding_under_load
 from benchgate.history.order import commit_order
-from benchgate.history.trends import LEAST_RUNS_IN_ALL, find_trend
+from benchgate.history.trends import LEAST_BLOCKS, LEAST_RUNS_IN_ALL, block_size, find_trend
 from benchgate.model.history import History, HistoryRun
 from benchgate.model.metrics import THROUGHPUT, TIME
 from benchgate.stats.changepoint import LONGEST_HISTORY
@@ -72,7 +72,8 @@ def find_history(
     names = _machine_names(ordered)
     runs = tuple(_history_run(run, commits, names) for run in ordered)
     conditions = [_parsed(run.conditions) for run in ordered]
-    found = list(rows.series([run.id for run in ordered], _wanted(rows, suite, request)))
+    wanted = _wanted(rows, suite, request)
+    found, unusable = rows.series([run.id for run in ordered], wanted)
     newest = _newest(found)
     trends = [
         find_trend(
@@ -85,7 +86,7 @@ def find_history(
         )
         for one in found
     ]
-    told = (*notes, *_notes(rows, ordered, commits, trends))
+    told = (*notes, *_notes(unusable, ordered, commits, trends))
     return History(suite=suite, runs=runs, trends=tuple(sorted(trends, key=_rank)), notes=told)
 
 
@@ -196,10 +197,10 @@ def _rank(trend: Trend) -> tuple[int, str, str, str, str]:
 
 
 def _notes(
-    rows: Rows, runs: Sequence[StoredRun], commits: Mapping[str, Commit], trends: Sequence[Trend]
+    unusable: int, runs: Sequence[StoredRun], commits: Mapping[str, Commit], trends: Sequence[Trend]
 ) -> list[str]:
     notes = []
-    if unusable := rows.unusable():
+    if unusable:
         notes.append(f"{counted(unusable, 'value')} left out: not a number, or too large")
     unknown = sum(run.sha not in commits for run in runs if run.sha)
     if commits and unknown:
@@ -217,6 +218,10 @@ def _notes(
         )
     if ended := sum(one.ended for one in trends):
         notes.append(f"{counted(ended, 'trend')} ended because the work of the benchmark changed")
-    if any(len(one.points) > LONGEST_HISTORY for one in trends):
-        notes.append(f"changes are looked for in the newest {LONGEST_HISTORY} runs")
+    longest = max((len(one.points) for one in trends), default=0)
+    if longest > LONGEST_HISTORY:
+        notes.append(
+            "among the older runs of a long trend, a change that lasted for less than about "
+            f"{LEAST_BLOCKS * block_size(longest)} runs may be missed"
+        )
     return notes

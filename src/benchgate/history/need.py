@@ -7,7 +7,7 @@ from typing import Final
 
 from benchgate.errors import UsageError
 
-NEEDED: Final = ("duckdb", "fsspec", "pyarrow")
+NEEDED: Final = ("fsspec", "pyarrow")
 
 
 def require_packages() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
@@ -17,6 +19,7 @@ from benchgate.units import TIME_UNITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from benchgate.arrays import IntArray
     from benchgate.history.record import RunRecord
     from benchgate.json_object import Redact
 
@@ -38,6 +41,9 @@ _OF_VALUE: Final = (
 _CHECKED: Final = (*_OF_RUN, "better", "display_unit", "benchmark", "metric")
 # A run has one value for each of these.
 _KEY: Final = ("benchmark", "workload", "metric", "unit", "better", "statistic")
+_NUMBERS: Final = ("value", "low", "high")
+_FIRST_KEY: Final = len(_OF_RUN) + 1  # the canary stands between
+_MOST_KNOWN: Final = 1000
 _TIME: Final = TypeAdapter(Timestamp)
 SCHEMA: Final = pa.schema(
     [
@@ -89,6 +95,114 @@ def _texts(values: Sequence[str], redact: Redact) -> pa.Array:
     return pa.array([clean[text] for text in values], pa.string()).dictionary_encode()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RunRows:
+    """The rows of a run.
+
+    Attributes:
+        of_run: what is known of the run, in the order of `_OF_RUN`.
+        keys: shape (n,), what each value is of, as numbers of `RunReader.keys`.
+        values: columns `value`, `low` and `high` of n rows.
+    """
+
+    of_run: tuple[str, ...]
+    keys: IntArray
+    values: pa.Table
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.of_run[0]
+
+
+class RunReader:
+    """Reads the files of many runs: what they say alike is decoded once.
+
+    Attributes:
+        keys: the number of each different combination of the columns `_OF_VALUE`.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[tuple[str, ...], int] = {}
+        self._numbers: dict[bytes, IntArray] = {}
+
+    def read(self, data: bytes, name: str) -> RunRows:
+        """The rows of a file.
+
+        Raises:
+            FormatError: as `decode_run`.
+        """
+        found = self._quickly(data)
+        if found is not None:
+            return found
+        rows = self.rows(decode_run(data, name))
+        if len(self._numbers) < _MOST_KNOWN and (told := _told(data)):
+            self._numbers[told.keys] = rows.keys
+        return rows
+
+    def rows(self, table: pa.Table) -> RunRows:
+        """The rows of a run in the columns of `SCHEMA`."""
+        columns = [table.column(name).cast(pa.string()).to_pylist() for name in _OF_VALUE]
+        numbers = [self.keys.setdefault(key, len(self.keys)) for key in zip(*columns, strict=True)]
+        of_run = tuple(str(table.column(name)[0].as_py()) for name in _OF_RUN)
+        return RunRows(of_run, np.array(numbers, dtype=np.int32), table.select(_NUMBERS))
+
+    def _quickly(self, data: bytes) -> RunRows | None:
+        """The rows of a file that has the keys of an earlier one; None if it is to be decoded."""
+        told = _told(data)
+        numbers = self._numbers.get(told.keys) if told else None
+        if told is None or numbers is None:
+            return None
+        try:
+            values = told.file.read(columns=list(_NUMBERS), use_threads=False)
+        except (pa.ArrowException, OSError):
+            return None
+        is_whole = values.num_rows == len(numbers) and not any(
+            column.null_count for column in values.columns
+        )
+        return RunRows(told.of_run, numbers, values) if is_whole else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """What the footer of a file says: the texts of its run, and where its keys are."""
+
+    file: pq.ParquetFile
+    of_run: tuple[str, ...]
+    keys: bytes
+
+
+def _told(data: bytes) -> _Told | None:
+    """Read the footer of a file as benchgate writes it; None if it is another one."""
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        schema = file.schema_arrow
+        _require_known(file, schema, "")
+        if file.num_row_groups != 1 or not schema.equals(SCHEMA):
+            return None
+        group = file.metadata.row_group(0)
+        texts = [_only_text(group.column(place)) for place in range(len(_OF_RUN))]
+        first, last = group.column(_FIRST_KEY), group.column(_FIRST_KEY + len(_OF_VALUE) - 1)
+        start = first.dictionary_page_offset
+        end = (last.dictionary_page_offset or 0) + last.total_compressed_size
+    except (pa.ArrowException, OSError, ValueError, KeyError, FormatError):
+        return None
+    known = dict(zip(_OF_RUN, texts, strict=True))
+    times = [known["started"], *([known["committed"]] if known["committed"] else [])]
+    if None in texts or not known["run"] or not start or not all(map(_is_time, map(str, times))):
+        return None
+    of_run = tuple(map(str, texts))
+    return _Told(file, of_run, data[start:end])
+
+
+def _only_text(column: pq.ColumnChunkMetaData) -> str | None:
+    """The text that all rows of a column have; None if they differ, or that is not known."""
+    found = column.statistics
+    if found is None or not found.has_min_max or found.null_count or found.min != found.max:
+        return None
+    return str(found.min)
+
+
 def decode_run(data: bytes, name: str) -> pa.Table:
     """The rows of a file, in the columns of `SCHEMA`.
 
@@ -97,7 +211,7 @@ def decode_run(data: bytes, name: str) -> pa.Table:
     """
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
-        _require_known(file, name)
+        _require_known(file, file.schema_arrow, name)
         table = file.read(columns=SCHEMA.names).cast(SCHEMA)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
@@ -136,8 +250,8 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _require_known(file: pq.ParquetFile, name: str) -> None:
-    found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY)
+def _require_known(file: pq.ParquetFile, schema: pa.Schema, name: str) -> None:
+    found = (schema.metadata or {}).get(_VERSION_KEY)
     if found is None:
         raise FormatError(f"{name}: is a Parquet file, but not one of benchgate")
     if not found.isdigit() or len(found) > _VERSION_SHOWN or int(found) > VERSION:

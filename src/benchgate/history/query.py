@@ -1,49 +1,25 @@
-"""Queries the rows of runs with DuckDB."""
+"""Queries the rows of runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-import duckdb
 import numpy as np
+import pyarrow as pa
 
-from benchgate.errors import UsageError
 from benchgate.stats.checks import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from types import TracebackType
-    from typing import Self
-
-    import pyarrow as pa
 
     from benchgate.arrays import FloatArray, IntArray
+    from benchgate.history.parquet import RunReader, RunRows
 
-_SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
-    "memory_limit": "512MB",
-    "threads": 2,
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
-# In DuckDB, NaN is larger than any number.
-_USABLE: Final = " AND ".join(f"abs({name}) <= {LARGEST!r}" for name in ("value", "low", "high"))
-_RUNS: Final = """
-    SELECT run, any_value(sha), any_value(ref), any_value(subject), any_value(committed),
-           any_value(started), any_value(machine), any_value(machine_key),
-           any_value(conditions), any_value(url)
-    FROM stored WHERE suite = ? GROUP BY run ORDER BY run
-"""
-_SERIES: Final = f"""
-    SELECT benchmark, metric, statistic, machine_key, unit, better, workload,
-           arg_max(display_unit, position), list(position ORDER BY position),
-           list(value ORDER BY position), list(low ORDER BY position), list(high ORDER BY position)
-    FROM stored JOIN positions USING (run) JOIN wanted USING (benchmark, metric)
-    WHERE {_USABLE}
-    GROUP BY benchmark, metric, statistic, machine_key, unit, better, workload
-    ORDER BY benchmark, metric, statistic, machine_key, min(position)
-"""  # noqa: S608 - our own text
+# As the first fields of StoredSeries.
+_Name: TypeAlias = "tuple[str, str, str, str, str, str, str]"
+_UNWANTED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +27,7 @@ class StoredRun:
     """A run as the rows describe it; see `RunRecord`."""
 
     id: str
+    suite: str
     sha: str
     ref: str
     subject: str
@@ -85,78 +62,111 @@ class StoredSeries:
     high: FloatArray
 
 
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a value is of, in the order of the columns."""
+
+    benchmark: str
+    workload: str
+    metric: str
+    unit: str
+    better: str
+    statistic: str
+    display_unit: str
+
+
 class Rows:
-    """The rows of all runs; use it in a `with` block."""
+    """The rows of all runs.
 
-    def __init__(self, table: pa.Table) -> None:
-        self._database = duckdb.connect(":memory:", config=_SETTINGS)
-        self._database.register("stored", table)
+    Args:
+        reader: what has read them.
+    """
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._database.close()
-        if isinstance(error, duckdb.Error):
-            first = str(error).partition("\n")[0]
-            raise UsageError(
-                f"the runs cannot be analyzed: {first}",
-                hint="Name fewer runs, or delete files of the store that others wrote.",
-            ) from None
+    def __init__(self, runs: Sequence[RunRows], reader: RunReader) -> None:
+        self._keys = [_Key(*key) for key in reader.keys]
+        self._rows = {one.id: one for one in runs}
+        self._runs = tuple(StoredRun(*one.of_run) for one in runs)
 
     def suites(self) -> tuple[str, ...]:
         """The names of all suites."""
-        found = self._database.execute("SELECT DISTINCT suite FROM stored ORDER BY suite")
-        return tuple(name for (name,) in found.fetchall())
+        return tuple(sorted({run.suite for run in self._runs}))
 
     def runs(self, suite: str) -> tuple[StoredRun, ...]:
         """The runs of a suite, in no particular order."""
-        found = self._database.execute(_RUNS, [suite]).fetchall()
-        return tuple(StoredRun(*row) for row in found)
+        return tuple(run for run in self._runs if run.suite == suite)
 
     def metrics(self, suite: str) -> tuple[tuple[str, str], ...]:
         """Each benchmark of a suite with each of its metrics."""
-        query = "SELECT DISTINCT benchmark, metric FROM stored WHERE suite = ? ORDER BY ALL"
-        found = self._database.execute(query, [suite]).fetchall()
-        return tuple((benchmark, metric) for benchmark, metric in found)
-
-    def unusable(self) -> int:
-        """How many values are not numbers, or too large for the statistics."""
-        query = f"SELECT count(*) FROM stored WHERE NOT ({_USABLE})"  # noqa: S608 - our own text
-        found = self._database.execute(query).fetchone()
-        return int(found[0]) if found else 0
+        of_suite = (self._rows[run.id].keys for run in self.runs(suite))
+        # Most runs share one array.
+        numbers = {number for keys in _each_once(of_suite) for number in keys.tolist()}
+        return tuple(sorted({(self._keys[n].benchmark, self._keys[n].metric) for n in numbers}))
 
     def series(
         self, runs: Sequence[str], wanted: Collection[tuple[str, str]]
-    ) -> Iterator[StoredSeries]:
-        """The series of some runs.
+    ) -> tuple[tuple[StoredSeries, ...], int]:
+        """The series of some runs, and how many values are no numbers or too large.
 
         Args:
             runs: their ids, in order.
             wanted: benchmarks with their metrics.
         """
-        import pyarrow as pa  # noqa: PLC0415 - with DuckDB it is loaded already
+        machines = {run.id: run.machine_key for run in self._runs}
+        numbers: dict[_Name, int] = {}
+        of_machine = {
+            machine: self._series_of_keys(machine, set(wanted), numbers)
+            for machine in {machines[id_] for id_ in runs}
+        }
+        rows = [self._rows[id_] for id_ in runs]
+        if not numbers:
+            return (), 0
+        series = np.concatenate(
+            [of_machine[machines[id_]][one.keys] for id_, one in zip(runs, rows, strict=True)]
+        )
+        keys = np.concatenate([one.keys for one in rows])
+        positions = np.repeat(np.arange(len(rows)), [len(one.keys) for one in rows])
+        table = pa.concat_tables([one.values for one in rows])
+        usable = np.ones(len(series), dtype=np.bool_)
+        with np.errstate(invalid="ignore"):
+            for column in table.columns:  # one after the other: they are large
+                usable &= np.abs(column.to_numpy()) <= LARGEST
+        order = np.flatnonzero((series != _UNWANTED) & usable)
+        order = order[np.argsort(series[order], kind="stable")]
+        unusable = int(np.count_nonzero(~usable))
+        series, keys, positions = series[order], keys[order], positions[order]
+        value, low, high = (column.to_numpy()[order] for column in table.columns)
+        bounds = [0, *(np.flatnonzero(np.diff(series)) + 1).tolist(), len(series)]
+        names = list(numbers)
+        found = []
+        for a, b in pairwise(bounds):
+            if a < b:
+                unit = self._keys[keys[b - 1]].display_unit
+                of_runs = (positions[a:b], value[a:b], low[a:b], high[a:b])
+                found.append(StoredSeries(*names[int(series[a])], unit, *of_runs))
+        found.sort(key=lambda one: (*_place(one), int(one.positions[0])))
+        return tuple(found), unusable
 
-        places = {"run": list(runs), "position": list(range(len(runs)))}
-        pairs = {"benchmark": [one for one, _ in wanted], "metric": [one for _, one in wanted]}
-        text = pa.string()
-        self._database.register(
-            "positions",
-            pa.table(places, schema=pa.schema([("run", text), ("position", pa.int64())])),
-        )
-        self._database.register(
-            "wanted", pa.table(pairs, schema=pa.schema([("benchmark", text), ("metric", text)]))
-        )
-        found = self._database.sql(_SERIES).to_arrow_table()
-        *texts, positions, values, low, high = (found.column(i) for i in range(found.num_columns))
-        lists = [column.combine_chunks() for column in (positions, values, low, high)]
-        offsets = lists[0].offsets.to_numpy() if found.num_rows else np.zeros(1, dtype=np.int64)
-        flat = [column.values.to_numpy(zero_copy_only=False) for column in lists]
-        for index, names in enumerate(zip(*(text.to_pylist() for text in texts), strict=True)):
-            start, end = int(offsets[index]), int(offsets[index + 1])
-            yield StoredSeries(*names, *(column[start:end] for column in flat))
+    def _series_of_keys(
+        self, machine: str, wanted: Collection[tuple[str, str]], numbers: dict[_Name, int]
+    ) -> IntArray:
+        """The number of the series of each key on a machine; each new one is added to `numbers`."""
+        found: IntArray = np.full(len(self._keys), _UNWANTED)
+        for place, key in enumerate(self._keys):
+            if (key.benchmark, key.metric) in wanted:
+                what = (key.benchmark, key.metric, key.statistic)
+                name = (*what, machine, key.unit, key.better, key.workload)
+                found[place] = numbers.setdefault(name, len(numbers))
+        return found
+
+
+def _place(series: StoredSeries) -> tuple[str, ...]:
+    return series.benchmark, series.metric, series.statistic, series.machine_key
+
+
+def _each_once(arrays: Iterator[IntArray]) -> Iterator[IntArray]:
+    """Leave out the same object if it comes again."""
+    seen: set[int] = set()
+    for one in arrays:
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one

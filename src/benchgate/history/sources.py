@@ -8,13 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import pyarrow as pa
-
 from benchgate.baselines.any_file import read_any
 from benchgate.errors import BenchgateError, UsageError
 from benchgate.files import broken_link
 from benchgate.gate.stored import in_short
-from benchgate.history.parquet import SCHEMA, to_table
+from benchgate.history.parquet import RunReader, RunRows, to_table
 from benchgate.history.record import record_of, why_not_kept
 from benchgate.history.store import Store
 from benchgate.model.result import SkippedResult
@@ -37,30 +35,26 @@ class Found:
     """The runs of all sources, each of them once.
 
     Attributes:
-        tables: the rows.
+        reader: what has read them.
+        runs: their rows.
         skipped: what could not be used, and why.
         count: of files, including those that could not be used.
     """
 
-    tables: list[pa.Table] = field(default_factory=list)
+    reader: RunReader = field(default_factory=RunReader)
+    runs: list[RunRows] = field(default_factory=list)
     skipped: list[SkippedResult] = field(default_factory=list)
     count: int = 0
     _ids: set[str] = field(default_factory=set)
 
-    def take(self, one: pa.Table | SkippedResult) -> None:
+    def take(self, one: RunRows | SkippedResult) -> None:
         """Add the rows of a file, unless its run is there already."""
         self.count += 1
         if isinstance(one, SkippedResult):
             self.skipped.append(one)
-            return
-        ids = set(one.column("run").unique().to_pylist())
-        if ids and not ids & self._ids:
-            self.tables.append(one)
-        self._ids |= ids
-
-    def table(self) -> pa.Table:
-        """All rows."""
-        return pa.concat_tables(self.tables) if self.tables else SCHEMA.empty_table()
+        elif one.id not in self._ids:
+            self._ids.add(one.id)
+            self.runs.append(one)
 
     def notes(self) -> tuple[str, ...]:
         """What could not be used, in short."""
@@ -84,11 +78,14 @@ def read_sources(
     for address in addresses:
         is_name, is_url = address in named, "://" in address
         if is_url or (not is_name and _is_folder(Path(address))):
-            for one in Store.at(address).read():
+            for one in Store.at(address).read(found.reader):
                 found.take(one)
         if not is_url:
             for run in named[address]() if is_name else read_results(Path(address)):
-                found.take(run if isinstance(run, SkippedResult) else to_table([run], redact))
+                if not isinstance(run, SkippedResult):
+                    found.take(found.reader.rows(to_table([run], redact)))
+                else:
+                    found.take(run)
     return found
 
 

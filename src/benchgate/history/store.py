@@ -18,7 +18,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from benchgate.errors import BenchgateError, FormatError, UsageError
 from benchgate.files import broken_link, write_atomic
-from benchgate.history.parquet import MOST_BYTES, decode_run, encode_run
+from benchgate.history.parquet import MOST_BYTES, encode_run
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.report.escape import plain_line
@@ -26,8 +26,7 @@ from benchgate.report.escape import plain_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import pyarrow as pa
-
+    from benchgate.history.parquet import RunReader, RunRows
     from benchgate.history.record import RunRecord
     from benchgate.json_object import Redact
 
@@ -104,7 +103,7 @@ class Store:
         with self._reached("write to"):
             self._ask("pipe_file", f"{self.root.rstrip('/')}/{file}", data)
 
-    def read(self) -> Iterator[pa.Table | SkippedResult]:
+    def read(self, reader: RunReader) -> Iterator[RunRows | SkippedResult]:
         """Read all runs; in place of a file that cannot be used comes the reason.
 
         Raises:
@@ -115,7 +114,7 @@ class Store:
             with self._reached("read"):
                 found = self._ask("cat", paths, on_error="return")
             for path in paths:
-                yield _decoded(path, found.get(path))
+                yield _decoded(path, found.get(path), reader)
         for path, size in sorted(listed.values()):
             if size > MOST_BYTES:
                 why = f"it is larger than {MOST_BYTES >> 20} MiB"
@@ -187,13 +186,13 @@ def _batches(files: Iterable[tuple[str, int]]) -> Iterator[list[str]]:
         yield batch
 
 
-def _decoded(path: str, data: object) -> pa.Table | SkippedResult:
+def _decoded(path: str, data: object, reader: RunReader) -> RunRows | SkippedResult:
     name = path.rpartition("/")[2]
     if not isinstance(data, bytes):
         why = _said(data) if isinstance(data, BaseException) else "it holds no bytes"
         return SkippedResult(name, f"it cannot be read: {why}")
     try:
-        return decode_run(data, name)
+        return reader.read(data, name)
     except FormatError as error:
         return SkippedResult(name, error.message.removeprefix(f"{name}: "))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from benchgate.history.record import EXACT
-from benchgate.model.history import Moved, Shift, Trend, TrendPoint
+from benchgate.model.history import Moved, Shift, Trend, TrendPoints
 from benchgate.model.run import Better
 from benchgate.stats.changepoint import (
+    DEFAULT_ALPHA,
     LEAST_EQUAL,
     LEAST_RUNS,
     LONGEST_HISTORY,
@@ -35,6 +38,12 @@ LEAST_RUNS_IN_ALL: Final = 11
 _FAR: Final = 4.0
 _LESS_KNOWN: Final = 8  # in six runs the noise is known less well
 _LEAST_SIZE: Final = 1e-9
+_NEWEST: Final = 200
+_WINDOW: Final = 1000
+_OVERLAP: Final = 100
+_MOST_BLOCKS: Final = 5000
+LEAST_BLOCKS: Final = 20
+"""A level of so many values is found wherever it is; one of fewer values may be missed."""
 
 
 def find_trend(
@@ -55,10 +64,13 @@ def find_trend(
         ended: whether a newer series continues it.
     """
     values = series.values
-    skipped = max(0, len(values) - LONGEST_HISTORY)
-    find = count_changes if series.statistic == EXACT else change_points
-    found = find(values[skipped:]) if len(values) else ()
-    kept = _that_matter(values, [(one.index + skipped, one) for one in found], margin)
+    is_exact = series.statistic == EXACT
+    find = (
+        partial(count_changes, otherwise=changes_of_any_length)
+        if is_exact
+        else changes_of_any_length
+    )
+    kept = _that_matter(values, [(one.index, one) for one in find(values)], margin)
     edges = [0, *(index for index, _ in kept), len(values)]
     levels = [float(np.median(values[a:b])) for a, b in pairwise(edges)]
     positions = series.positions.tolist()
@@ -71,16 +83,7 @@ def find_trend(
         better=better,
         display_unit=series.display_unit,
         machine=machine,
-        points=tuple(
-            TrendPoint(*point)
-            for point in zip(
-                positions,
-                values.tolist(),
-                series.low.tolist(),
-                series.high.tolist(),
-                strict=True,
-            )
-        ),
+        points=TrendPoints(series.positions, values, series.low, series.high),
         shifts=tuple(
             Shift(
                 point=index,
@@ -99,8 +102,57 @@ def find_trend(
         workload=series.workload,
         ended=ended,
         too_short=len(values) < least_runs(series.statistic),
-        moved=_moved(values[edges[-2] :], better, margin),
+        moved=_moved(values[max(edges[-2], len(values) - _NEWEST) :], better, margin),
     )
+
+
+def changes_of_any_length(values: FloatArray) -> tuple[ChangePoint, ...]:
+    """Find the changes of a history of any length.
+
+    One search cannot take all values of a long one. So the newest values are searched as they are,
+    and medians of a few neighbors in windows over the whole history.
+    """
+    n = len(values)
+    if n <= LONGEST_HISTORY:
+        return change_points(values) if n else ()
+    size = block_size(n)
+    blocks = np.median(values[n % size :].reshape(-1, size), axis=1)
+    starts = range(0, len(blocks) - _OVERLAP, _WINDOW - _OVERLAP)
+    alpha = DEFAULT_ALPHA / (len(starts) + 1)  # of each search
+    newest = n - _WINDOW
+    found = [
+        replace(one, index=_placed(values, n % size + (start + one.index) * size, size, one))
+        for start in starts
+        for one in change_points(blocks[start : start + _WINDOW], alpha=alpha)
+    ]
+    kept = _apart([one for one in found if one.index < newest + LEAST_RUNS], LEAST_RUNS * size // 2)
+    later = change_points(values[newest:], alpha=alpha)
+    kept += [replace(one, index=one.index + newest) for one in later]
+    return tuple(_apart(kept, LEAST_RUNS))
+
+
+def block_size(count: int) -> int:
+    """How many neighbors are taken together in a history that is longer than LONGEST_HISTORY."""
+    return max(5, -(-count // _MOST_BLOCKS))
+
+
+def _apart(changes: Sequence[ChangePoint], least: int) -> list[ChangePoint]:
+    """Leave out what is the same change again, because two searches found it."""
+    kept: list[ChangePoint] = []
+    for one in sorted(changes, key=lambda one: one.index):
+        if kept and one.index - kept[-1].index < least:
+            kept[-1] = min(kept[-1], one, key=lambda change: change.p)
+        else:
+            kept.append(one)
+    return kept
+
+
+def _placed(values: FloatArray, about: int, size: int, change: ChangePoint) -> int:
+    """Where near a place the values go from one level to the other."""
+    low, high = max(1, about - size), min(len(values) - 1, about + size)
+    near = values[low:high]
+    from_before = np.abs(near - change.before) - np.abs(near - change.after)
+    return low + int(np.argmin(np.concatenate([[0.0], np.cumsum(from_before)])))
 
 
 def least_runs(statistic: str) -> int:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Self, overload
 
+import numpy as np
 from pydantic import FailFast, Field
+from pydantic_core import CoreSchema, core_schema
 
 from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text, Timestamp
 from benchgate.model.run import Better
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import GetCoreSchemaHandler
+
+    from benchgate.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,76 @@ class TrendPoint(JsonObject):
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrendPoints(Sequence[TrendPoint]):
+    """The points of a trend as arrays: a tenth of the memory.
+
+    Attributes:
+        runs: shape (n,), as `TrendPoint.run`; likewise the others.
+    """
+
+    runs: IntArray
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, points: Sequence[TrendPoint]) -> Self:
+        """Make them of single points."""
+        return cls(
+            np.array([one.run for one in points], dtype=np.int64),
+            np.array([one.value for one in points], dtype=np.float64),
+            np.array([one.low for one in points], dtype=np.float64),
+            np.array([one.high for one in points], dtype=np.float64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @overload
+    def __getitem__(self, place: int) -> TrendPoint: ...
+    @overload
+    def __getitem__(self, place: slice) -> TrendPoints: ...
+    def __getitem__(self, place: int | slice) -> TrendPoint | TrendPoints:
+        runs, values, low, high = self.runs, self.values, self.low, self.high
+        if isinstance(place, slice):
+            return TrendPoints(runs[place], values[place], low[place], high[place])
+        return TrendPoint(*(column[place].item() for column in (runs, values, low, high)))
+
+    def __iter__(self) -> Iterator[TrendPoint]:
+        columns = (self.runs, self.values, self.low, self.high)
+        return map(TrendPoint, *(column.tolist() for column in columns))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.values.tobytes())
+
+
+def _single(points: object) -> object:
+    return tuple(points) if isinstance(points, TrendPoints) else points
+
+
+class _AsPoints:
+    """In a file, points are a list of tables."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        listed = handler.generate_schema(Annotated[tuple[TrendPoint, ...], FailFast()])
+        return core_schema.no_info_after_validator_function(
+            TrendPoints.of,
+            core_schema.json_or_python_schema(
+                json_schema=listed,
+                python_schema=core_schema.no_info_before_validator_function(_single, listed),
+            ),
+            serialization=core_schema.wrap_serializer_function_ser_schema(
+                lambda points, write: write(tuple(points)), schema=listed
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +196,20 @@ class Trend(JsonObject):
     better: Better
     display_unit: Text
     machine: Text
-    points: Annotated[tuple[TrendPoint, ...], FailFast()]
+    points: Annotated[Sequence[TrendPoint], _AsPoints()]
     shifts: tuple[Shift, ...] = ()
     noise_ratio: NotNegative | None = None
     workload: Text = ""
     ended: bool = False
     too_short: bool = False
     moved: Moved | None = None
+
+    def values(self) -> tuple[float, ...]:
+        """The values of all points."""
+        points = self.points
+        if isinstance(points, TrendPoints):
+            return tuple(points.values.tolist())
+        return tuple(one.value for one in points)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def _counts(sections: Iterable[TrendSection]) -> list[tuple[str, str, int]]:
 
 def _caption(view: TrendView, shown: int) -> str:
     """What the chart shows, for those who see it and those who do not."""
-    count = len(view.values)
+    count = len(view.trend.points)
     parts = [f"The latest value is {view.latest}."]
     if view.shifts:
         one = len(view.shifts) == 1

@@ -84,7 +84,6 @@ class TrendView:
 
     Attributes:
         name: the benchmark, and what of it if that is not its typical time.
-        values: in commit order, for drawings.
         runs: such as "40 runs".
         latest: the newest value.
         noise: how much runs differ, such as "0.8 %"; "" if that is not known.
@@ -98,7 +97,6 @@ class TrendView:
 
     name: str
     machine: str
-    values: tuple[float, ...]
     runs: str
     latest: str
     noise: str
@@ -107,6 +105,11 @@ class TrendView:
     remark: str
     moved: str
     trend: Trend
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """In commit order, for drawings."""
+        return self.trend.values()
 
     @property
     def direction(self) -> Direction:
@@ -240,7 +243,6 @@ def _view_machine(history: History, name: str, newest: int) -> MachineView:
 
 def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendView:
     unit = trend.display_unit or None
-    values = tuple(point.value for point in trend.points)
     shifts = tuple(_view_shift(trend, one, runs) for one in reversed(trend.shifts))
     is_aside = trend.statistic in TAIL_STATISTICS or (
         is_tail(trend.metric, trend.statistic) and trend.metric != "time_p95"
@@ -254,9 +256,8 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
     return TrendView(
         name=_name(trend),
         machine=plain_line(trend.machine),
-        values=values,
-        runs=counted(len(values), "run"),
-        latest=format_value(values[-1], plain_line(trend.unit, 20), unit),
+        runs=counted(len(trend.points), "run"),
+        latest=format_value(trend.points[-1].value, plain_line(trend.unit, 20), unit),
         noise="" if trend.noise_ratio is None else format_percent(trend.noise_ratio),
         shifts=shifts,
         is_shown=not trend.ended and (bool(shifts) or not is_aside),

@@ -31,6 +31,8 @@ from benchgate.stats.energy import EnergyScan
 from benchgate.stats.moments import binary_scaled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchgate.arrays import FloatArray, IntArray
 
 DEFAULT_ALPHA: Final = 0.005
@@ -194,16 +196,19 @@ LEAST_EQUAL: Final = 3
 """The fewest equal values in a row that make a level of a count."""
 
 
-def count_changes(values: FloatArray, *, alpha: float = DEFAULT_ALPHA) -> tuple[ChangePoint, ...]:
+def count_changes(
+    values: FloatArray,
+    *,
+    otherwise: Callable[[FloatArray], tuple[ChangePoint, ...]] = change_points,
+) -> tuple[ChangePoint, ...]:
     """Find the places at which a count moved that hardly ever varies, such as allocations.
 
     If such a count is the same `LEAST_EQUAL` times in a row, and then differs from what it was, it
-    moved: there is no noise, so a few runs are enough. A count that varies is taken by
-    `change_points`.
+    moved: there is no noise, so a few runs are enough.
 
     Args:
-        values: as of `change_points`.
-        alpha: as of `change_points`, for a count that varies.
+        values: as of `change_points`, but of any length.
+        otherwise: finds the changes of a count that varies.
 
     Raises:
         ValueError: as `change_points` does.
@@ -212,7 +217,7 @@ def count_changes(values: FloatArray, *, alpha: float = DEFAULT_ALPHA) -> tuple[
     edges = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
     stretches = list(pairwise(edges))
     if len(stretches) > 3 + len(values) / 10:
-        return change_points(values, alpha=alpha)
+        return otherwise(values)
     levels = [(low, float(values[low])) for low, high in stretches if high - low >= LEAST_EQUAL]
     return tuple(
         ChangePoint(index, 0.0, before, after)
