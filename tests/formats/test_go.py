@@ -141,3 +141,11 @@ def test_a_program_that_prints_before_its_first_line_is_a_process_of_its_own() -
     assert go.sniff(Source("out.txt", text.encode()))
     (row,) = parse(text * 2).benchmarks
     assert [len(series.launches) for series in row.series] == [2]
+
+
+def test_a_benchmark_that_began_before_one_is_skipped_is_not_lost() -> None:
+    text = "BenchmarkX-8 \tlog\n--- SKIP: BenchmarkY-8\nBenchmarkZ-8 \t 5\t 2 ns/op\n"
+    assert [(row.id, row.error) for row in parse(text).benchmarks] == [
+        ("BenchmarkX", "it printed no result"),
+        ("BenchmarkZ", None),
+    ]

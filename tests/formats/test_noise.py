@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.formats.case import SAMPLES
 
 from benchgate.errors import FormatError
 from benchgate.formats.parsed import Source
@@ -81,3 +82,12 @@ def test_a_line_before_the_events_does_not_hide_them() -> None:
 def test_bytes_that_are_no_text_keep_two_names_apart() -> None:
     text = b"caf\xe9 starts\nBenchmark\xe9-2 5 2 ns/op\nBenchmark\xe8-2 5 3 ns/op\n"
     assert [id_ for id_, _ in read(text, "go")] == ["Benchmark\\xe9", "Benchmark\\xe8"]
+
+
+def test_a_header_before_lines_of_json_hides_none_of_them() -> None:
+    points = (SAMPLES / "k6/points.ndjson").read_bytes()
+    plain = read(points, None)
+    assert len(plain) > 10
+    assert read(b"> k6 run --out json=/dev/stdout\n" + points, None) == plain
+    runs = (SAMPLES / "autocannon/two.json").read_bytes()
+    assert read(NPM.encode() + runs, None) == read(runs, None)

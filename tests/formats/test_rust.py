@@ -9,7 +9,7 @@ from tests.formats.case import SAMPLES
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats import criterion, divan, gungraun
+from benchgate.formats import criterion, divan, gungraun, libtest
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
 
@@ -181,3 +181,31 @@ def test_a_result_of_criterion_that_cannot_be_read_is_not_lost() -> None:
     nameless = parse(criterion, "\n   time:   [1.0 s 2.0 s 3.0 s]\na  time:   [1 s 2 s 3 s]\n")
     assert [row.id for row in nameless.benchmarks] == ["a"]
     assert nameless.skipped == ("line 2: the result cannot be read: 'time:   [1.0 s 2.0 s 3.0 s]'",)
+
+
+def test_two_results_on_one_line_are_never_mixed_up() -> None:
+    two = "test a ... bench: 5 ns/iter (+/- 1)test b ... bench: 7 ns/iter (+/- 1)\n"
+    assert {id_: bool(error) for id_, error in errors(libtest, two).items()} == {
+        "a": True,
+        "b": True,
+    }
+    row = "1 ns │ 3 ns │ {} ns │ 2 ns │ 1 │ 1"
+    glued = f"├─ a  {row.format(5)}├─ b  {row.format(7)}"
+    reading = parse(divan, f"{HEADER}{glued}\n╰─ c  {row.format(2)}\n")
+    assert [one.id for one in reading.benchmarks] == ["top::c"]
+    assert reading.skipped == (f"line 2: the result cannot be read: {glued!r}",)
+    counts = "  Instructions:   7|5 (***)\n"
+    lost = parse(gungraun, f"x::g::a\n{counts}log x::g::b\n{counts.replace('7', '9')}")
+    assert rows(gungraun, f"x::g::a\n{counts}") == {
+        row.id: described(row) for row in lost.benchmarks
+    }
+    assert lost.skipped == ("line 4: the result cannot be read: 'Instructions:   9|5 (***)'",)
+
+
+def test_a_failure_after_a_log_line_without_an_end_is_one() -> None:
+    text = "logtest a ... FAILED\ntest b ... bench: 5 ns/iter\n\nfailures:\n\n---- c stdout ----\n"
+    assert errors(libtest, f"{text}boom\n\nfailures:\n    a\n    c\n") == {
+        "a": "it failed under cargo bench",
+        "b": None,
+        "c": "it failed under cargo bench\nboom",
+    }

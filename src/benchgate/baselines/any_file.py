@@ -155,7 +155,9 @@ def _beside(path: Path) -> dict[str, bytes]:
     folder = path.resolve().parent
     names = [each / asv.BENCHMARKS for each in (folder, folder.parent)]
     found = next((each for each in names if each.is_file()), None)
-    return {asv.BENCHMARKS: read_bytes(found)} if found else {}
+    if found is None:
+        return {}
+    return {asv.BENCHMARKS: read_bytes(found, limit_bytes=TOOL_FILE_MIB << 20)}
 
 
 def _identity(sources: Iterable[Source]) -> int:

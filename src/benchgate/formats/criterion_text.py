@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 _TIME = "time:   ["
-_RATE = re.compile(r"\s*thrpt:  \[([^\]%]*)\]\s*")
+_RATE = "thrpt:  ["
 _LINE = re.compile(rb"(?:^|[ \t])time:   \[[^\]%\n]+\]\r?$", re.MULTILINE)
 _PROGRESS = re.compile(r"Benchmarking (.+?)(?:: (?:Profiling|Warming up|Collecting|Analyzing).*)?")
 
@@ -55,15 +55,16 @@ def read_printed(tool: str, source: Source) -> Reading:
     last = ""
     for place, line in read_lines(source):
         before, sign, after = line.partition(_TIME)
-        if sign and "%" not in after:
+        _, rate, rates = line.partition(_RATE)
+        if sign and "%" not in after.partition("]")[0]:
             id_ = _id(before.strip() or last.strip(), started)
             started.pop(id_, None)
             if id_:
-                found.append(_Found(id_, place, line, after))
+                found.append(_Found(id_, place, after))
             else:
                 skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
-        elif (rate := _RATE.fullmatch(line)) and found:
-            found[-1].rates.append((place, rate[1]))
+        elif rate and found and "%" not in rates.partition("]")[0]:
+            found[-1].rates.append((place, rates))
         elif progress := _PROGRESS.fullmatch(line):
             started[progress[1]] = place
         last = line
@@ -80,12 +81,11 @@ class _Found:
 
     Attributes:
         values: what follows the bracket.
-        rates: what the brackets of the rates below it hold, with their places.
+        rates: what follows the brackets of the rates below it, with their places.
     """
 
     id: str
     place: str
-    line: str
     values: str
     rates: list[tuple[str, str]] = field(default_factory=list)
 
@@ -104,18 +104,17 @@ def _benchmark(tool: str, found: _Found) -> BenchmarkResult:
 
 def _series(found: _Found) -> Iterator[Series]:
     place = found.place
-    values, bracket, rest = found.values.partition("]")
-    if not bracket or rest.strip():
-        raise RowError(f"{place}: the result cannot be read: {shown(found.line.strip())}")
-    yield time_summary(time_in(_middle(values, place), place), place)
+    yield time_summary(time_in(_middle(found.values, place), place), place)
     for at, text in found.rates:
         rate, unit = amount_in(_middle(text, at), at)
         yield summary("throughput", unit, rate, at, better=Better.HIGHER)
 
 
-def _middle(values: str, place: str) -> str:
-    """The middle one of three numbers with their units."""
+def _middle(text: str, place: str) -> str:
+    """The middle one of three numbers with their units, before a bracket and nothing else."""
+    values, bracket, rest = text.partition("]")
     words = values.split()
-    if len(words) != 6:
-        raise RowError(f"{place}: {shown(values)} is not three numbers with their units")
+    if not bracket or rest.strip() or len(words) != 6:
+        what = "is not three numbers with their units"
+        raise RowError(f"{place}: the result cannot be read: {shown(text.strip())} {what}")
     return " ".join(words[2:4])

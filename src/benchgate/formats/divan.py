@@ -36,6 +36,7 @@ ADVICE = Advice("cargo bench > FILE", has_samples=False)
 
 _COLUMNS = ("fastest", "slowest", "median", "mean", "samples", "iters")
 _TREE = re.compile(r"((?:\u2502 {2}| {3})*)(\u251c\u2500 |\u2570\u2500 )?(.*)")
+_BRANCH = re.compile(r"[\u251c\u2570]\u2500 ")
 _DEPTH = 3
 _IGNORED = "(ignored)"
 _TIME = Metric(TIME.name, TIME.unit, kind=Kind.SUMMARY)
@@ -103,8 +104,16 @@ class _Output:
             self.end()
             self._names = [program]
             return
-        tree = _TREE.match(line) if self._names else None
+        tree = _TREE.match(line)
         if tree is None:
+            return
+        if not self._names:
+            if line.count("\u2502") >= len(_COLUMNS) - 1:
+                self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+            return
+        if _BRANCH.search(tree[3]):  # the row of another benchmark, at an unknown depth
+            self.end()
+            self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
             return
         prefix, branch, rest = tree.groups()
         cells = [cell.strip() for cell in rest.split("\u2502")]
@@ -140,6 +149,8 @@ class _Output:
             self._allocation = cells[0]
         elif self._last and is_whole and cells[2]:
             self._read(place, line, lambda: self._below(cells[2], place))
+        elif self._last and len(cells) > 1 and any(cells):
+            self._last.error = f"{place}: the result cannot be read: {shown(line.strip())}"
 
     def _read(self, place: str, line: str, read: Callable[[], dict[Metric, float]]) -> None:
         if self._last is None or self._last.error:

@@ -98,6 +98,7 @@ class Output:
         elif line.startswith(("ok  \t", "FAIL\t")):
             self._end(line)
         elif outcome := _OUTCOME.search(line):
+            self._result(place, line[: outcome.start()])
             self._outcome(*outcome.groups())
         elif not self._in_log:
             self._result(place, line)
@@ -129,6 +130,8 @@ class Output:
             self.skipped.append(f"{package}: go test failed{why}, so benchmarks may be missing")
 
     def _outcome(self, outcome: str, name: str) -> None:
+        if not self._started.startswith(name):
+            self._start("")
         if outcome == "FAIL":
             self._why = ["it failed under go test"]
             self._failed_packages.add(self.package)

@@ -34,6 +34,7 @@ _COUNT = re.compile(rf"[ |-]*({'|'.join(_METRICS)}):\s*([^|]*)\|")
 _LOOKS_LIKE_ONE = re.compile(rf"({'|'.join(_METRICS)}):")
 _TOOL = "  ======= "
 _PART = "  ## pid: "
+_SEVERAL = 2
 _TOTAL = "  ## Total"
 _EARLIER = ("  Comparison with ", "|-Comparison with ")
 _END_OF_OUTPUT = "- end of std"
@@ -80,6 +81,7 @@ class _Found:
         parts: processes and threads, as long as no total of them was printed.
         has_total: whether the total was printed.
         is_over: whether what follows is of another tool, or an earlier benchmark.
+        seen: the keys since the last line that begins a part.
     """
 
     id: str
@@ -89,6 +91,7 @@ class _Found:
     parts: int = 0
     has_total: bool = False
     is_over: bool = False
+    seen: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -109,6 +112,7 @@ class _Output:
         """Read the next line."""
         if header := _HEADER.fullmatch(line):
             self._named.append((header[1], place))
+            self._look(place, line)
         elif line.startswith(_END_OF_OUTPUT):
             # What a program prints may look like a name.
             del self._named[0 if self._is_open else 1 :]
@@ -116,19 +120,25 @@ class _Output:
             self._open()
             if self.found:
                 _mark(self.found[-1], line)
+            self._look(place, line)
         elif count := _COUNT.match(line):
             self._open()
             self._is_open = False
             self._count(place, line, *count.groups())
-        elif _LOOKS_LIKE_ONE.search(line):
-            self._open()
-            self._unread(place, line)
+        else:
+            self._look(place, line)
 
     def end(self) -> None:
         """Note that no count comes any more."""
         for id_, place in self._named:
             self.found.append(_Found(id_, place, error=f"{place}: it printed no result"))
         self._named.clear()
+
+    def _look(self, place: str, line: str) -> None:
+        """Keep that a count stands where none can be read."""
+        if _LOOKS_LIKE_ONE.search(line):
+            self._open()
+            self._unread(place, line)
 
     def _open(self) -> None:
         """Begin with what is about the last name."""
@@ -140,8 +150,13 @@ class _Output:
 
     def _count(self, place: str, line: str, key: str, text: str) -> None:
         found = self.found[-1] if self.found else None
-        if found is not None and found.is_over:
+        if found and key in found.seen:  # whose it is, nobody knows
+            self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
             return
+        if found:
+            found.seen.add(key)
+            if found.is_over:
+                return
         try:
             value = number_in(text.strip(), place)
         except RowError:
@@ -161,6 +176,7 @@ class _Output:
 
 def _mark(found: _Found, line: str) -> None:
     """Note which part of a benchmark begins."""
+    found.seen.clear()
     if line.startswith(_EARLIER) or (line.startswith(_TOOL) and found.figures):
         found.is_over = True
     elif line.startswith(_PART) and not found.has_total:
@@ -172,7 +188,7 @@ def _mark(found: _Found, line: str) -> None:
 
 def _benchmark(found: _Found) -> BenchmarkResult:
     error = found.error
-    if not error and found.parts > 1:
+    if not error and found.parts >= _SEVERAL:
         error = f"{found.place}: there is no total of its {found.parts} parts"
     if error:
         return failed(NAME, found.id, error)

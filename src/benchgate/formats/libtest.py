@@ -48,6 +48,8 @@ _RESULT = re.compile(
 _NUMBER = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
 _UNITS_NS = {"ns": 1, "us": 1e3, "\u00b5s": 1e3, "\u03bcs": 1e3, "ms": 1e6, "s": 1e9}
 _RATES_MB = {"": 1e-6, "K": 1e-3, "M": 1, "G": 1e3}
+_SEPARATOR = " ... "
+_NAME = re.compile(r"test (\S+) +\.\.\. ")
 _OUTCOMES = {"FAILED": "failed", "ok": "ok", "ignored": "ignored"}
 _WHY_LINES = 10
 
@@ -92,6 +94,10 @@ def parse(source: Source) -> Reading:
         elif event.outcome == "failed":
             rows.append(failed(NAME, event.name, "it failed under cargo bench"))
     rows += [failed(NAME, name, "it printed no result") for name in started]
+    rows += [
+        failed(NAME, name, "it failed under cargo bench")
+        for name in why.keys() - {row.id for row in rows} - {""}
+    ]
     if not rows:
         raise source.error("", "has no result of a benchmark; expected lines of cargo bench")
     explained = (
@@ -154,6 +160,10 @@ def _text_events(source: Source) -> Iterator[_Event]:
     started = telling = ""
     told: list[str] = []
     for place, line in read_lines(source):
+        if line.count(_SEPARATOR) > 1:  # nobody knows which result is whose
+            for name in _NAME.findall(line):
+                yield _Event(place, name, "unread", why=line)
+            continue
         name, outcome, result = _parts(line)
         if outcome == "bench":
             yield _result_event(place, name or started, result, line)
@@ -190,9 +200,10 @@ def _parts(line: str) -> tuple[str, str, str]:
     """
     _, found, result = line.rpartition("bench:")
     is_result = bool(found) and "/iter" in result
-    before, found, after = line.partition(" ... ")
+    before, found, after = line.partition(_SEPARATOR)
     start = 0 if before.startswith("test ") else before.rfind("test ")
-    if not found or start < 0 or (start > 0 and not is_result):
+    is_known = is_result or after.startswith("FAILED")
+    if not found or start < 0 or (start > 0 and not is_known):
         return "", "bench" if is_result else "", result if is_result else ""
     name = before[start + 5 :]
     if is_result or after.lstrip().startswith("bench:"):

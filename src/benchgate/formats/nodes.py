@@ -132,7 +132,7 @@ def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source |
     """Find the JSON between what other programs printed, such as the header of `npm run`.
 
     Args:
-        is_wanted: whether a document is of the tool. If none is, all of them are kept.
+        is_wanted: whether a document is of the tool. If not exactly one is, all of them are kept.
 
     Returns:
         The documents at their lines, without anything else; None if there is none, or if a part of
@@ -150,7 +150,7 @@ def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source |
     wanted = [is_wanted(Source(source.name, each)) for each in documents]
     kept, last = [], 0
     for (start, end), document, keep in zip(found, documents, wanted, strict=True):
-        if keep or not any(wanted):
+        if keep or sum(wanted) != 1:
             kept += [b"\n" * text.count("\n", last, start), document]
             last = end
     return replace(source, data=b"".join(kept))

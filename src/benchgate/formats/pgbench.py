@@ -35,6 +35,7 @@ _SETTINGS = (("clients", "number of clients"), ("mode", "query mode"), ("scale",
 _ABORTED = "Run was aborted"
 _PROCESSED = "number of transactions actually processed"
 _FAILED = "number of failed transactions"
+_TPS = "tps"
 _SKIPPED = "number of transactions skipped"
 # Before each of these may be what another program printed.
 _SCRIPT = re.compile(rf"(?:{_TYPE}|(SQL script \d+)): (.*)")
@@ -77,6 +78,7 @@ class _Part:
     name: str
     place: str
     values: dict[str, str] = field(default_factory=dict)
+    error: str | None = None
 
 
 @dataclass(slots=True)
@@ -96,6 +98,8 @@ class _Output:
             self.parts[-1].values |= {"processed": found[1], "tps": found[2]}
         elif found := _VALUE.search(line):
             # Old versions have two lines "tps"; the second one is without the connecting.
+            if found[1] in self.parts[-1].values and found[1] != _TPS:
+                self.parts[-1].error = f"{place}: {found[1]} is there twice"
             self.parts[-1].values[found[1]] = found[2].strip()
 
     def runs(self) -> list[LoadRun]:
@@ -109,6 +113,8 @@ class _Output:
         if self.is_aborted:
             why = "the run was aborted, so its results are incomplete"
             return LoadRun(id_, place, {}, f"{place}: {why}")
+        if part.error:
+            return LoadRun(id_, place, {}, part.error)
         try:
             return _read(values, id_, place)
         except RowError as error:

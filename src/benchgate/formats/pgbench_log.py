@@ -18,6 +18,7 @@ from benchgate.formats.parsed import (
     benchmark,
     failed,
     sampled,
+    shown,
     times,
 )
 from benchgate.model.metrics import ERROR_RATIO
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _UNIT_S = 1e-6
 _COLUMNS = 6
+_MOST_COLUMNS = 15
 _COLUMNS_WITH_FAILURES = 15  # since version 15: the last two count failures
 _LATE = "skipped"
 _WITHOUT_TIME = frozenset({_LATE, "failed", "serialization", "deadlock"})
@@ -58,7 +60,12 @@ def read_log(tool: str, source: Source) -> Reading:
             raise source.error(place, "is cut off")
         if columns:
             rows.append((place, columns))
-    read = _intervals if _is_time(rows[0][1][0].encode()) else _transactions
+    has_intervals = _is_time(rows[0][1][0].encode())
+    read = _intervals if has_intervals else _transactions
+    for place, columns in rows:
+        time = columns[0 if has_intervals else 4].encode()
+        if not _is_time(time) or len(columns) > (_MOST_COLUMNS if has_intervals else 8):
+            raise source.error(place, f"is no line of a log: {shown(' '.join(columns))}")
     try:
         return read(tool, rows)
     except RowError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.errors import FormatError
-from benchgate.formats.registry import FORMATS, find_format
+from benchgate.formats.registry import FORMATS, find_format, read_as
 from benchgate.json_object import MAX_NAME, MAX_TEXT
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
@@ -41,7 +41,7 @@ def check_outcome(source: Source, name: str, *, whole: bool = True) -> bool:
     for each in FORMATS if whole else (found,):
         assert isinstance(each.sniff(source), bool)
     try:
-        reading = found.parse(source)
+        reading = read_as(found, source)
     except FormatError as error:
         message = error.message
     else:
