@@ -53,6 +53,21 @@ def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str]
     golden(f"result-{width or 'pipe'}.txt", text)
 
 
+@pytest.mark.parametrize("width", [None, 100])
+def test_a_long_note_of_several_rows_is_said_once(width: int | None) -> None:
+    long = "the time of " + "many calls " * 20 + "end"
+    rows = [replace(one, notes=(long, *one.notes)) for one in RUN.series]
+    run = replace(RUN, series=(*rows, replace(RUN.series[0], notes=("alone " * 20,))))
+    text = printed(partial(render_result, replace(RESULT, runs=(run, run))), width)
+    said = " ".join(text.split())
+    assert said.count(long) == 1
+    assert f"[1] {2 * len(rows)} rows: {long}" in said
+    assert text.count("[1]") == 2 * len(rows) + 1
+    assert "not pinned" in text
+    alone = replace(RUN, series=(replace(RUN.series[0], notes=(long,)),))
+    assert "[1]" not in printed(partial(render_result, replace(RESULT, runs=(alone,))), width)
+
+
 def test_higher_tails_have_columns_where_there_are_samples_enough() -> None:
     few, many = RUN.series[0], replace(RUN.series[0], p99=1.55e-5, p999=1.9e-5)
     text = [

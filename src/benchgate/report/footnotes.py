@@ -17,7 +17,7 @@ _SHORT: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """A note of several benchmarks.
+    """A note of several benchmarks, or rows.
 
     Attributes:
         mark: stands beside the benchmarks: "[1]".
@@ -29,15 +29,16 @@ class Footnote:
     about: str
 
 
-def shared_notes(notes: Iterable[Iterable[str]]) -> Mapping[str, Footnote]:
+def shared_notes(notes: Iterable[Iterable[str]], noun: str = "benchmark") -> Mapping[str, Footnote]:
     """Number the long notes that more than one benchmark has, in the order of their appearance.
 
     Args:
         notes: of each benchmark.
+        noun: what has them, if it is not a benchmark.
     """
     counts = Counter(text for each in notes for text in dict.fromkeys(each))
     several = [text for text, count in counts.items() if count > 1 and len(text) > _SHORT]
     return {
-        text: Footnote(f"[{number}]", text, counted(counts[text], "benchmark"))
+        text: Footnote(f"[{number}]", text, counted(counts[text], noun))
         for number, text in enumerate(several, start=1)
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -10,18 +11,20 @@ from benchgate.model.run import Kind
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.footnotes import shared_notes
 from benchgate.report.load_detail import print_load
 from benchgate.report.series_detail import print_detail
 from benchgate.report.timing_table import render_timing
 from benchgate.units import counted, format_change, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
 
     from benchgate.model.grid import Grid, GridPair
     from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
+    from benchgate.report.footnotes import Footnote
 
 _COLUMNS = (
     Column("benchmark", name=True),
@@ -51,6 +54,7 @@ _LOAD_LEGEND = (
     "mean; the mean is geometric where all values are above 0"
 )
 
+_NOTE_LIMIT = 1000
 _ALPHA = 0.05
 # The number of pairs grows with the square of the cells; a pipe gets all of them, for grep.
 _PAIRS_SHOWN = 20
@@ -71,14 +75,35 @@ def render_result(result: ResultStatistics, console: Console) -> None:
     """Print every benchmark and metric of a result file."""
     for warning in result.warnings:
         print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
+    shared = shared_notes(
+        (one.notes for run in result.runs for one in (*run.loads, *run.series)), "row"
+    )
     for run in result.runs:
-        _print_run(console, run)
+        _print_run(console, _marked(run, shared))
+        console.print()
+    for note in shared.values():
+        text = f"{note.mark} {note.about}: {plain_line(note.text, _NOTE_LIMIT)}"
+        print_text(console, Text(text, "dim"))
+    if shared:
         console.print()
     if result.phases:
         render_timing(result.phases, console)
         console.print()
     took = f"measured in {format_duration(result.duration_s)}"
     print_text(console, Text(f"{_legend(result)}; {took}.", "dim"))
+
+
+def _marked(run: RunStatistics, shared: Mapping[str, Footnote]) -> RunStatistics:
+    """The same with marks in place of the notes that several rows share."""
+
+    def marked(notes: Iterable[str]) -> tuple[str, ...]:
+        return tuple(shared[text].mark if text in shared else text for text in notes)
+
+    return replace(
+        run,
+        loads=tuple(replace(one, notes=marked(one.notes)) for one in run.loads),
+        series=tuple(replace(one, notes=marked(one.notes)) for one in run.series),
+    )
 
 
 def _legend(result: ResultStatistics) -> str:
