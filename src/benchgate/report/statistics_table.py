@@ -75,9 +75,9 @@ def render_result(result: ResultStatistics, console: Console) -> None:
     """Print every benchmark and metric of a result file."""
     for warning in result.warnings:
         print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
-    shared = shared_notes(
-        (one.notes for run in result.runs for one in (*run.loads, *run.series)), "row"
-    )
+    of_loads = (one.notes for run in result.runs for one in run.loads)
+    of_series = (one.notes for run in result.runs for one in run.series)
+    shared = shared_notes([*of_loads, *of_series], "row")
     for run in result.runs:
         _print_run(console, _marked(run, shared))
         console.print()
