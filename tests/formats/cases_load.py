@@ -288,7 +288,10 @@ LOCUST = [
         "locust/no-answer.csv",
         "locust",
         {
-            "GET /": ("line 2: the server answered no request; the tool counted 2523 errors"),
+            "GET /": (
+                "line 2: all 2523 requests failed, and no answer has content: the server "
+                "answered no request, or only with empty answers"
+            ),
         },
     ),
 ]

@@ -12,6 +12,7 @@ from tests.formats.test_conformance import described
 from benchgate.errors import FormatError
 from benchgate.formats import ab, autocannon, k6, locust, pgbench, wrk
 from benchgate.formats.parsed import Source
+from benchgate.formats.registry import find_format
 from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.run import Kind
 
@@ -222,3 +223,17 @@ def test_a_line_in_the_log_of_pgbench_that_cannot_be_read_is_an_error() -> None:
         source = Source("log", b"0 1 200 0 1795357192 1\n" + broken)
         with pytest.raises(FormatError, match="line 2"):
             pgbench.parse(source)
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        (wrk, b"unable to connect to 127.0.0.1:9 Connection refused\n"),
+        (pgbench, b'pgbench: error: connection to server at "127.0.0.1", port 9 failed: refused\n'),
+    ],
+)
+def test_a_refused_connection_is_recognized_as_no_answer(known: ForeignFormat, text: bytes) -> None:
+    source = Source("it", text)
+    assert find_format(source) is known
+    with pytest.raises(FormatError, match=r"^it: the server answered no request: "):
+        known.parse(source)

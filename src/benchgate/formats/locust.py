@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in
 from benchgate.formats.load_metrics import (
+    NO_ANSWER,
     THROUGHPUT,
     TIME,
     LoadRun,
@@ -143,7 +144,8 @@ def _run(
         return LoadRun(id_, place, {}, str(no_answer(place)))
     # locust counts a refused connection as a failed request with a time.
     if failures >= requests and content == 0:
-        return LoadRun(id_, place, {}, str(no_answer(place, failures)))
+        why = f"all {failures:.0f} requests failed, and no answer has content"
+        return LoadRun(id_, place, {}, f"{place}: {why}: {NO_ANSWER}, or only with empty answers")
     figures: dict[Metric, float] = {}
     if mean_ms != 0:  # locust shows 0 if a request has no time
         figures[TIME] = mean_ms * 1e-3

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
+    NO_ANSWER,
     THROUGHPUT,
     TIME,
     LoadRun,
@@ -32,6 +33,7 @@ ADVICE = Advice("pgbench --log, which writes pgbench_log.PID")
 
 _TYPE = "transaction type"
 _SETTINGS = (("clients", "number of clients"), ("mode", "query mode"), ("scale", "scaling factor"))
+_REFUSED = "pgbench: error: connection to server"
 _ABORTED = "Run was aborted"
 _PROCESSED = "number of transactions actually processed"
 _FAILED = "number of failed transactions"
@@ -49,7 +51,8 @@ _VALUE = re.compile(
 def sniff(source: Source) -> bool:
     """Whether the content is that of pgbench."""
     head = source.head
-    return (f"{_TYPE}: ".encode() in head and b"query mode: " in head) or is_log(head)
+    is_output = f"{_TYPE}: ".encode() in head and b"query mode: " in head
+    return is_output or _REFUSED.encode() in head or is_log(head)
 
 
 def parse(source: Source) -> Reading:
@@ -66,6 +69,8 @@ def parse(source: Source) -> Reading:
             outputs.append(_Output(place))
         if outputs:
             outputs[-1].read(line, place)
+    if not outputs and _REFUSED in source.text("replace"):
+        raise source.error("", f"{NO_ANSWER}: {_REFUSED}")
     if not outputs:
         raise source.error("", f"has no line {_TYPE!r}")
     return Reading(NAME, benchmarks(NAME, (run for each in outputs for run in each.runs())))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
+    NO_ANSWER,
     THROUGHPUT,
     TIME,
     LoadRun,
@@ -35,6 +36,7 @@ ADVICE = Advice("wrk --latency URL > FILE", has_samples=False, launches=APPEND)
 
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _START = " test @ "
+_REFUSED = b"unable to connect to "
 _DISTRIBUTION = "Latency Distribution"
 _LEAST_PERCENTILES = 4
 _LATENCY = re.compile(r"Latency\s+(\S+)\s+\S+\s+\S+\s+\S+%\s*$")
@@ -53,7 +55,7 @@ def sniff(source: Source) -> bool:
     head = source.head
     if head.startswith(b"{"):
         return b'"rps"' in head[:1000] and b'_us"' in head[:1000]
-    return _START.encode() in head and b"Thread Stats" in head
+    return (_START.encode() in head and b"Thread Stats" in head) or head.startswith(_REFUSED)
 
 
 def parse(source: Source) -> Reading:
@@ -67,6 +69,10 @@ def parse(source: Source) -> Reading:
             return _document(source)
         except RowError as error:
             raise source.error("", str(error)) from None
+    if source.head.startswith(_REFUSED):
+        raise source.error(
+            "", f"{NO_ANSWER}: {shown(source.head.decode(errors='replace').strip())}"
+        )
     runs: list[_Output] = []
     for place, line in read_lines(source):
         if "Running " in line and _START in line:
