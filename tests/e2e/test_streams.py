@@ -66,7 +66,7 @@ def test_a_log_of_both_streams_has_each_warning_once(benchgate: Program, toy: Pr
         text=True,
         check=False,
     )
-    assert done.stdout.count("1 round cannot show any change") == 1
+    assert done.stdout.count("too few rounds to decide: 1 round, and it takes") == 1
     apart = benchgate(toy.root, "check", "--rounds", "1")
     assert "1 round cannot show any change" in apart.out
     assert "1 round cannot show any change" in apart.err
