@@ -54,10 +54,11 @@ def thinned(trend: Trend, limit: int) -> tuple[int, ...]:
     others = [index for index in range(count) if index not in kept]
     groups = max(1, (limit - len(kept)) // 2)
     size = max(2, math.ceil(len(others) / groups))
+    values = trend.values()
     for start in range(0, len(others), size):
         group = others[start : start + size]
-        kept.add(min(group, key=lambda index: trend.points[index].value))
-        kept.add(max(group, key=lambda index: trend.points[index].value))
+        kept.add(min(group, key=values.__getitem__))
+        kept.add(max(group, key=values.__getitem__))
     return tuple(sorted(kept))
 
 
