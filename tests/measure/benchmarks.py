@@ -26,3 +26,13 @@ def sampling(samples: int, launch_s: float, warmup: int | None = 1) -> Measure:
     discarded = "auto" if warmup is None else warmup
     update = {"samples": samples, "launch_time_s": launch_s, "warmup": discarded}
     return Measure().model_copy(update=update)
+
+
+TAKEN = """
+import sys, time
+clocks = type(sys)("benchgate_worker.clocks")
+clocks.perf_counter_ns, clocks.process_time_ns = time.perf_counter_ns, time.process_time_ns
+clocks.thread_time_ns, clocks.are_genuine = time.thread_time_ns, True
+sys.modules[clocks.__name__] = clocks
+"""
+"""Run by Python before the worker, it makes the worker take the clocks that `time` has then."""

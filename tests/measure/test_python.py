@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pytest
-from tests.measure.benchmarks import functions, sampling
+from tests.measure.benchmarks import TAKEN, functions, sampling
 
 from benchgate.errors import UsageError
 from benchgate.measure.affinity import supports_pinning
@@ -270,7 +270,7 @@ def with_clock(tmp_path: Path, code: str) -> str:
     """Make an interpreter that runs code before benchgate's worker; return its path."""
     folder = tmp_path / "clock"
     folder.mkdir()
-    (folder / "sitecustomize.py").write_text(f"import itertools, time\n{code}\n")
+    (folder / "sitecustomize.py").write_text(f"import itertools, time\n{code}\n{TAKEN}")
     python = folder / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {shlex.quote(sys.executable)} "$@"\n')
     python.chmod(0o755)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from tests.interpreters import find_interpreter
+from tests.measure.benchmarks import TAKEN
 
 from benchgate.measure import worker_process
 from benchgate.measure.datafiles import workload_of
@@ -1303,10 +1304,43 @@ def test_runs_under_every_supported_interpreter(
 
 def test_a_clock_that_runs_backwards_is_refused(start: Start, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "import itertools, time\ntime.perf_counter_ns = itertools.count(0, -3).__next__\n"
+        f"import itertools, time\ntime.perf_counter_ns = itertools.count(0, -3).__next__\n{TAKEN}"
     )
     worker = start("def bench_x(): ...\n", variables={"PYTHONPATH": str(tmp_path)})
     assert error_of(lambda: worker.ready(20)) == "the clock ran backwards, by 3 ns"
+
+
+REPLACED = "import itertools, time\ntime.perf_counter_ns = itertools.count(0, 5).__next__\n"
+
+
+def test_what_runs_before_the_worker_does_not_replace_its_clocks(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(REPLACED)
+    worker = start(
+        "import time\ndef bench_x(): assert time.perf_counter_ns() % 5 == 0\n",
+        variables={"PYTHONPATH": str(tmp_path)},
+    )
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="x")
+    worker.ask("loops", loops=1000)
+    worker.ask("begin")
+    assert worker.sample()[0] > 10_000, "a thousand calls take longer than 5 ns"
+
+
+def test_a_clock_that_is_not_pythons_own_is_refused(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "from importlib.machinery import BuiltinImporter\n"
+        "known = BuiltinImporter.exec_module\n"
+        "def replace(module):\n"
+        "    known(module)\n"
+        "    if module.__name__ == 'time': module.perf_counter_ns = lambda: 5\n"
+        "BuiltinImporter.exec_module = staticmethod(replace)\n"
+    )
+    worker = start("def bench_x(): ...\n", variables={"PYTHONPATH": str(tmp_path)})
+    error = error_of(lambda: worker.ready(20))
+    assert error == f"the clocks of {sys.executable} are replaced: they are not Python's own"
 
 
 def test_an_interpreter_that_is_too_old_is_named(start: Start) -> None:

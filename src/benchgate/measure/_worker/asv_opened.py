@@ -10,9 +10,9 @@ from functools import partial
 from itertools import repeat
 from math import isfinite, isnan
 from textwrap import dedent
-from time import perf_counter_ns, process_time_ns
 
 from .asv_benchmark import measure_of_size, skipping
+from .clocks import perf_counter_ns, process_time_ns
 from .failures import Fault, Skipped
 from .functions import Benchmark
 from .opened import OpenBenchmark

@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import partial
 from gc import collect, isenabled
 from itertools import repeat
-from time import perf_counter_ns, process_time_ns
 
+from .clocks import perf_counter_ns, process_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
 from .process_state import CpuTime, mark, peak_rss_bytes, set_gc

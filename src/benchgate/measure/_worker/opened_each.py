@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 from gc import collect
-from time import perf_counter_ns, process_time_ns
 
+from .clocks import perf_counter_ns, process_time_ns
 from .opened import OpenBenchmark
 
 TYPE_CHECKING = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from gc import collect, disable, enable, freeze, get_threshold, isenabled
-from time import process_time_ns, thread_time_ns
 
+from .clocks import process_time_ns, thread_time_ns
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import repeat
-from time import perf_counter_ns, process_time_ns
 
+from .clocks import perf_counter_ns, process_time_ns
 from .failures import Fault
 from .functions import Benchmark
 from .opened import OpenBenchmark

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from time import perf_counter_ns, process_time_ns
 
+from .clocks import perf_counter_ns, process_time_ns
 from .failures import Fault
 from .functions import Benchmark, is_async
 from .opened import OpenBenchmark

@@ -9,8 +9,8 @@ import faulthandler
 import json
 import os
 import sys
-from time import perf_counter_ns
 
+from .clocks import are_genuine, perf_counter_ns
 from .failures import Fault, failure, flush
 from .opened import STEPS
 from .origins import Origins
@@ -157,6 +157,8 @@ class Server:
             raise Fault(
                 f"{sys.executable} is Python {sys.version.split()[0]}: benchgate needs 3.8 or newer"
             )
+        if not are_genuine:
+            raise Fault(f"the clocks of {sys.executable} are replaced: they are not Python's own")
         set_cpus(request["cpus"])
         self.origins = Origins(request, self.loaded_by_python)
         self.taken = occupy(*request["occupy"])
