@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -147,3 +148,40 @@ def test_a_run_of_one_tree_is_told_too(benchgate: Program, toy: Project) -> None
     done = benchgate(toy.root, "run", "--rounds", "2")
     done.check(0)
     assert "wrote to files of the head" in done.out + done.err
+
+
+AT_START = """
+import os
+from pathlib import Path
+
+FILE = Path(os.environ["PYTHONUSERBASE"], *{below!r}.split("/"), "usercustomize.py")
+FILE.parent.mkdir(parents=True, exist_ok=True)
+FILE.write_text("import os")
+
+
+def work():
+    pass
+"""
+
+
+@pytest.mark.parametrize("where", ["run", "build"])
+def test_code_that_the_other_arm_runs_from_elsewhere_fails(
+    benchgate: Program, toy: Project, tmp_path: Path, where: str
+) -> None:
+    """Both sides share the interpreter, and so the user's own folder of packages."""
+    benchgate.variables["PYTHONUSERBASE"] = str(tmp_path / "user")
+    below = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    build = f'[build]\ncommand = "{sys.executable} src/toy/build.py"\n'
+    toy.configure(
+        build,
+        benchmarks=f'[[benchmark]]\npython = "benchmarks"\ninterpreter = "{sys.executable}"\n',
+    )
+    toy.write({"src/toy/build.py": ""})
+    toy.commit()
+    name = "__init__" if where == "run" else "build"
+    toy.write({f"src/toy/{name}.py": AT_START.format(below=below)})
+    verdict = toy.root.parent / "verdict.json"
+    done = benchgate(toy.root, "check", "--against", "HEAD", *ROUNDS, "--json", verdict)
+    done.check(5)
+    (row,) = [row for row in verdict_of(verdict)["rows"] if row["benchmark"] == "benchgate/files"]
+    assert "usercustomize.py was added, and Python runs it when it starts" in row["error"]

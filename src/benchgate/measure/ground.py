@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
+from benchgate.measure.shared_places import SharedPlaces
 from benchgate.measure.tree_writes import read_state
 from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, FileState, Witness
 from benchgate.units import format_value
@@ -42,11 +43,15 @@ class Ground:
     Args:
         arms: fresh checkouts, in a random order that is not disclosed.
         scratch: a path that does not exist yet, next to the trees.
+
+    Attributes:
+        shared: what both sides may import from elsewhere.
     """
 
     def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:
         self._scratch = scratch
         self._witnesses = [Witness(arm, _files_below(arm.root)) for arm in arms]
+        self.shared = SharedPlaces(folder for arm in arms for folder in (arm.root, arm.env))
         self._changed_since_built: tuple[str, ...] = ()
         self._shared: set[str] = set()
         self._installed: dict[Path, list[str]] = {}
@@ -107,11 +112,11 @@ class Ground:
     def changes_of_round(self) -> tuple[str, ...]:
         """Report changed files of the trees. A large tree is only checked at the end."""
         now = self._said(Witness.changes_of_tree) if self._is_remade else ()
-        return (*self._changed_since_built, *now)
+        return (*self._changed_since_built, *now, *self.shared.changes())
 
     def changes(self) -> tuple[str, ...]:
         """Report changed files of trees and environments, by their content."""
-        return (*self._changed_since_built, *self._said(Witness.changes))
+        return (*self._changed_since_built, *self._said(Witness.changes), *self.shared.changes())
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -137,6 +137,7 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
         "executable": _is(str, type(None)),
         "python": _is(str),
         "clock_steps_ns": _list_of(_is_whole),
+        "folders": _list_of(_is(str)),
         **_ORIGINS,
     },
     "open": {

@@ -94,6 +94,7 @@ class Builder:
                     self.effects.phases.begin(Phase.FIND)
                     tried = self._try_alone(arm, described)
                     self.effects.phases.begin(Phase.BUILD)
+                    note_shared(ground, described)
                 if ground and any(builds[other.name].build.commands for other in order[count:]):
                     ground.built(arm.name)
             self._tell(builds.values())
@@ -180,3 +181,10 @@ class Builder:
             if self.lends and not failed[id_].of_all
         }
         return BaseTrial(errors, unable, frozenset(untried))
+
+
+def note_shared(ground: Ground | None, described: Mapping[tuple[str, ...], Described]) -> None:
+    """Note what workers may import outside of the trees, before the head can change it."""
+    if ground:
+        for one in described.values():
+            ground.shared.add(one.hello)

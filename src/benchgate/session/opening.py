@@ -17,7 +17,7 @@ from benchgate.measure.guardian import Guardian
 from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.timing import Phase
-from benchgate.session.building import Builder
+from benchgate.session.building import Builder, note_shared
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.counting import about_cost, choose_counting
 from benchgate.session.engines import EngineOptions, choose_place, config_in, make_engines
@@ -113,6 +113,7 @@ def open_session(
     )
     stack.enter_context(closing(session))
     _discover(session, config, effects, tried, counting.obstacle)
+    note_shared(ground, built.described)
     _keep_chosen(session, config, choice)
     if said := about_cost(counting, session.ids):
         effects.progress.message(said)

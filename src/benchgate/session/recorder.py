@@ -22,7 +22,8 @@ _CHANGES_NAMED = 5
 _WHAT_TO_DO = (
     "A benchmark, code that it calls, or [build] did this, so the measured code may not be the "
     "code of the commits. Write to a temporary folder instead, or to new files that git ignores. "
-    "Files that [build] made must not change."
+    "Files that [build] made must not change. Let [build] install into {env}, not into what both "
+    "sides use."
 )
 
 _Failure = TypeVar("_Failure", DiscoveryFailure, Observation)

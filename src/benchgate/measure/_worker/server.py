@@ -110,6 +110,7 @@ class Server:
         self.clean: dict[str, Any] = {}
         # Those that tools start themselves, such as git, run no code of the benchmarks.
         self.children: tuple[float, ...] = ()
+        self.folders: list[str] = []
 
     def run(self, request: dict[str, Any]) -> None:
         """Carry out a request and all that follow, and end this process."""
@@ -160,6 +161,7 @@ class Server:
         if not are_genuine:
             raise Fault(f"the clocks of {sys.executable} are replaced: they are not Python's own")
         set_cpus(request["cpus"])
+        self.folders = import_folders()
         self.origins = Origins(request, self.loaded_by_python)
         self.taken = occupy(*request["occupy"])
 
@@ -183,6 +185,7 @@ class Server:
                 "executable": sys.executable,
                 "python": f"{sys.implementation.name} {sys.version.split()[0]}",
                 "clock_steps_ns": clock_steps_ns(),
+                "folders": self.folders,
                 **self.origins.look(),
             }
         )
@@ -259,6 +262,13 @@ class Server:
         self.opened.long_ns = message.get("long_ns", self.opened.long_ns)
         reply: dict[str, Any] = getattr(self.opened, STEPS[message["do"]])(message)
         return reply
+
+
+def import_folders() -> list[str]:
+    """Return the folders that this Python imports from, also the user's own if it is to come."""
+    site = sys.modules.get("site")
+    user = getattr(site, "getusersitepackages", str)() if site else ""
+    return [os.path.abspath(folder) for folder in (*sys.path, user) if folder]
 
 
 def clock_steps_ns() -> list[int]:
