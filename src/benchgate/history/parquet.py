@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -165,7 +166,7 @@ class RunReader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Told:
-    """What the footer of a file says: the texts of its run, and where its keys are."""
+    """What the footer of a file says: the texts of its run, and a hash of its columns of keys."""
 
     file: pq.ParquetFile
     of_run: tuple[str, ...]
@@ -192,7 +193,7 @@ def _told(data: bytes) -> _Told | None:
     if None in texts or not known["run"] or not start or not all(map(_is_time, map(str, times))):
         return None
     of_run = tuple(map(str, texts))
-    return _Told(file, of_run, data[start:end])
+    return _Told(file, of_run, hashlib.sha256(data[start:end]).digest())
 
 
 def _only_text(column: pq.ColumnChunkMetaData) -> str | None:
