@@ -14,6 +14,8 @@ from benchgate.stats.checks import LARGEST
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from benchgate.arrays import FloatArray, IntArray
     from benchgate.history.parquet import RunReader, RunRows
 
@@ -123,8 +125,6 @@ class Rows:
         series = np.concatenate(
             [of_machine[machines[id_]][one.keys] for id_, one in zip(runs, rows, strict=True)]
         )
-        keys = np.concatenate([one.keys for one in rows])
-        positions = np.repeat(np.arange(len(rows)), [len(one.keys) for one in rows])
         table = pa.concat_tables([one.values for one in rows])
         usable = np.ones(len(series), dtype=np.bool_)
         with np.errstate(invalid="ignore"):
@@ -133,7 +133,9 @@ class Rows:
         order = np.flatnonzero((series != _UNWANTED) & usable)
         order = order[np.argsort(series[order], kind="stable")]
         unusable = int(np.count_nonzero(~usable))
-        series, keys, positions = series[order], keys[order], positions[order]
+        series = series[order]
+        keys = np.concatenate([one.keys for one in rows])[order]
+        positions = np.repeat(np.arange(len(rows)), [len(one.keys) for one in rows])[order]
         value, low, high = (column.to_numpy()[order] for column in table.columns)
         bounds = [0, *(np.flatnonzero(np.diff(series)) + 1).tolist(), len(series)]
         names = list(numbers)
@@ -148,9 +150,9 @@ class Rows:
 
     def _series_of_keys(
         self, machine: str, wanted: Collection[tuple[str, str]], numbers: dict[_Name, int]
-    ) -> IntArray:
+    ) -> NDArray[np.int32]:
         """The number of the series of each key on a machine; each new one is added to `numbers`."""
-        found: IntArray = np.full(len(self._keys), _UNWANTED)
+        found = np.full(len(self._keys), _UNWANTED, dtype=np.int32)
         for place, key in enumerate(self._keys):
             if (key.benchmark, key.metric) in wanted:
                 what = (key.benchmark, key.metric, key.statistic)
