@@ -115,6 +115,9 @@ def compare(
         (((1.0, 1.0), (3.0, 0.0)), Outcome.NOT_TESTED, Outcome.IMPROVED),
         (((1.0, 0.1), (3.0, 0.0)), Outcome.REGRESSED, Outcome.IMPROVED),
         (((1.0, 0.2), (0.3, 0.2)), Outcome.IMPROVED, Outcome.UNCHANGED),
+        (((1.0, 1.0), (0.3, 1.0)), Outcome.NOT_TESTED, Outcome.UNCHANGED),
+        (((1.0, 1.0), (1.0, 1.0)), Outcome.NOT_TESTED, Outcome.UNCHANGED),
+        (((1.0, 1.0), (3.0, 1.0)), Outcome.REGRESSED, Outcome.UNCHANGED),
     ],
 )
 def test_errors_decide_beside_the_time_and_failed_requests_are_never_faster(

@@ -71,6 +71,7 @@ def without_failed_requests(rows: Iterable[Row]) -> Iterator[Row]:
     """Claim nothing about times that are those of requests that failed.
 
     An improvement is not shown if more requests fail, nor a regression if most of the base's did.
+    If most requests of both arms fail, only a regression is shown.
     """
     rows = list(rows)
     rates = {row.benchmark: row for row in rows if row.metric == ERROR_RATIO.name}
@@ -81,10 +82,15 @@ def without_failed_requests(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _failed_requests(row: Row, rate: Row) -> str | None:
-    if rate.outcome is Outcome.UNCHANGED or rate.base is None or rate.head is None:
+    if rate.base is None or rate.head is None:
         return None
     shown = f"{format_percent(rate.base)} of the base's requests fail, and"
     shown += f" {format_percent(rate.head)} of the head's"
+    is_good = row.outcome in {Outcome.IMPROVED, Outcome.UNCHANGED}
+    if is_good and min(rate.base, rate.head) > MOSTLY:
+        return f"times of failed requests show nothing: {shown}"
+    if rate.outcome is Outcome.UNCHANGED:
+        return None
     if row.outcome is Outcome.IMPROVED and rate.head > rate.base:
         return f"no improvement: {shown}"
     if row.outcome is Outcome.REGRESSED and rate.base > max(MOSTLY, rate.head):
