@@ -61,6 +61,41 @@ def test_a_benchmark_fails_if_one_of_its_runs_did() -> None:
     assert row.error == "line 14: the output is cut off: there is no line 'Requests/sec:'"
 
 
+@pytest.mark.parametrize(
+    ("known", "path", "sign", "error"),
+    [
+        (wrk, "wrk/latency.txt", b"Running", "line 24: a second run has no line such as"),
+        (ab, "ab/out.txt", b"This is ApacheBench", "line 59: a second run has no line"),
+    ],
+)
+def test_a_run_without_its_first_line_is_no_part_of_the_one_before(
+    known: ForeignFormat, path: str, sign: bytes, error: str
+) -> None:
+    data = sample(path)
+    (row,) = known.parse(Source("x.txt", data + data.replace(sign, b"log"))).benchmarks
+    assert row.error is not None
+    assert row.error.startswith(error)
+
+
+def test_pgbench_prints_milliseconds() -> None:
+    data = sample("pgbench/run.txt").replace(b"average = 0.460 ms", b"average = 0.460 s")
+    (row,) = pgbench.parse(Source("x.txt", data)).benchmarks
+    assert row.error == "line 5: latency average: '0.460 s' is not a time such as 1.5 ms"
+
+
+def test_a_body_that_autocannon_did_not_expect_is_an_error() -> None:
+    data = sample("autocannon/out.json").replace(b'"mismatches":0', b'"mismatches":82763')
+    (row,) = autocannon.parse(Source("x.json", data)).benchmarks
+    assert [s.launches[0].samples[0] for s in row.series if s.metric == ERROR_RATIO] == [1]
+
+
+def test_times_of_k6_that_only_new_connections_have_are_not_read() -> None:
+    reading = k6.parse(Source("k6.json", sample("k6/summary-export.json")))
+    zeros = [row.id for row in reading.benchmarks if not row.series[0].launches[0].samples.all()]
+    assert zeros == []
+    assert reading.skipped[-1].startswith("these times are 0 if a connection is open already")
+
+
 def test_noise_between_the_lines_of_wrk_does_not_matter() -> None:
     noisy = sample("wrk/latency.txt").replace(b"\n", b"\n50% done\n\x1b[1mLatency is good\x1b[0m\n")
     (row,) = wrk.parse(Source("noisy.txt", noisy)).benchmarks

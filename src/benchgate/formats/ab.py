@@ -37,6 +37,8 @@ _VALUE = re.compile(
     r"|Total transferred|SSL/TLS Protocol|Server Hostname|Server Port|Document Path|apr_\w+):(.*)"
 )
 _STOPPED = "Total of "
+_COMPLETE = "Complete requests"
+_TWICE = "twice"
 _PERCENTILES = "Percentage served,Time in ms"
 _GNUPLOT = b"starttime\tseconds\tctime\t"
 _READ_PERCENTILES = frozenset({"50", "75", "90", "95", "99"})
@@ -71,8 +73,11 @@ def parse(source: Source) -> Reading:
         elif outputs and line.startswith(_STOPPED):
             outputs[-1][1][_STOPPED] = line
         elif outputs and found:
+            values = outputs[-1][1]
+            if found[1] in values and found[1] == _COMPLETE:
+                values[_TWICE] = place
             # Of two lines "Time per request", the first one is what a client waits for.
-            outputs[-1][1].setdefault(found[1], found[2].strip())
+            values.setdefault(found[1], found[2].strip())
     if not outputs:
         raise source.error("", f"has no line {_START!r}")
     return Reading(NAME, benchmarks(NAME, (_run(*each) for each in outputs)))
@@ -99,8 +104,10 @@ def _run(place: str, values: dict[str, str]) -> LoadRun:
     if why := next((values[key] for key in values if key.startswith("apr_")), ""):
         what = "ab stopped" if _STOPPED in values else NO_ANSWER
         return LoadRun(id_, place, {}, f"{place}: {what}: {why}")
+    if again := values.get(_TWICE):
+        return LoadRun(id_, place, {}, f"{again}: a second run has no line {_START!r}")
     try:
-        requests = _number(values, "Complete requests", place)
+        requests = _number(values, _COMPLETE, place)
         # With -r, a request without an answer is complete, too.
         if not requests > 0 or values.get("Total transferred") == "0 bytes":
             raise no_answer(place, _number(values, "Failed requests", place))

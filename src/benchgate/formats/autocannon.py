@@ -86,6 +86,8 @@ def _run(result: Node) -> LoadRun:
             THROUGHPUT: result["requests"]["average"].number,
         }
         failures = errors + result["non2xx"].number
+        if mismatches := result.get("mismatches"):  # with --expectBody, a body that is another one
+            failures += mismatches.number
         for key, metric in _TIMES.items():
             figures[metric] = result["latency"][key].number * 1e-3
     except RowError as error:

@@ -22,16 +22,16 @@ RATIOS: Final = {
     "http_req_failed": ERROR_RATIO,
 }
 
+_CONNECTING = frozenset({"http_req_connecting", "http_req_tls_handshaking"})
+"""Times that are 0 for each request on an open connection; iterations contain them."""
 _TIMES = frozenset(
     {
         "group_duration",
         "grpc_req_duration",
         "http_req_blocked",
-        "http_req_connecting",
         "http_req_duration",
         "http_req_receiving",
         "http_req_sending",
-        "http_req_tls_handshaking",
         "http_req_waiting",
         "iteration_duration",
         "ws_connecting",
@@ -47,7 +47,8 @@ def is_time(metric: str, contains: str | None) -> bool:
     Args:
         contains: what the file says about it, such as "time"; None if it says nothing.
     """
-    return contains == "time" or (contains is None and metric in _TIMES)
+    known = metric in _TIMES if contains is None else contains == "time"
+    return known and metric not in _CONNECTING
 
 
 def of_requests(
@@ -76,5 +77,11 @@ def of_requests(
 
 def unread(metrics: Iterable[str]) -> tuple[str, ...]:
     """Say that metrics were left out, for `Reading.skipped`."""
-    names = ", ".join(sorted(metrics))
-    return (f"the file does not say whether more of these is better: {names}",) if names else ()
+    names = sorted(metrics)
+    connecting = [name for name in names if name.partition("{")[0] in _CONNECTING]
+    unknown = [name for name in names if name not in connecting]
+    said = (
+        ("the file does not say whether more of these is better", unknown),
+        ("these times are 0 if a connection is open already", connecting),
+    )
+    return tuple(f"{why}: {', '.join(found)}" for why, found in said if found)

@@ -21,7 +21,7 @@ from benchgate.formats.load_metrics import (
     benchmarks,
     no_answer,
 )
-from benchgate.formats.parsed import Reading, RowError
+from benchgate.formats.parsed import Reading, RowError, shown
 from benchgate.formats.pgbench_log import is_log, read_log
 
 if TYPE_CHECKING:
@@ -38,12 +38,13 @@ _ABORTED = "Run was aborted"
 _PROCESSED = "number of transactions actually processed"
 _FAILED = "number of failed transactions"
 _TPS = "tps"
+_LATENCY = "latency average"
 _SKIPPED = "number of transactions skipped"
 # Before each of these may be what another program printed.
 _SCRIPT = re.compile(rf"(?:{_TYPE}|(SQL script \d+)): (.*)")
 _SHARE = re.compile(r"(?<!\S)(\S+) transactions \(.* tps = (.*)\)")
 _VALUE = re.compile(
-    rf"({_PROCESSED}|{_FAILED}|{_SKIPPED}|latency average|tps|{'|'.join(k for _, k in _SETTINGS)})"
+    rf"({_PROCESSED}|{_FAILED}|{_SKIPPED}|{_LATENCY}|{_TPS}|{'|'.join(k for _, k in _SETTINGS)})"
     r"(?:: | = )(.*)"
 )
 
@@ -137,8 +138,12 @@ def _read(values: dict[str, str], id_: str, place: str) -> LoadRun:
         raise no_answer(place, errors or 0)
     if planned and processed + (errors or 0) + skipped < number_in(planned, place):
         raise RowError(f"{place}: the run was aborted: only {values[_PROCESSED]} transactions")
+    if values.get(_LATENCY, "ms").split()[-1:] != ["ms"]:
+        raise RowError(
+            f"{place}: {_LATENCY}: {shown(values[_LATENCY])} is not a time such as 1.5 ms"
+        )
     figures: dict[Metric, float] = {
-        TIME: _number(values, "latency average", place) * 1e-3,
+        TIME: _number(values, _LATENCY, place) * 1e-3,
         THROUGHPUT: _number(values, "tps", place),
     }
     return LoadRun(id_, place, figures, errors=errors, requests=processed + (errors or 0))

@@ -117,6 +117,9 @@ class _Output:
         elif _DISTRIBUTION in line:
             self.distributions += 1
         elif found := _REQUESTS.search(line):
+            if self.requests >= 0:
+                why = "a second run has no line such as 'Running 10s test @ URL'"
+                raise RowError(f"{place}: {why}: {shown(line.strip())}")
             self.requests = number_in(found[1], place)
         elif found := _SOCKET_ERRORS.search(line):
             *unanswered, late = (number_in(text, place) for text in found.groups())
