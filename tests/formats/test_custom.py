@@ -43,6 +43,7 @@ def test_a_file_is_recognized_only_if_every_entry_says_it() -> None:
 
     assert found(entry("a", better="higher"), entry("b", better="lower")) is custom_smaller
     assert found(entry("a", better="higher"), entry("b")) is None
+    assert found(entry("a", better="higher"), entry("b", better=None)) is None
 
 
 def test_exit_codes_that_are_expected_fail_no_row_of_hyperfine() -> None:

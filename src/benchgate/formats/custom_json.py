@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 _FIRST_BYTES: Final = 4000
-_BETTER: Final = re.compile(rb'"better"\s*:')
+_BETTER: Final = re.compile(rb'"better"\s*:(?!\s*null)')
 _NAME: Final = re.compile(rb'"name"\s*:')
 _UNITS_S: Final = {
     **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), 1e-9),
