@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.conclude import Terms, conclude
+from benchgate.gate.conclude import Conclusion, Terms, conclude
 from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
-from benchgate.model.verdict import Decision
+from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +61,7 @@ TIME = Metric("time", "s")
         ('max = "1 %"', [0.02], ERROR_RATIO, Outcome.OVER_LIMIT),
         ("max = 0", [0.0], ERROR_RATIO, Outcome.WITHIN_LIMIT),
         ("max = 0", [0.01], ERROR_RATIO, Outcome.OVER_LIMIT),
+        ("max = 0", [0.0] * 6 + [0.01], ERROR_RATIO, Outcome.NOT_SETTLED),
     ],
 )
 def test_the_interval_decides(
@@ -124,3 +125,45 @@ def test_a_limit_fails_a_new_benchmark_and_stands_for_no_comparison(
     assert (found.decision, found.exit_code) == (decision, code)
     reported = conclude(judged([], [bench("new", STEADY)], toml).rows, Terms((), 0))
     assert reported.decision is Decision.NO_VERDICT
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [(("regressed",), 4), ((), 0)])
+def test_a_limit_that_cannot_be_tested_lets_no_build_pass(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    fail_on: tuple[str, ...],
+    code: int,
+) -> None:
+    side = bench("api/users", STEADY)
+    rows = judged([side], [side], '[[limit]]\nbenchmark = "*"\nmax = "1 MB"').rows
+    found = conclude(rows, Terms(fail_on, 0))
+    assert found == Conclusion(Decision.NO_VERDICT, code, Reason.LIMIT_UNTESTED)
+
+
+@pytest.mark.parametrize(
+    ("limit", "warnings"),
+    [
+        ('benchmark = "api/*"\nmax = "1s"', []),
+        (
+            'benchmark = "ap/*"\nmax = "1s"',
+            ["[[limit]] limits nothing: no benchmark 'ap/*' has the metric time"],
+        ),
+        (
+            'benchmark = "*"\nmetric = "tiem"\nmax = "1s"',
+            [
+                (
+                    "[[limit]] limits nothing: no benchmark '*' has the metric tiem; "
+                    "did you mean 'time'?"
+                )
+            ],
+        ),
+    ],
+)
+def test_a_limit_of_what_nobody_has_is_a_warning(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    limit: str,
+    warnings: list[str],
+) -> None:
+    side = bench("api/users", STEADY)
+    assert list(judged([side], [side], f"[[limit]]\n{limit}").warnings) == warnings

@@ -22,6 +22,12 @@ SLOW = replace(
 FAST = replace(SAME, benchmark="fast", outcome=Outcome.IMPROVED, ratio=0.8, interval=(0.75, 0.85))
 OPEN = replace(SAME, benchmark="open", outcome=Outcome.INCONCLUSIVE)
 TAIL = replace(SAME, statistic="p95", outcome=Outcome.NOT_SETTLED)
+UNTESTED_LIMIT = replace(
+    SAME,
+    outcome=Outcome.NOT_TESTED,
+    test="limit",
+    notes=("the limit is at most 1 MB", "it has another unit than time: s"),
+)
 OPEN_TAIL = replace(TAIL, outcome=Outcome.INCONCLUSIVE)
 GONE = Row("gone", Outcome.MISSING)
 BROKEN = Row("broken", Outcome.FAILED, error="boom")
@@ -176,6 +182,14 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
             (
                 "a benchmark that must be decided is still open; 1 of 2 benchmarks is slower and "
                 "waived: known by 14.6 % (12.1 to 17.0 %); 1 benchmark unchanged within 2 %"
+            ),
+        ),
+        (
+            Reason.LIMIT_UNTESTED,
+            (SAME, UNTESTED_LIMIT),
+            (
+                "1 limit could not be tested: same (time), it has another unit than time: s; "
+                "1 benchmark unchanged within 2 %"
             ),
         ),
         (

@@ -107,12 +107,21 @@ def _reasons_against_a_pass(
         yield Reason.NOTHING_COMPARED, code
     if compared < terms.min_compared:
         yield Reason.TOO_FEW_COMPARED, NO_VERDICT
+    if any(row.is_limit and row.outcome is Outcome.NOT_TESTED for row in rows):
+        yield Reason.LIMIT_UNTESTED, NO_VERDICT if Outcome.REGRESSED in terms.fail_on else PASS
     is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
     if is_doubted or terms.disturbed:  # without a regression: it may have hidden one
         yield Reason.DISTURBED, NO_VERDICT if is_doubted else PASS
     looks_wrong = {Outcome.REGRESSED, *(_IMPROVED & set(terms.fail_on))}
     if any(row.outcome in looks_wrong and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
+    yield from _open_reasons(rows, outcomes, terms)
+
+
+def _open_reasons(
+    rows: Sequence[Row], outcomes: Collection[Outcome], terms: Terms
+) -> Iterator[tuple[Reason, int]]:
+    """The last of `_reasons_against_a_pass`: what more rounds may decide."""
     if any(row.unconfirmed for row in rows):
         yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build
     if not decided_benchmarks(rows):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import matches
+from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import NOTHING_MEASURED, series_of, statistic_of
 from benchgate.gate.rows import about
 from benchgate.model.outcome import Outcome
@@ -17,7 +18,7 @@ from benchgate.stats.quantile_intervals import quantile_interval
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from benchgate.arrays import FloatArray
     from benchgate.config import Config, Limit
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 def limit_rows(pair: Pair, head: BenchmarkResult, config: Config) -> Iterator[Row]:
     """Make a row for each statistic of a benchmark that has a limit; the last limit counts.
 
-    It is over its limit, or within it, if the whole interval of the launches' median is.
+    It is over its limit, or within it, if the whole interval of the launches' median is. All values
+    of an exact metric must be.
 
     Args:
         head: the head's result, which succeeded.
@@ -42,6 +44,32 @@ def limit_rows(pair: Pair, head: BenchmarkResult, config: Config) -> Iterator[Ro
     for limit in limits.values():
         if series := series_of(head, limit.metric):
             yield _row(pair, series, limit, config.gate.confidence)
+
+
+def without_effect(
+    benchmarks: Iterable[BenchmarkResult], limits: Iterable[Limit]
+) -> tuple[str, ...]:
+    """Warn about limits of what no benchmark has.
+
+    Args:
+        benchmarks: of both sides; one that failed may have any metric.
+    """
+    metrics = [(one.id, {each.metric.name for each in one.series}) for one in benchmarks]
+    known = {name for _, names in metrics for name in names}
+    unused = [
+        limit
+        for limit in limits
+        if not any(
+            matches(limit.benchmark, id_) and (limit.metric in names or not names)
+            for id_, names in metrics
+        )
+    ]
+    return tuple(
+        f"[[limit]] limits nothing: no benchmark {limit.benchmark!r} has the metric {limit.metric}"
+        f"{'' if limit.metric in known else did_you_mean(limit.metric, known)}"
+        for limit in unused
+        if known
+    )
 
 
 def _row(pair: Pair, series: Series, limit: Limit, confidence: float) -> Row:
@@ -87,8 +115,7 @@ def _interval(
     if metric.unit == "s" and least <= 0:
         return least, most, NOTHING_MEASURED
     if metric.kind is Kind.EXACT:
-        median = float(np.median(values))
-        return median, median, None
+        return least, most, None
     found = quantile_interval(values, 0.5, confidence)
     if found is None:
         return least, most, f"{TOO_FEW}: {counted(len(values), 'launch')}"

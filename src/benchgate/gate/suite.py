@@ -16,7 +16,7 @@ from benchgate.gate.error_rates import ALPHA_SHARE, MOSTLY, without_failed_reque
 from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
 from benchgate.gate.findings import within_clock
 from benchgate.gate.in_waves import judge_in_waves
-from benchgate.gate.limits import limit_rows
+from benchgate.gate.limits import limit_rows, without_effect
 from benchgate.gate.pair_rows import Terms, rows_of_pair
 from benchgate.gate.rows import (
     tested_row,
@@ -96,7 +96,10 @@ def judge(
     tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
     alpha, margin = config.gate.alpha, config.gate.margin
     warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
-    unknown = about_unknown(base, head, config) if shards == 1 else ()
+    unknown: tuple[str, ...] = ()
+    if shards == 1:
+        every = [one for side in _sides(base, head) for one in side]
+        unknown = (*about_unknown(base, head, config), *without_effect(every, config.limits))
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]

@@ -37,6 +37,7 @@ class Reason(StrEnum):
     FIRST_RUN = "first run"
     NOTHING_COMPARED = "nothing compared"
     TOO_FEW_COMPARED = "too few compared"
+    LIMIT_UNTESTED = "limit not tested"
     DISTURBED = "disturbed"
     ADVISORY = "advisory"
     UNCONFIRMED = "unconfirmed"

@@ -141,6 +141,8 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
     """Why there is no verdict; "" if another clause already says it."""
     if verdict.reason is Reason.NOTHING_COMPARED and not groups:
         return "there was nothing to compare"
+    if verdict.reason is Reason.LIMIT_UNTESTED:
+        return _untested_limits(verdict.rows)
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
     untested = groups.get(Outcome.NOT_TESTED, ())
@@ -149,6 +151,16 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
     if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
         return "the canary was disturbed, so benchgate trusts no change"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
+
+
+def _untested_limits(rows: Iterable[Row]) -> str:
+    """Name a limit that decided nothing, and why."""
+    untested = [row for row in rows if row.is_limit and row.outcome is Outcome.NOT_TESTED]
+    first, more = untested[0], len(untested) - 1
+    limits = counted(len(untested), "limit")
+    of = f"{words.name(first, _NAME_LIMIT)} ({first.metric})"
+    rest = f", and {more} more" if more else ""
+    return f"{limits} could not be tested: {of}, {first.notes[-1]}{rest}"
 
 
 def _too_few(verdict: Verdict, total: int, in_base: int) -> str:
@@ -165,7 +177,7 @@ def _too_few(verdict: Verdict, total: int, in_base: int) -> str:
 def _pass(verdict: Verdict, groups: _Groups) -> list[str]:
     if not groups:
         return ["there was nothing to compare"]
-    slower = _clauses(groups, (Outcome.REGRESSED, Outcome.WAIVED))
+    slower = _clauses(groups, (Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.WAIVED))
     tally = _tally(groups, (*_GOOD, *_OPEN), decided=decided_benchmarks(verdict.rows))
     broken = _clauses(groups, _BROKEN)
     if slower:
