@@ -100,6 +100,7 @@ def test_a_log_line_without_an_end_does_not_hide_a_result(text: str) -> None:
         "BenchmarkX-8 \t 1,000\t 5 ns/op\n",
         "BenchmarkX-8 \t 1e3\t 5 ns/op\n",
         "BenchmarkX-8 \t 0\t 5 ns/op\n",
+        "BenchmarkX-8 \t 1000\t 5\t 6 B/op\n",
         "BenchmarkX-8 \t 5 ns/op\n",
         "BenchmarkX-8 \tat 10:11:1212345678\t 5 ns/op\n",
         "BenchmarkX-8 \tport 808012345678\t 5 ns/op\n",

@@ -149,7 +149,9 @@ class Output:
         values, before = _values(line)
         loops = _loops(before)
         names = _started(line)
-        looks_like_one = (values and loops) or (_TIME.search(line) and _DIGIT.search(line))
+        looks_like_one = (values and (loops or names)) or (
+            _TIME.search(line) and _DIGIT.search(line)
+        )
         if looks_like_one and not names:
             name = _NAME.search(line.split(maxsplit=1)[0])
             names = [name[0]] if name else []
@@ -196,8 +198,10 @@ def _loops(text: str) -> int:
     """The number of iterations at the end of a text; 0 if there is none, or it is not certain."""
     match = _LOOPS.search(text.rstrip())
     loops = int(match[1]) if match else 0
-    is_plain = len(text.split()) == 2  # the name and the number
-    return loops if loops <= _MOST_LOOPS or is_plain else 0
+    _, *rest = text.split() or [""]
+    if len(rest) == 2 and _number(rest[0]) is not None:  # the second one is a value without a unit
+        return 0
+    return loops if loops <= _MOST_LOOPS or len(rest) == 1 else 0
 
 
 def _value(number: str, unit: str) -> tuple[str, float] | None:
