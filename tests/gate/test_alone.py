@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.model.metrics import TIME
+from benchgate.model.metrics import THROUGHPUT, TIME
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Better, Kind, Metric
 
@@ -107,6 +107,20 @@ def test_rounds_of_nothing_but_zeros_decide(
     sides = [bench("b", each, metric=QUEUED) for each in (base, head)]
     (row,) = judged([sides[0]], [sides[1]], QUEUED_P25).rows
     assert (row.outcome, row.advisory) == (outcome, False)
+
+
+@pytest.mark.parametrize(
+    ("head", "outcome"), [([0.0] * 8, Outcome.NOT_TESTED), ([5.0] * 8, Outcome.IMPROVED)]
+)
+def test_a_throughput_of_0_on_both_sides_measured_nothing(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    head: list[float],
+    outcome: Outcome,
+) -> None:
+    sides = [bench("b", each, metric=THROUGHPUT) for each in ([0.0] * 8, head)]
+    rows = judged([sides[0]], [sides[1]], 'gate.metrics = ["throughput"]').rows
+    assert rows[0].outcome is outcome
 
 
 @pytest.mark.parametrize("zeros", [8, 1])

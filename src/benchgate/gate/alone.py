@@ -10,6 +10,7 @@ import numpy as np
 from benchgate.gate.estimates import reaches
 from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
+from benchgate.model.metrics import THROUGHPUT
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Kind
 
@@ -59,13 +60,14 @@ def judge_alone(evidence: Evidence, needed: int) -> tuple[Outcome, tuple[str, ..
 def with_zeros(row: Row, evidence: Evidence) -> Row:
     """Decide a row without a test if a side has nothing but zeros, such as an error ratio.
 
-    Times of 0 decide nothing: nobody can do work in no time.
+    Times of 0 decide nothing: nobody can do work in no time. Nor does a throughput of 0 of both.
 
     Args:
         row: that of the evidence, not tested.
     """
     base, head = evidence.base, evidence.head
-    if evidence.obstacle == NOTHING_MEASURED:
+    is_idle = evidence.metric.name == THROUGHPUT.name and not (base.any() or head.any())
+    if evidence.obstacle == NOTHING_MEASURED or is_idle:
         return row
     if evidence.is_tail or min(base.size, head.size) < (LEAST_PAIRED if evidence.paired else 1):
         return row
