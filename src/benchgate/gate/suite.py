@@ -26,7 +26,7 @@ from benchgate.gate.rows import (
 from benchgate.gate.under_load import has_error_ratio, steps_of, with_scenarios
 from benchgate.gate.which_metrics import about_unknown
 from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
-from benchgate.model.outcome import Outcome
+from benchgate.model.outcome import COMPARED, Outcome
 from benchgate.model.row import RUNS_NEEDED, Row
 from benchgate.model.run import Status
 
@@ -103,11 +103,16 @@ def judge(
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]
+    scenarios = {one.id for one in _sides(base, head)[0]}.difference(
+        one.id for one in base.benchmarks
+    )
+    compared = {row.benchmark for row in tested if row.outcome in COMPARED}
     return Judgment(
         tuple(without_failed_requests((*rows, *tested))),
         tuple(needs),
         (*([warning] if warning else []), *unknown),
-        len(_sides(base, head)[0]),
+        # Nobody misses the throughput of a scenario that had too few rounds.
+        sum(not is_canary(one) for one in base.benchmarks) + len(scenarios & compared),
         is_doubted,
         warning is not None,
         tuple(evidences),

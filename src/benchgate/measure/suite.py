@@ -15,6 +15,7 @@ from benchgate.measure.suite_discovery import FirstRuns
 from benchgate.measure.suite_ledger import SuiteLedger
 from benchgate.measure.suite_output import Scratch
 from benchgate.measure.suite_run import SuiteFailedError, SuiteRunner
+from benchgate.model.run import Status
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
@@ -173,12 +174,13 @@ class SuiteEngine:
         """Refuse a benchmark as new if a later run of the other arm reports it after all."""
         lacking = {arm for arm in runs if not self._ledger.has(arm, id_)}
         old_ids = {new: old for old, new in self._aliases.items()}
-        late = [
-            arm
+        own_ids = {arm: (id_, old_ids.get(id_) if arm is ArmName.BASE else None) for arm in lacking}
+        reported = {
+            arm: [one for own_id in own_ids[arm] if (one := runs[arm].benchmarks.get(own_id or ""))]
             for arm in lacking
-            if id_ in runs[arm].benchmarks
-            or (arm is ArmName.BASE and old_ids.get(id_) in runs[arm].benchmarks)
-        ]
+        }
+        # One that fails in every run was never more than a failure.
+        late = [arm for arm in lacking if any(one.status is Status.OK for one in reported[arm])]
         return [
             Observation(
                 one.arm,
@@ -186,6 +188,7 @@ class SuiteEngine:
                 order,
                 error=f"the suite of the {late[0]} reports it now, but its first run did not: it "
                 "must report the same benchmarks in every run",
+                of_all=True,
             )
             for order, one in enumerate(commands)
             if late and one.arm not in lacking
