@@ -260,6 +260,20 @@ def test_the_throughput_of_a_closed_loop_is_that_of_its_scenario(
     assert {need.benchmark for need in judgment.needs} == {"orders/lookup", "orders/report"}
 
 
+def test_nobody_misses_a_throughput_that_had_too_few_rounds(
+    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+) -> None:
+    lookup, report = loads
+    arm = [made(load=lookup), made(load=report, id_="orders/report")]
+    brief = [
+        replace(one, series=tuple(replace(s, launches=s.launches[:2]) for s in one.series))
+        for one in arm
+    ]
+    judgment = judged(brief, brief, waves=None)
+    assert of(judgment, "orders") == {"throughput": Outcome.NOT_TESTED}
+    assert judgment.base_benchmarks == 2
+
+
 def test_a_step_has_its_throughput_if_it_is_alone_or_has_a_rate_of_its_own(
     judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
 ) -> None:
