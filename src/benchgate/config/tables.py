@@ -168,12 +168,12 @@ class Limit(_Selection):
         description="The statistic of a launch that is compared with the limit. A metric with one"
         " value in each launch has no other.",
     )
-    max: fields.Limit | None = Field(
+    max: fields.Bound | None = Field(
         default=None,
         description='The largest value: `"20ms"`, `"64 MiB"`, `"1 %"`, or a number in the unit of'
         " the metric.",
     )
-    min: fields.Limit | None = Field(
+    min: fields.Bound | None = Field(
         default=None, description='The smallest value, such as `"1000/s"` for a throughput.'
     )
 

@@ -21,7 +21,6 @@ _FAILURES = (
     (Outcome.IMPROVED, REGRESSION),
     (Outcome.MISSING, NO_VERDICT),
 )
-_IMPROVED = frozenset({Outcome.IMPROVED})
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE)
 
 
@@ -112,7 +111,7 @@ def _reasons_against_a_pass(
     is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
     if is_doubted or terms.disturbed:  # without a regression: it may have hidden one
         yield Reason.DISTURBED, NO_VERDICT if is_doubted else PASS
-    looks_wrong = {Outcome.REGRESSED, *(_IMPROVED & set(terms.fail_on))}
+    looks_wrong = {Outcome.REGRESSED, *terms.fail_on} & {Outcome.REGRESSED, Outcome.IMPROVED}
     if any(row.outcome in looks_wrong and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
     yield from _open_reasons(rows, outcomes, terms)

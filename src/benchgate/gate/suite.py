@@ -98,14 +98,13 @@ def judge(
     warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
     unknown: tuple[str, ...] = ()
     if shards == 1:
-        every = [one for side in _sides(base, head) for one in side]
+        every = [one for side in _sides(base, head) for one in side] if config.limits else []
         unknown = (*about_unknown(base, head, config), *without_effect(every, config.limits))
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]
-    scenarios = {one.id for one in _sides(base, head)[0]}.difference(
-        one.id for one in base.benchmarks
-    )
+    pairs = [evidence.pair for evidence in evidences]
+    scenarios = {one.id for one in pairs if one.head and steps_of(one.head) != (one.id,)}
     compared = {row.benchmark for row in tested if row.outcome in COMPARED}
     return Judgment(
         tuple(without_failed_requests((*rows, *tested))),

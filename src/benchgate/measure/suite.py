@@ -174,13 +174,13 @@ class SuiteEngine:
         """Refuse a benchmark as new if a later run of the other arm reports it after all."""
         lacking = {arm for arm in runs if not self._ledger.has(arm, id_)}
         old_ids = {new: old for old, new in self._aliases.items()}
-        own_ids = {arm: (id_, old_ids.get(id_) if arm is ArmName.BASE else None) for arm in lacking}
-        reported = {
-            arm: [one for own_id in own_ids[arm] if (one := runs[arm].benchmarks.get(own_id or ""))]
+        found = {
+            arm: runs[arm].benchmarks.get(id_)
+            or (runs[arm].benchmarks.get(old_ids.get(id_, "")) if arm is ArmName.BASE else None)
             for arm in lacking
         }
         # One that fails in every run was never more than a failure.
-        late = [arm for arm in lacking if any(one.status is Status.OK for one in reported[arm])]
+        late = [arm for arm, one in found.items() if one and one.status is Status.OK]
         return [
             Observation(
                 one.arm,

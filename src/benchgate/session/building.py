@@ -74,8 +74,8 @@ class Builder:
         """Build all arms, and try the base if that was not done.
 
         The base is built and tried before the head's own commands run, because these could change
-        what it needs. On a developer's machine, a head that is built anew comes before a base that
-        is not.
+        what it needs. On a developer's machine, the head is built first if only the base has a
+        build that was kept.
         """
         is_tried_here = self.lends or tried is None
         order = sorted(drawn, key=lambda arm: is_tried_here and arm.name is ArmName.HEAD)

@@ -248,7 +248,7 @@ _COUNT = {"type": "integer", "minimum": 0}
 Duration = Annotated[
     float, BeforeValidator(duration_s), WithJsonSchema({"type": "string", "format": "duration"})
 ]
-Limit = Annotated[
+Bound = Annotated[
     Quantity,
     BeforeValidator(_quantity),
     WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}),
