@@ -49,7 +49,7 @@ def read_printed(tool: str, source: Source) -> Reading:
     Raises:
         FormatError: it has no benchmark.
     """
-    found: list[_Found] = []
+    found: list[_CriterionRow] = []
     skipped: list[str] = []
     started: dict[str, str] = {}
     last = ""
@@ -60,7 +60,7 @@ def read_printed(tool: str, source: Source) -> Reading:
             id_ = _id(before.strip() or last.strip(), started)
             started.pop(id_, None)
             if id_:
-                found.append(_Found(id_, place, after))
+                found.append(_CriterionRow(id_, place, after))
             else:
                 skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
         elif rate and found and "%" not in rates.partition("]")[0]:
@@ -76,7 +76,7 @@ def read_printed(tool: str, source: Source) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CriterionRow:
     """A line with times.
 
     Attributes:
@@ -95,14 +95,14 @@ def _id(text: str, started: Iterable[str]) -> str:
     return max((id_ for id_ in started if text.endswith(id_)), key=len, default=text)
 
 
-def _benchmark(tool: str, found: _Found) -> BenchmarkResult:
+def _benchmark(tool: str, found: _CriterionRow) -> BenchmarkResult:
     try:
         return benchmark(tool, found.id, list(_series(found)))
     except RowError as error:
         return failed(tool, found.id, str(error))
 
 
-def _series(found: _Found) -> Iterator[Series]:
+def _series(found: _CriterionRow) -> Iterator[Series]:
     place = found.place
     yield time_summary(time_in(_middle(found.values, place), place), place)
     for at, text in found.rates:

@@ -62,7 +62,7 @@ def parse(source: Source) -> Reading:
     Raises:
         FormatError: it has no benchmark.
     """
-    output = _Output()
+    output = _DivanOutput()
     for place, line in read_lines(source):
         output.add(place, line)
     output.end()
@@ -72,7 +72,7 @@ def parse(source: Source) -> Reading:
 
 
 @dataclass(slots=True)
-class _Found:
+class _DivanRow:
     """What was printed about a benchmark."""
 
     id: str
@@ -82,7 +82,7 @@ class _Found:
 
 
 @dataclass(slots=True)
-class _Output:
+class _DivanOutput:
     """What was printed so far.
 
     Attributes:
@@ -90,12 +90,12 @@ class _Output:
         skipped: what is not read, and why.
     """
 
-    found: list[_Found] = field(default_factory=list)
+    found: list[_DivanRow] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
     _started: str = ""
     _place: str = ""
-    _last: _Found | None = None
+    _last: _DivanRow | None = None
     _allocation: str = ""
 
     def add(self, place: str, line: str) -> None:
@@ -129,7 +129,7 @@ class _Output:
         """Note that no row of the last benchmark comes any more."""
         if self._started:
             why = f"{self._place}: it printed no result"
-            self.found.append(_Found(self._started, self._place, error=why))
+            self.found.append(_DivanRow(self._started, self._place, error=why))
         self._started, self._last, self._allocation = "", None, ""
 
     def _row(self, place: str, cells: list[str], line: str) -> None:
@@ -141,7 +141,7 @@ class _Output:
             if not cells[0] or cells[0].endswith(_IGNORED):
                 self._started = ""  # a group, or what is ignored
         elif self._started and is_whole:
-            self._last = _Found(self._started, place)
+            self._last = _DivanRow(self._started, place)
             self.found.append(self._last)
             self._started = ""
             self._read(place, line, lambda: {_TIME: time_in(cells[2], place)})
@@ -183,7 +183,7 @@ def _program_in(line: str) -> str:
     return name.strip() if columns == _COLUMNS else ""
 
 
-def _benchmark(found: _Found) -> BenchmarkResult:
+def _benchmark(found: _DivanRow) -> BenchmarkResult:
     if found.error:
         return failed(NAME, found.id, found.error)
     try:

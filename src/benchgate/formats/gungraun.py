@@ -55,7 +55,7 @@ def parse(source: Source) -> Reading:
     Raises:
         FormatError: it has no benchmark.
     """
-    output = _Output()
+    output = _GungraunOutput()
     for place, line in read_lines(source):
         output.add(place, line)
     output.end()
@@ -73,7 +73,7 @@ def parse(source: Source) -> Reading:
 
 
 @dataclass(slots=True)
-class _Found:
+class _GungraunRow:
     """What was printed about a benchmark.
 
     Attributes:
@@ -95,7 +95,7 @@ class _Found:
 
 
 @dataclass(slots=True)
-class _Output:
+class _GungraunOutput:
     """What was printed so far.
 
     Attributes:
@@ -103,7 +103,7 @@ class _Output:
         skipped: what is not read, and why.
     """
 
-    found: list[_Found] = field(default_factory=list)
+    found: list[_GungraunRow] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     _named: list[tuple[str, str]] = field(default_factory=list)
     _is_open: bool = False
@@ -131,7 +131,7 @@ class _Output:
     def end(self) -> None:
         """Note that no count comes any more."""
         for id_, place in self._named:
-            self.found.append(_Found(id_, place, error=f"{place}: it printed no result"))
+            self.found.append(_GungraunRow(id_, place, error=f"{place}: it printed no result"))
         self._named.clear()
 
     def _look(self, place: str, line: str) -> None:
@@ -145,7 +145,7 @@ class _Output:
         if self._named:
             name = self._named.pop()
             self.end()
-            self.found.append(_Found(*name))
+            self.found.append(_GungraunRow(*name))
             self._is_open = True
 
     def _count(self, place: str, line: str, key: str, text: str) -> None:
@@ -174,7 +174,7 @@ class _Output:
             self.skipped.append(unread)
 
 
-def _mark(found: _Found, line: str) -> None:
+def _mark(found: _GungraunRow, line: str) -> None:
     """Note which part of a benchmark begins."""
     found.seen.clear()
     if line.startswith(_EARLIER) or (line.startswith(_TOOL) and found.figures):
@@ -186,7 +186,7 @@ def _mark(found: _Found, line: str) -> None:
         found.parts, found.has_total = 0, True
 
 
-def _benchmark(found: _Found) -> BenchmarkResult:
+def _benchmark(found: _GungraunRow) -> BenchmarkResult:
     error = found.error
     if not error and found.parts >= _SEVERAL:
         error = f"{found.place}: there is no total of its {found.parts} parts"
