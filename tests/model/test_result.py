@@ -34,6 +34,8 @@ from benchgate.model.result import (
 )
 from benchgate.model.run import (
     CANARY_ID,
+    NEW_VERSION,
+    BenchmarkFiles,
     BenchmarkResult,
     Better,
     Kind,
@@ -152,6 +154,8 @@ benchmarks = st.builds(
     display_unit=optional_texts,
     parts=st.dictionaries(texts, texts, max_size=2),
     round_s=st.none() | st.floats(0, 1e6),
+    files=st.sampled_from(BenchmarkFiles),
+    new_version_of=optional_texts,
     series=st.lists(many_series(), max_size=2, unique_by=lambda s: s.metric.name).map(tuple),
 )
 runs = st.builds(
@@ -165,6 +169,7 @@ runs = st.builds(
     complete=st.booleans(),
     screen_rounds=counts,
     until_decided=st.booleans(),
+    files=st.sampled_from(BenchmarkFiles),
 )
 results = st.builds(
     Result,
@@ -223,7 +228,7 @@ def test_the_layout_is_the_documented_one() -> None:
     assert whole["schema"] == RESULT.version
     assert list(whole["base"]) == [
         "source", "started", "suite", "seed", "complete", "full_rounds", "screen_rounds",
-        "until_decided", "is_mixed", "environment", "benchmarks",
+        "until_decided", "is_mixed", "files", "environment", "benchmarks",
     ]  # fmt: skip
     assert whole["head"]["benchmarks"][0]["series"][0] == {
         "metric": {"name": "time", "unit": "s", "better": "lower", "kind": "sampled"},
@@ -546,6 +551,17 @@ def test_ids_that_only_a_secret_told_apart_stay_distinct() -> None:
         "query[dsn=postgres://u:[removed]@db/x]",
         "query[dsn=postgres://u:[removed]@db/x] (2)",
     ]
+
+
+def test_a_new_version_stays_with_its_benchmark_if_only_a_secret_told_the_ids_apart() -> None:
+    ids = [f"query[dsn=postgres://u:{password}@db/x]" for password in ("one", "two")]
+    versions = [
+        replace(benchmark(f"{id_}{NEW_VERSION}"), files=BenchmarkFiles.HEAD, new_version_of=id_)
+        for id_ in ids
+    ]
+    whole = Result(head=run(*map(benchmark, ids), *versions))
+    read = decode_result(encode_result(whole, Redactor({})), NAME).head.benchmarks
+    assert [one.new_version_of for one in read] == [None, None, read[0].id, read[1].id]
 
 
 def test_output_that_is_no_utf_8_can_be_written() -> None:

@@ -80,8 +80,8 @@ def _told_apart(result: Result, redact: Redact) -> Result:
 
 
 def _run_told_apart(run: Run, redact: Redact) -> Run:
+    told: dict[str | None, str] = {}
     taken: set[str] = set()
-    benchmarks = []
     for benchmark in run.benchmarks:
         plain = id_ = redact(benchmark.id)
         copy = 1
@@ -89,5 +89,9 @@ def _run_told_apart(run: Run, redact: Redact) -> Run:
             copy += 1
             id_ = f"{plain} ({copy})"
         taken.add(id_)
-        benchmarks.append(replace(benchmark, id=id_))
+        told[benchmark.id] = id_
+    benchmarks = (
+        replace(one, id=told[one.id], new_version_of=told.get(of := one.new_version_of, of))
+        for one in run.benchmarks
+    )
     return replace(run, benchmarks=tuple(benchmarks))

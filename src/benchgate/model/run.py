@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, Self, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, FailFast, Field, field_serializer, model_validator
@@ -41,6 +41,9 @@ CANARY_ID = "benchgate/canary/loop"
 FILES_CANARY_ID = "benchgate/canary/files"
 CANARY_IDS = frozenset({CANARY_ID, FILES_CANARY_ID})
 """Ids of the fixed workloads that are measured beside the user's benchmarks."""
+
+NEW_VERSION: Final = " (new version)"
+"""Ends the id of a result of the head's version of a benchmark whose base's version decides."""
 
 CHANGED_FILES_ID = "benchgate/files"
 """Stands for changed files, and fails if protected files changed; it is not a benchmark."""
@@ -91,6 +94,14 @@ class Status(StrEnum):
 
     OK = "ok"
     FAILED = "failed"
+
+
+class BenchmarkFiles(StrEnum):
+    """Whose benchmark files a launch ran with; own: each side with its own."""
+
+    BASE = "base"
+    HEAD = "head"
+    OWN = "own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +191,9 @@ class BenchmarkResult(JsonObject):
         round_s: how long its last round took on all arms, including what had to be started and set
             up; its share if a suite was run for several benchmarks; None if unknown.
         load: the load and its course, if it is a step of a scenario; else None.
+        files: whose benchmark files it ran with.
+        new_version_of: the id of the benchmark that this is the head's version of, if the base's
+            version decides: its figures are only shown. Its own id is that id and `NEW_VERSION`.
     """
 
     id: Name
@@ -195,6 +209,8 @@ class BenchmarkResult(JsonObject):
     round_s: Annotated[float, Field(ge=0, le=MAX_ROUND_S)] | None = None
     load: LoadResult | None = None
     of_all: bool = False
+    files: BenchmarkFiles = BenchmarkFiles.OWN
+    new_version_of: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +256,7 @@ class Run(JsonObject):
         until_decided: whether measuring went on until every row was decided; needed likewise.
         is_mixed: whether it was joined from shards of machines that differ; `environment` then has
             only what these machines have in common.
+        files: whose benchmark files the benchmarks that decide ran with.
     """
 
     source: Source
@@ -251,6 +268,7 @@ class Run(JsonObject):
     screen_rounds: Count = field(default=0, kw_only=True)
     until_decided: bool = field(default=False, kw_only=True)
     is_mixed: bool = field(default=False, kw_only=True)
+    files: BenchmarkFiles = field(default=BenchmarkFiles.OWN, kw_only=True)
     environment: Environment
     benchmarks: Annotated[
         tuple[BenchmarkResult, ...],
