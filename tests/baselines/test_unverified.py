@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from tests.loads import load_launch, load_result, measured_step
+from tests.results import bench as of_tests
 
-from benchgate.baselines.unverified import KnownBenchmarks, cleaned
+from benchgate.baselines.unverified import KnownBenchmarks, SanitizedResult, cleaned
 from benchgate.config import loads
 from benchgate.gate.judging import judge_run
 from benchgate.model.environment import Environment
@@ -19,6 +20,8 @@ from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
+    NEW_VERSION,
+    BenchmarkFiles,
     BenchmarkResult,
     Metric,
     Run,
@@ -88,12 +91,21 @@ def whole() -> Result:
     return replace(plain, shards=(plain, plain))
 
 
+def with_own_version(run: Run) -> tuple[BenchmarkResult, ...]:
+    (version,) = run.benchmarks
+    return version, replace(version, id=f"{version.id}'", new_version_of=None)
+
+
 def test_no_text_of_a_stranger_passes_not_even_in_a_field_of_tomorrow() -> None:
     strange = marked(whole())
     # The time is checked before, and has one form alone.
     times = {"started": "2026-01-01T00:00:00Z"}
     parts = tuple(
-        replace(part, head=replace(part.head, **times), base=replace(part.base, **times))
+        replace(
+            part,
+            head=replace(part.head, **times, benchmarks=with_own_version(part.head)),
+            base=replace(part.base, **times, benchmarks=with_own_version(part.base)),
+        )
         for part in (strange, *strange.shards)
     )
     clean = cleaned(replace(parts[0], shards=parts[1:]), KnownBenchmarks(), HEAD, BASE)
@@ -220,6 +232,51 @@ def test_a_failure_on_the_base_excuses_nothing_if_only_the_fork_says_so(
     outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}
     assert Outcome.BASE_FAILED in outcomes
     assert clean.warnings == ()
+
+
+def outcomes_in(clean: SanitizedResult) -> dict[str, Outcome]:
+    config = loads('[gate]\nstatistics = ["p25"]', "x.toml")
+    judged = judge_run(clean.result, config).judgment
+    return {row.benchmark: row.outcome for row in judged.rows}
+
+
+def test_only_what_the_default_branch_does_not_measure_is_new() -> None:
+    def side(ms: float) -> Run:
+        known, new = (replace(of_tests(id_, ms), files=BenchmarkFiles.HEAD) for id_ in "ab")
+        return arm(known, new, files=BenchmarkFiles.BASE)
+
+    known = KnownBenchmarks(frozenset({"a", "b"}), expected=frozenset({"a"}))
+    clean = cleaned(Result(side(2), side(1)), known, HEAD, BASE)
+    assert outcomes_in(clean) == {"a": Outcome.REGRESSED, "b": Outcome.NEW}
+    assert clean.warnings == ()
+
+
+def test_what_is_new_may_fail_on_the_base_and_nobody_else_has_to_say_so() -> None:
+    failed = replace(bench("b"), status=Status.FAILED, error=MARK, series=())
+    a = replace(of_tests("a", 1), files=BenchmarkFiles.BASE)
+    head, base = (
+        arm(a, replace(b, files=BenchmarkFiles.HEAD), files=BenchmarkFiles.BASE)
+        for b in (bench("b"), failed)
+    )
+    clean = cleaned(Result(head, base), KnownBenchmarks(frozenset({"a", "b"})), HEAD, BASE)
+    assert outcomes_in(clean)["b"] is Outcome.NEW
+    assert clean.warnings == ()
+
+
+def test_that_a_benchmark_changed_together_with_the_code_excuses_nothing() -> None:
+    base, head = of_tests("a", 1), replace(of_tests("a", 2), workload="another")
+    files = {"files": BenchmarkFiles.BASE}
+    clean = cleaned(Result(arm(head, **files), arm(base, **files)), KnownBenchmarks(), HEAD, BASE)
+    (row,) = judge_run(clean.result, loads("", "x.toml")).judgment.rows
+    assert (row.outcome, row.changed_together) == (Outcome.INCOMPARABLE, False)
+
+
+def test_new_versions_do_not_pass() -> None:
+    version = replace(bench(f"a{NEW_VERSION}"), new_version_of="a")
+    side = arm(bench("a"), version)
+    clean = cleaned(Result(side, side), KnownBenchmarks(), HEAD, BASE)
+    assert clean.names == {"a": "unnamed benchmark 1"}
+    assert len(clean.result.head.benchmarks) == 1
 
 
 def test_files_that_were_changed_fail_in_words_of_our_own() -> None:

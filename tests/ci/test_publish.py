@@ -887,6 +887,8 @@ def marked(data: bytes) -> bytes:
         for key in value if isinstance(value, dict) else range(len(value)):
             if isinstance(value[key], dict | list):
                 yield from places(value[key])
+            elif key == "new_version_of" and value[key] is None:
+                continue  # what it names is left out
             elif key != "sha" and (isinstance(value[key], str) or value[key] is None):
                 yield value, key
 
@@ -913,7 +915,8 @@ def test_no_text_of_a_strangers_file_is_in_the_comment(make: Make) -> None:
     def everywhere(run: Run) -> Run:
         rich = tuple(replace(one, **told) for one in run.benchmarks)
         known = replace(run.environment, toolchains={"x": "y"}, governor="x", runner_image="x")
-        return replace(run, benchmarks=(*rich, failed), environment=known)
+        version = replace(rich[0], id="x", new_version_of="x")
+        return replace(run, benchmarks=(*rich, failed, version), environment=known)
 
     rich = replace(plain, head=everywhere(plain.head), base=everywhere(plain.base))
     document = encode_result(rich, str)

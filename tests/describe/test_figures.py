@@ -14,7 +14,7 @@ from benchgate.describe.load_figures import load_figures
 from benchgate.model.launches import Launch
 from benchgate.model.load import Windows
 from benchgate.model.result import Result, Screening
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Metric, Series, Tier
+from benchgate.model.run import CANARY_ID, NEW_VERSION, BenchmarkResult, Metric, Series, Tier
 
 
 def benchmark(samples: np.ndarray, *, rounds: int = 2, id_: str = "a") -> BenchmarkResult:
@@ -45,6 +45,12 @@ def test_many_samples_are_thinned_to_measured_values() -> None:
     assert (head.values[0], head.values[-1]) == (samples.min(), samples.max())
     for value, share in zip(head.values, head.shares, strict=True):
         assert np.mean(samples <= value) == pytest.approx(share, abs=0.002)
+
+
+def test_new_versions_have_no_figures() -> None:
+    version = bench(f"a{NEW_VERSION}", 2.0, new_version_of="a")
+    run = replace(arm({"a": 1.0}), benchmarks=(bench("a", 1.0), version))
+    assert list(figures(run, run)) == ["a"]
 
 
 def test_a_histogram_has_both_arms_on_the_same_edges() -> None:

@@ -13,7 +13,7 @@ from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -67,7 +67,10 @@ def bench(series: Callable[..., Series]) -> Callable[..., BenchmarkResult]:
     ) -> BenchmarkResult:
         about = {
             k: more.pop(k)
-            for k in ("status", "error", "of_all", "notes", "location", "display_unit", "workload")
+            for k in (
+                *("status", "error", "of_all", "notes", "location", "display_unit", "workload"),
+                *("files", "new_version_of"),
+            )
             if k in more
         }
         one = values if isinstance(values, Series) else series(values, **more)
@@ -99,9 +102,11 @@ def judged() -> Callable[..., Judgment]:
         *,
         paired: bool = True,
         waves: WaveSettings | None = WAVES,
+        files: BenchmarkFiles = BenchmarkFiles.OWN,
     ) -> Judgment:
         runs = [
-            Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(arm)) for arm in (base, head)
+            Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(arm), files=files)
+            for arm in (base, head)
         ]
         return judge(runs[0], runs[1], loads(toml, "test.toml"), paired=paired, waves=waves)
 

@@ -16,6 +16,8 @@ from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
+    NEW_VERSION,
+    BenchmarkFiles,
     BenchmarkResult,
     Metric,
     Run,
@@ -90,6 +92,15 @@ def test_files_may_have_been_changed_in_several_shards() -> None:
         changed = replace(part.head, benchmarks=(*own, benchmark(CHANGED_FILES_ID)))
         parts[parts.index(part)] = replace(part, head=changed)
     assert [b.id for b in joined(*parts).head.benchmarks] == [*SUITE, CHANGED_FILES_ID]
+
+
+def test_new_versions_stay_but_are_no_benchmarks_of_the_suite() -> None:
+    first, second = shard(1), shard(2)
+    version = replace(benchmark(f"a{NEW_VERSION}"), new_version_of="a")
+    first = replace(first, head=replace(first.head, benchmarks=(*first.head.benchmarks, version)))
+    whole = joined(first, second)
+    assert ids_of(whole) == list(SUITE)
+    assert whole.head.benchmarks[-1] == version
 
 
 def test_one_arm_alone_is_joined_too() -> None:
@@ -174,6 +185,10 @@ def test_benchmarks_of_the_base_alone_are_counted() -> None:
         (
             [shard(1), shard(2, screen_rounds=0)],
             "p.json and q.json differ in the rounds of the screen: 5 and 0",
+        ),
+        (
+            [shard(1), shard(2, files=BenchmarkFiles.BASE)],
+            "p.json and q.json differ in the benchmark files that decide: own and base",
         ),
         (
             [shard(1), shard(2, until_decided=True)],

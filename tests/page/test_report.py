@@ -22,8 +22,9 @@ from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Metric, Run, Series, Source, Tier
 from benchgate.page import plots, report
+from benchgate.page.facts import decided
 from benchgate.page.report import render_report
 from benchgate.report.links import Links
 
@@ -221,3 +222,21 @@ def test_no_secret_anywhere() -> None:
     assert secret not in html
     assert "[removed]" in html
     assert json.dumps(HtmlPage(html).data).count("[removed]") > 0
+
+
+@pytest.mark.parametrize(
+    ("files", "source_", "said"),
+    [
+        (BenchmarkFiles.BASE, "git", None),
+        (BenchmarkFiles.HEAD, "git", "Both sides ran the benchmark files of the head."),
+        (BenchmarkFiles.OWN, "git", "Each side ran its own benchmark files."),
+        (BenchmarkFiles.OWN, "file", None),
+    ],
+)
+def test_it_says_whose_benchmark_files_ran_if_not_those_of_the_base(
+    files: BenchmarkFiles, source_: str, said: str | None
+) -> None:
+    result, config = measured({"a": 1.0}), from_kept(None)
+    verdict = make_verdict(judge_result(result, config), config)
+    found = decided(replace(verdict, files=files, base_source=source_))
+    assert [one for one in found if "benchmark files" in one] == ([said] if said else [])

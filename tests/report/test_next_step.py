@@ -69,7 +69,8 @@ def test_what_decides_open_rows_is_a_command(rows: list[Row], expected: str) -> 
 
 
 def test_benchmarks_that_did_other_work_can_be_measured_with_those_of_the_head() -> None:
-    rows = [Row("a", Outcome.INCOMPARABLE), Row("b", Outcome.INCOMPARABLE), row("c", 7)]
+    together = Row("d", Outcome.INCOMPARABLE, changed_together=True)
+    rows = [Row("a", Outcome.INCOMPARABLE), Row("b", Outcome.INCOMPARABLE), row("c", 7), together]
     first, second = next_steps(verdict_of(rows), {}, 8)
     assert first == (
         "2 benchmarks did different work on base and head; to give them the same work on both, "

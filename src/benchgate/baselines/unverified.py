@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from benchgate.gate.apart import is_new, of_base
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import COUNTERS, OWN
@@ -16,6 +17,7 @@ from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_IDS,
     CHANGED_FILES_ID,
+    BenchmarkFiles,
     BenchmarkResult,
     Run,
     Series,
@@ -127,7 +129,8 @@ def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) 
 
     A benchmark that should have been measured on the base, but was not, is added without a number:
     its row then says that it is missing or cannot be compared, and not that it is new. A benchmark
-    that fails on the base, as only this result says, counts as one that was not measured.
+    that fails on the base, as only this result says, counts as one that was not measured. One that
+    the default branch measures is neither new nor can it have changed together with the code.
 
     Args:
         result: one that has a base.
@@ -135,11 +138,12 @@ def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) 
         base: the commit that the head was compared with, already checked.
     """
     parts = (result, *result.shards)
-    heads = [one for part in parts for one in part.head.benchmarks]
-    bases = [one for part in parts if part.base for one in part.base.benchmarks]
+    heads = [one for part in parts for one in _measured(part.head)]
+    bases = [one for part in parts if part.base for one in _measured(part.base)]
     names = _names((one.id for one in (*heads, *bases)), known)
     left_out = sorted(known.expected - {one.id for one in bases})
-    every = [_result(part, names, head, base) for part in parts]
+    new = names.keys() - known.expected
+    every = [_result(part, names, new, head, base) for part in parts]
     only_said = {id_ for one in every for id_ in _only_said(one.base, known.broken)}
     rebuilt, *shards = (_without_claims(one, known.broken) for one in every)
     if left_out:
@@ -178,10 +182,17 @@ def _warnings(unnamed: int, left_out: int, only_said: int) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _result(result: Result, names: Mapping[str, str], head: Source, base: Source) -> Result:
+def _measured(run: Run) -> list[BenchmarkResult]:
+    """What was measured, without new versions: these are only shown."""
+    return [one for one in run.benchmarks if one.new_version_of is None]
+
+
+def _result(
+    result: Result, names: Mapping[str, str], new: Collection[str], head: Source, base: Source
+) -> Result:
     return Result(
-        head=_run(result.head, names, head),
-        base=_run(result.base, names, base) if result.base else None,
+        head=_run(result.head, names, new, head),
+        base=_run(result.base, names, new, base) if result.base else None,
         duration_s=result.duration_s,
         shard=_shard(result.shard, names) if result.shard else None,
     )
@@ -191,13 +202,21 @@ def _shard(shard: Shard, names: Mapping[str, str]) -> Shard:
     return Shard(shard.number, shard.count, tuple(names[x] for x in shard.dealt if x in names))
 
 
-def _run(run: Run, names: Mapping[str, str], source: Source) -> Run:
+def _run(run: Run, names: Mapping[str, str], new: Collection[str], source: Source) -> Run:
+    """Rebuild a run.
+
+    Args:
+        new: ids that the default branch does not measure.
+    """
     cores = run.environment.cpu_count
     return Run(
         source=source,
         started=run.started,  # checked to be a time, so it holds no other text
         environment=Environment(cpu_count=cores if cores <= _MOST_CORES else 0),
-        benchmarks=tuple(_benchmark(one, names[one.id]) for one in run.benchmarks),
+        benchmarks=tuple(
+            _benchmark(one, names[one.id], is_new=one.id in new and is_new(one, run.files))
+            for one in _measured(run)
+        ),
         seed=run.seed,
         complete=run.complete,
         screen_rounds=run.screen_rounds,
@@ -206,7 +225,7 @@ def _run(run: Run, names: Mapping[str, str], source: Source) -> Run:
     )
 
 
-def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
+def _benchmark(one: BenchmarkResult, name: str, *, is_new: bool) -> BenchmarkResult:
     series = (_series(each) for each in one.series)
     return BenchmarkResult(
         id=name,
@@ -218,6 +237,7 @@ def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
         error=_error(name) if one.status is Status.FAILED else None,
         of_all=one.of_all,
         round_s=one.round_s,
+        files=BenchmarkFiles.HEAD if is_new else BenchmarkFiles.OWN,
     )
 
 
@@ -240,7 +260,8 @@ def _series(series: Series) -> Series | None:
 
 def _only_said(base: Run | None, broken: Collection[str]) -> set[str]:
     """The benchmarks that fail on the base as nobody else says; their ids are already known."""
-    failed = (one for one in base.benchmarks if one.status is Status.FAILED) if base else ()
+    known = of_base(base, base.files) if base else ()
+    failed = (one for one in known if one.status is Status.FAILED)
     never_ran = (one.id for one in failed if not one.series and not one.of_all)
     return {id_ for id_ in never_ran if id_ not in broken}
 

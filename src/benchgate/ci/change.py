@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from benchgate.baselines.without_benchmarks import BASE_HAS_NO_BENCHMARKS
 from benchgate.ci.stored_artifacts import is_like
 from benchgate.errors import MeasureError
-from benchgate.gate.canary import is_canary
 from benchgate.gate.judging import judge_result
 from benchgate.gate.recent import courses
 from benchgate.gate.settled import can_settle, to_measure
@@ -181,7 +180,7 @@ def _is_of_use(runs: Sequence[Run], config: Config) -> bool:
     """Whether stored runs would probably decide enough if the head were unchanged."""
     if not runs or config.gate.rule == "classical" or config.measure.until_decided:
         return False
-    known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks)
+    known = len(runs[0].of_project)
     return len(can_settle(runs, config)) > _LEAST_SETTLED_SHARE * known
 
 

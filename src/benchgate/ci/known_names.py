@@ -15,7 +15,6 @@ from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
 from benchgate.config import PythonBenchmark
 from benchgate.config.function_benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError
-from benchgate.gate.canary import is_canary
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
 from benchgate.measure.benchfiles import group_of, topmost_folders
 from benchgate.model.run import Status
@@ -181,13 +180,13 @@ def known_benchmarks(
     """
     functions = dict(_functions(config, git, sha))
     tags = {id_: one.tags for one in config.benchmarks for id_ in one.ids}
-    stored = {one.id for one in own.benchmarks if not is_canary(one)} if own else set()
+    stored = {one.id for one in own.of_project} if own else set()
     expected = {id_ for id_ in tags if choice.wants(id_, tags[id_])}
     if own and not choice.tags:  # the tags of a stored benchmark are unknown
         here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
         expected |= {id_ for id_ in here if choice.wants(id_, ())}
     renamed = {*config.aliases, *config.aliases.values()}
-    broken = {one.id for one in own.benchmarks if one.status is Status.FAILED} if own else set()
+    broken = {one.id for one in own.of_project if one.status is Status.FAILED} if own else set()
     return KnownBenchmarks(
         frozenset(tags.keys() | stored | renamed),
         functions,

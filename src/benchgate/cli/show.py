@@ -24,7 +24,7 @@ from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.model.codec import STATISTICS
 from benchgate.model.distribution import Shape
 from benchgate.model.redact import Redactor
-from benchgate.model.run import CANARY_IDS, Kind
+from benchgate.model.run import Kind
 from benchgate.report.plot import plot_columns, render_plots
 from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice, nothing_chosen
@@ -116,7 +116,7 @@ def _chosen(path: Path, choice: Choice, metrics: Sequence[str]) -> Result:
     """The chosen benchmarks and metrics of a result file."""
     result = read_any([path])
     runs = [result.head] if result.base is None else [result.head, result.base]
-    ids = {b.id for run in runs for b in run.benchmarks} - CANARY_IDS
+    ids = {b.id for run in runs for b in run.of_project}
     if ids and not any(choice.wants(id_, ()) for id_ in ids):
         raise nothing_chosen(choice, dict.fromkeys(ids, ()))
     chosen = [_choose(run, choice) for run in runs]
@@ -131,7 +131,7 @@ def _choose(run: Run, choice: Choice) -> Run:
 
 
 def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
-    benchmarks = [b for run in runs for b in run.benchmarks if b.id not in CANARY_IDS]
+    benchmarks = [b for run in runs for b in run.of_project]
     names = sorted({series.metric.name for b in benchmarks for series in b.series})
     for name in metrics:
         if name not in names:

@@ -11,7 +11,7 @@ import numpy as np
 from benchgate.describe.loads import histogram_of
 from benchgate.model.distribution import Axis, Curve, Distribution, Shape
 from benchgate.model.metrics import TIME
-from benchgate.model.run import CANARY_IDS, Kind
+from benchgate.model.run import Kind
 from benchgate.stats.histogram import Histogram
 
 if TYPE_CHECKING:
@@ -80,10 +80,9 @@ def distributions(
     found: dict[tuple[str, str], dict[str, tuple[BenchmarkResult, Series | None]]] = {}
     for arm in ("head", "base"):
         run = arms[arm]
-        for benchmark in run.benchmarks if run else ():
-            if benchmark.id not in CANARY_IDS:
-                for name, series in _drawn(benchmark, metrics):
-                    found.setdefault((benchmark.id, name), {})[arm] = (benchmark, series)
+        for benchmark in run.of_project if run else ():
+            for name, series in _drawn(benchmark, metrics):
+                found.setdefault((benchmark.id, name), {})[arm] = (benchmark, series)
     return tuple(
         _distribution(name, {arm: by_arm[arm] for arm in arms if arm in by_arm}, shape, columns)
         for (_, name), by_arm in found.items()

@@ -12,7 +12,7 @@ from benchgate.describe.launches import warmup_curve
 from benchgate.describe.load_figures import load_figures
 from benchgate.describe.series import launch_values
 from benchgate.model.figures import ArmFigures, BenchmarkFigures, LaunchFigure, SeriesFigures
-from benchgate.model.run import CANARY_IDS, Kind, renamed
+from benchgate.model.run import Kind, renamed
 from benchgate.stats.quantiles import nearest_rank
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def figures(
     Args:
         aliases: old id to new id; see `renamed`.
     """
-    heads = {one.id: one for one in head.benchmarks if one.id not in CANARY_IDS}
-    bases = {one.id: one for one in base.benchmarks if one.id not in CANARY_IDS} if base else {}
+    heads = {one.id: one for one in head.of_project}
+    bases = {one.id: one for one in base.of_project} if base else {}
     old_ids = renamed(bases, heads, aliases or {})
     pairs = [(one, bases.get(old_ids.get(id_, id_))) for id_, one in heads.items()]
     paired = {one.id for _, one in pairs if one}

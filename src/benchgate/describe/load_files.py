@@ -42,7 +42,7 @@ def loaded_arms(result: Result) -> tuple[LoadedArm, ...]:
         LoadedArm(arm, benchmark.id, benchmark.load.launches)
         for arm, run in arms
         if run
-        for benchmark in run.benchmarks
+        for benchmark in run.of_project
         if benchmark.load and benchmark.load.launches
     )
 

@@ -23,7 +23,7 @@ from benchgate.describe.loads import describe_load
 from benchgate.describe.series import finite_ratio, launch_values, summarize
 from benchgate.interval import CONFIDENCE
 from benchgate.model.grid import Grid, GridCell, GridPair
-from benchgate.model.run import CANARY_IDS, Kind, Status
+from benchgate.model.run import Kind, Status
 from benchgate.model.statistics import (
     Failure,
     ResultStatistics,
@@ -132,7 +132,7 @@ def _describe_run(
     beside = {
         (b.id, s.metric.name): s for b in (other.benchmarks if other else ()) for s in b.series
     }
-    shown = [b for b in run.benchmarks if b.id not in CANARY_IDS]
+    shown = run.of_project
     return RunStatistics(
         arm=arm,
         source=run.source,

@@ -31,7 +31,8 @@ def samples_csv(result: Result) -> tuple[str, int]:
     writer.writerow(COLUMNS)
     count = 0
     for arm, run in (("head", result.head), ("base", result.base)):
-        for benchmark in run.benchmarks if run else ():
+        every = run.benchmarks if run else ()
+        for benchmark in (one for one in every if one.new_version_of is None):
             for line in _lines(arm, benchmark):
                 writer.writerow(line)
                 count += 1

@@ -100,7 +100,9 @@ def _reasons_against_a_pass(
         yield Reason.FIRST_RUN, PASS
     compared = compared_benchmarks(rows)
     if not compared:
-        is_no_fault = terms.empty_shard or (terms.min_compared <= 0 and _excused(rows))
+        together = any(row.changed_together and not row.excused for row in rows)
+        may_be_none = terms.min_compared <= 0 and _excused(rows) and not together
+        is_no_fault = terms.empty_shard or may_be_none
         is_broken = any(row.outcome is Outcome.BASE_FAILED for row in rows)
         code = BROKEN if is_broken else PASS if is_no_fault else NO_VERDICT
         yield Reason.NOTHING_COMPARED, code
@@ -148,10 +150,11 @@ def _excused(rows: Iterable[Row]) -> set[str]:
     """Give the benchmarks that need not be compared.
 
     The change did not break a benchmark that fails on the base. A waiver allows to remove a
-    benchmark, or to change its definition: then it is compared again in the next change.
+    benchmark, or to change its definition: then it is compared again in the next change. So it is
+    without a waiver if the benchmark changed together with the code.
     """
     excused, others = set[str](), set[str]()
-    for row in rows:
-        is_excused = bool(row.excused) or row.outcome is Outcome.BASE_FAILED
+    for row in (row for row in rows if not row.is_limit):
+        is_excused = row.excused or row.changed_together or row.outcome is Outcome.BASE_FAILED
         (excused if is_excused else others).add(row.benchmark)
     return excused - others

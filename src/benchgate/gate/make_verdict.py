@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from benchgate.config import loosening
-from benchgate.gate.canary import is_canary
+from benchgate.gate.apart import of_base
 from benchgate.gate.conclude import Terms, benchmarks_needed, conclude
 from benchgate.gate.open_rows import about_machine, with_steadier_metrics
 from benchgate.gate.waivers import apply_waivers
@@ -78,6 +78,7 @@ def make_verdict(
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
         base_source=judged.base_source,
+        files=judged.head.files,
         skipped=judged.skipped,
         policy_changes=_policy_changes(judged, config, ids),
         reason=concluded.reason,
@@ -108,7 +109,7 @@ def _policy_changes(
     if config.sides is None:
         return ()
     if ids is None:
-        ids = [one.id for one in judged.base.benchmarks if not is_canary(one)]
+        ids = [one.id for one in of_base(judged.base, judged.head.files)]
     return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.gate.evidence import SUMMARY, gather, series_of
 from benchgate.gate.exact_row import exact_row
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config, RowPolicy
     from benchgate.gate.evidence import Evidence, Pair
     from benchgate.model.run import BenchmarkResult, Series
+
+OTHER_FILES: Final = "base and head did not run the same benchmark files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,34 @@ def rows_of_pair(
     Args:
         base, head: the results of both sides, which succeeded.
     """
-    config, paired = terms.config, terms.paired
+    if terms.paired and base.files is not head.files:
+        return [incomparable_row(one, OTHER_FILES)], []
     if not does_same_work(base, head):
         return [incomparable_row(one, different_work(base, head))], []
+    rows, evidences = deciding_rows(one, base, head, terms)
+    names = deciding_names(one, base, head, terms.config)
+    rows += other_rows(one, base, head, names, paired=terms.paired)
+    return rows, evidences
+
+
+def deciding_names(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, config: Config
+) -> tuple[str, ...]:
+    """The metrics of a pair that decide."""
+    known_as = config.name_in_policy(one.id, one.renamed_from)
+    return deciding(config.effective(known_as).metrics, base, head)
+
+
+def deciding_rows(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, terms: Terms
+) -> tuple[list[Row], list[Evidence]]:
+    """The same of the metrics that decide, whether both sides did the same work or not."""
+    config, paired = terms.config, terms.paired
     rows: list[Row] = []
     evidences: list[Evidence] = []
     known_as = config.name_in_policy(one.id, one.renamed_from)
-    names = deciding(config.effective(known_as).metrics, base, head)
+    names = deciding_names(one, base, head, config)
+    shares_loops = paired and base.workload == head.workload
     for name in names:
         policy = config.effective(known_as, name)
         settles = not is_step(head) or settles_metric(name, names, policy.settle)
@@ -59,7 +82,7 @@ def rows_of_pair(
             before = like_a_suite(before, head)
         if before is None or after is None:
             rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
-        elif why_not := _difference(before, after, paired=paired):
+        elif why_not := _difference(before, after, shares_loops=shares_loops):
             rows.append(incomparable_row(one, why_not, metric=name))
         elif after.metric.kind is Kind.EXACT:
             tolerance, level = policy.tolerance, terms.level
@@ -67,21 +90,22 @@ def rows_of_pair(
             rows.append(_as_planned(row, settles=settles))
         else:
             evidences += _evidences(one, before, after, policy, paired=paired, settles=settles)
-    rows += other_rows(one, base, head, names, paired=paired)
     return rows, evidences
 
 
-def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
+def _difference(base: Series, head: Series, *, shares_loops: bool) -> str | None:
     """Say why two series of one metric cannot be compared; None if they can.
 
-    Arms that are measured in turn share their loops; runs at different times calibrate again.
+    Args:
+        shares_loops: whether both sides must have the same: they do the same work in turn. Runs at
+            different times calibrate again.
     """
     if base.metric != head.metric:
         return f"{head.metric.name} differs in its unit, direction or kind between base and head"
     if base.counter != head.counter:
         counters = f"{_who(base)} in the base and by {_who(head)} in the head"
         return f"{head.metric.name} was counted by {counters}, which do not count alike"
-    if paired and base.loops != head.loops:
+    if shares_loops and base.loops != head.loops:
         loops = f"{base.loops} in the base and {head.loops} in the head"
         return f"a sample of {head.metric.name} is the mean of different numbers of calls: {loops}"
     return None

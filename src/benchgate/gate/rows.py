@@ -76,7 +76,7 @@ _OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED, Outcome.NOT_TESTED
 
 
 def tested_row(
-    evidence: Evidence, finding: Finding, classical: Classical, confidence: float
+    evidence: Evidence, finding: Finding, classical: Classical | None, confidence: float
 ) -> Row:
     """Make the row of a finding, on the metric's own scale."""
     estimate, sign = finding.estimate, evidence.worse_sign
@@ -133,7 +133,7 @@ def _test(evidence: Evidence, finding: Finding, *, calibrated: bool) -> str:
     return "threshold" if evidence.is_alone else "mann-whitney"
 
 
-def untested_row(evidence: Evidence, classical: Classical) -> Row:
+def untested_row(evidence: Evidence, classical: Classical | None) -> Row:
     """Make a row that says why it cannot be tested, and still shows its values."""
     obstacle = (evidence.obstacle,) if evidence.obstacle else ()
     return Row(

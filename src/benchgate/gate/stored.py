@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchgate.gate.tool_files import work_in_files
 from benchgate.model.result import SkippedResult
 from benchgate.model.row import RUNS_NEEDED
-from benchgate.model.run import CANARY_IDS, Tier
+from benchgate.model.run import Tier
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -234,19 +234,19 @@ def _why_other_work(run: Run, head: Run) -> str:
 
 
 def _is_of_another_tool(run: Run) -> bool:
-    return any(one.tier in {Tier.STORED, Tier.SUITE} for one in run.benchmarks)
+    return any(one.tier in {Tier.STORED, Tier.SUITE} for one in run.of_project)
 
 
 def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
     """Return what was measured: ids, under their new names if renamed, with definitions."""
-    measured = [one for one in run.benchmarks if one.id not in CANARY_IDS]
+    measured = run.of_project
     names = {one.id for one in measured}
     renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}
     return {(one.id, one.workload) for one in measured} | {x for x in renamed if x[0] not in names}
 
 
 def _work_in_files(head: Run) -> set[tuple[str, str]]:
-    works = ((one.id, work_in_files(one)) for one in head.benchmarks)
+    works = ((one.id, work_in_files(one)) for one in head.of_project)
     return {(id_, work) for id_, work in works if work is not None}
 
 

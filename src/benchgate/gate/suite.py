@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.alone import with_zeros
+from benchgate.gate.apart import as_new, is_apart, is_new, of_base, rows_apart, with_new_versions
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
-from benchgate.gate.canary import disturbance_of, doubted, is_canary
+from benchgate.gate.canary import disturbance_of, doubted
 from benchgate.gate.classical import compare_classically, decide_classically
 from benchgate.gate.error_rates import ALPHA_SHARE, MOSTLY, without_failed_requests
 from benchgate.gate.evidence import files_of, folders_of, has_failed, pair, unread_in
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchgate.config import Config
-    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.evidence import Evidence, Pair
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.run import BenchmarkResult, Run
@@ -88,7 +89,7 @@ def judge(
         shards: the number of shards of the suite. This is one of them and spends its equal share
             of alpha, so that all verdicts together keep the suite's alpha.
     """
-    rows, evidences = gather_rows(base, head, config, paired=paired, shards=shards)
+    rows, evidences, shown = _gathered(base, head, config, paired=paired, shards=shards)
     if earlier and config.gate.rule != "classical":
         evidences = _with_runs(evidences, earlier, head, config)
     if not paired:
@@ -106,12 +107,15 @@ def judge(
     pairs = [evidence.pair for evidence in evidences]
     scenarios = {one.id for one in pairs if one.head and steps_of(one.head) != (one.id,)}
     compared = {row.benchmark for row in tested if row.outcome in COMPARED}
+    every_row = (*without_failed_requests((*rows, *tested)), *shown)
     return Judgment(
-        tuple(without_failed_requests((*rows, *tested))),
+        tuple(
+            with_new_versions(every_row, base, head, _terms(head, config)) if paired else every_row
+        ),
         tuple(needs),
         (*([warning] if warning else []), *unknown),
         # Nobody misses the throughput of a scenario that had too few rounds.
-        sum(not is_canary(one) for one in base.benchmarks) + len(scenarios & compared),
+        len(of_base(base, head.files) if paired else base.of_project) + len(scenarios & compared),
         is_doubted,
         warning is not None,
         tuple(evidences),
@@ -131,45 +135,62 @@ def _is_advisory(row: Row, runs: int) -> bool:
 
 
 def gather_rows(
-    base: Run, head: Run, config: Config, *, paired: bool, shards: int = 1
+    base: Run, head: Run, config: Config, *, paired: bool
 ) -> tuple[list[Row], list[Evidence]]:
-    """Give the rows that need no test of their values, and the evidence of those that do.
+    """Give the rows that need no test of their values, and the evidence of those that do."""
+    return _gathered(base, head, config, paired=paired)[:2]
+
+
+def _gathered(
+    base: Run, head: Run, config: Config, *, paired: bool, shards: int = 1
+) -> tuple[list[Row], list[Evidence], list[Row]]:
+    """The same, and the rows that only show what they measured.
 
     Args:
         shards: see `judge`.
     """
+    decide = head.files
     pairs = pair(*_sides(base, head), config.aliases)
+    if paired:
+        pairs = tuple(as_new(pairs, decide))
     only_failed = {one.id for one in pairs if one.head is None and has_failed(one.base)}
     represented = {
         place
-        for benchmark in (head.benchmarks if only_failed else ())
+        for benchmark in (head.of_project if only_failed else ())
         for place in (*files_of(benchmark.id), *folders_of(benchmark.id))
         if place in only_failed
     }
     unread = unread_in(pairs)
     without_rows = {id_ for ids in unread.values() for id_ in ids}
-    rates = sum(has_error_ratio(benchmark) for benchmark in head.benchmarks)
-    level = config.gate.alpha * ALPHA_SHARE / shards / max(rates, 1)
-    terms = Terms(config, paired, level)
+    terms = _terms(head, config, paired=paired, shards=shards)
     rows: list[Row] = []
     evidences: list[Evidence] = []
+    apart: list[Pair] = []
     for one in pairs:
         if one.head and one.head.status is Status.OK:
             rows += limit_rows(one, one.head, config)
         if one.base and one.head and Status.FAILED not in {one.base.status, one.head.status}:
+            if paired and is_apart(one.base, one.head, decide):
+                apart.append(one)
+                continue
             untested, sampled = rows_of_pair(one, one.base, one.head, terms)
             rows += untested
             evidences += sampled
         elif one.id not in without_rows:
             stands_for = unread.get(one.id, ())
             rows.append(unpaired_row(one, stands_for, is_represented=one.id in represented))
-    return rows, evidences
+    return rows, evidences, rows_apart(apart, terms)
+
+
+def _terms(head: Run, config: Config, *, paired: bool = True, shards: int = 1) -> Terms:
+    rates = sum(has_error_ratio(one) for one in head.of_project if not is_new(one, head.files))
+    level = config.gate.alpha * ALPHA_SHARE / shards / max(rates, 1)
+    return Terms(config, paired, level)
 
 
 def _sides(base: Run, head: Run) -> tuple[list[BenchmarkResult], list[BenchmarkResult]]:
     """What is judged of both sides."""
-    own = ([b for b in run.benchmarks if not is_canary(b)] for run in (base, head))
-    return with_scenarios(*own)
+    return with_scenarios(base.of_project, head.of_project)
 
 
 def _with_runs(

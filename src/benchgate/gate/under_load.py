@@ -116,7 +116,9 @@ def _closed_loops(side: Iterable[BenchmarkResult]) -> dict[str, list[BenchmarkRe
     for one in side:
         if one.load and one.load.loop is Loop.CLOSED:
             found.setdefault(one.id.removesuffix(f"/{one.load.step}"), []).append(one)
-    return found
+    # Steps that ran with other benchmark files did not share workers with the rest.
+    files = {id_: min(one.files for one in steps) for id_, steps in found.items()}
+    return {id_: [one for one in steps if one.files is files[id_]] for id_, steps in found.items()}
 
 
 def _is_complete(steps: Sequence[BenchmarkResult] | None) -> bool:
@@ -154,6 +156,7 @@ def _scenario(id_: str, steps: Sequence[BenchmarkResult]) -> BenchmarkResult:
         location=steps[0].location,
         parts=parts,
         round_s=steps[0].round_s,
+        files=steps[0].files,
     )
 
 

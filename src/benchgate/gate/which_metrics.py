@@ -61,7 +61,7 @@ def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
     """Warn about metrics that the configuration names although no benchmark has them."""
     every = (*base.benchmarks, *head.benchmarks)
     named = dict.fromkeys(
-        name for one in head.benchmarks for name in config.effective(one.id).metrics
+        name for one in head.of_project for name in config.effective(one.id).metrics
     )
     known = {series.metric.name for one in every for series in one.series}
     if not known:

@@ -14,7 +14,7 @@ from benchgate.describe.series import launch_values
 from benchgate.gate.evidence import SUMMARY
 from benchgate.gate.under_load import is_step
 from benchgate.model.row import VALUE
-from benchgate.model.run import CANARY_ID, CANARY_IDS, Better, Kind, Status, Tier
+from benchgate.model.run import CANARY_ID, Better, Kind, Status, Tier
 from benchgate.report.words import machine
 from benchgate.units import TIME_UNITS
 
@@ -88,7 +88,7 @@ class RunRecord:
 
 def record_of(run: Run) -> RunRecord:
     """Take from a run what the history keeps of it."""
-    users = [one for one in run.benchmarks if one.id not in CANARY_IDS]
+    users = run.of_project
     measured = tuple(
         found for one in users if one.status is Status.OK for found in _measured_of(one)
     )

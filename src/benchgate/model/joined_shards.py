@@ -55,10 +55,10 @@ def join(named: Iterable[tuple[str, Result]]) -> Result:
 
 
 def ids_of(result: Result) -> list[str]:
-    """The ids of both arms, each once, without benchgate's own."""
+    """The ids of both arms, each once, without benchgate's own and those of new versions."""
     runs = [result.head, *([result.base] if result.base else [])]
-    ids = dict.fromkeys(b.id for run in runs for b in run.benchmarks)
-    return [id_ for id_ in ids if id_ not in CANARY_IDS and id_ != CHANGED_FILES_ID]
+    ids = dict.fromkeys(b.id for run in runs for b in run.of_project)
+    return [id_ for id_ in ids if id_ != CHANGED_FILES_ID]
 
 
 def _part(name: str, result: Result) -> _Part:
@@ -116,6 +116,7 @@ def _traits(result: Result) -> Mapping[str, str]:
         "the commit": repr(head.source.sha),
         "the base": repr(base.source.sha) if base else "none",
         "the rounds of the screen": str(head.screen_rounds),
+        "the benchmark files that decide": head.files.value,
         "until_decided": str(head.until_decided).lower(),
     }
 

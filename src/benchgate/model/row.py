@@ -209,6 +209,8 @@ class Row(JsonObject):
             waiver that the regression exceeds.
         renamed_from: the base's id, if an alias joins it with the head's.
         detail: all other estimates and tests, if they were requested.
+        changed_together: whether the base's version of the benchmark does not run on the head, so
+            that each side ran its own: the values are only shown.
         error: why it failed: one line, then the tail of the program's output.
     """
 
@@ -246,6 +248,7 @@ class Row(JsonObject):
     error: Text | None = None
     location: Text | None = None
     display_unit: Text | None = None
+    changed_together: bool = False
 
     @property
     def is_tail(self) -> bool:

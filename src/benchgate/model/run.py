@@ -277,6 +277,15 @@ class Run(JsonObject):
         _distinct("id"),
     ]
 
+    @property
+    def of_project(self) -> tuple[BenchmarkResult, ...]:
+        """Its benchmarks, without benchgate's own, and without new versions, only shown."""
+        return tuple(
+            one
+            for one in self.benchmarks
+            if one.id not in CANARY_IDS and one.new_version_of is None
+        )
+
     def differences(self, other: Run) -> tuple[str, ...]:
         """Why the machines of two runs cannot be compared, one phrase for each reason."""
         if self.is_mixed or other.is_mixed:

@@ -15,7 +15,7 @@ from benchgate.model.outcome import COMPARED, DECIDED
 from benchgate.model.policy import PolicyChange
 from benchgate.model.result import SkippedResult
 from benchgate.model.row import Row
-from benchgate.model.run import Source
+from benchgate.model.run import BenchmarkFiles, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,6 +86,7 @@ class Verdict(JsonObject):
         rounds: how many rounds were measured.
         base_source: "git" if the base was measured for the verdict; "file", "directory" or
             "artifact" if a stored result was read; "none" on a first run.
+        files: whose benchmark files decided.
         skipped: stored results that were found and not used.
         policy_changes: how the change loosens the gate that judges it.
         started: when measuring the head began; None if that is not known.
@@ -101,6 +102,7 @@ class Verdict(JsonObject):
     summary: Text
     base: Source
     base_source: Text = field(default="git", kw_only=True)
+    files: BenchmarkFiles = field(default=BenchmarkFiles.OWN, kw_only=True)
     head: Source
     settings: GateSettings
     rows: Annotated[tuple[Row, ...], FailFast()]

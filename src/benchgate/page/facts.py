@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
 from benchgate.report import words
 from benchgate.report.escape import plain_line
@@ -84,6 +85,10 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
             "or as many as the test of a suspect needs."
         )
     found.append(f"The configuration of the {plain_line(settings.policy)} judged.")
+    if verdict.files is BenchmarkFiles.HEAD:
+        found.append("Both sides ran the benchmark files of the head.")
+    elif verdict.files is BenchmarkFiles.OWN and verdict.base_source == "git":
+        found.append("Each side ran its own benchmark files.")
     return tuple(found)
 
 

@@ -37,7 +37,11 @@ def next_steps(
 
 def _other_work(rows: Iterable[Row]) -> tuple[str, ...]:
     """Say how benchmarks that were changed are compared, if that is why they are not."""
-    changed = {row.benchmark for row in rows if row.outcome is Outcome.INCOMPARABLE}
+    changed = {
+        row.benchmark
+        for row in rows
+        if row.outcome is Outcome.INCOMPARABLE and not row.changed_together
+    }
     if not changed:
         return ()
     them = "it" if len(changed) == 1 else "them"

@@ -110,6 +110,12 @@ def _failed(row: Row) -> list[str]:
     return [plain_line(lines[0]) if lines else "it did not run"]
 
 
+def _new(row: Row) -> list[str]:
+    if row.base is None:
+        return ["not in the base, so there is nothing to compare with"]
+    return ["only the head has it, so both sides ran the head's files: its change fails no build"]
+
+
 def _unless_noted(text: str) -> Callable[[Row], list[str]]:
     return lambda row: [] if row.notes else [text]
 
@@ -123,7 +129,7 @@ _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.BASE_FAILED: _failed,
     Outcome.INCOMPARABLE: _unless_noted("base and head did different work"),
     Outcome.MISSING: lambda _: ["in the base, but not in the head"],
-    Outcome.NEW: lambda _: ["not in the base, so there is nothing to compare with"],
+    Outcome.NEW: _new,
 }
 
 
