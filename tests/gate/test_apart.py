@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.loads import load_launch, load_result
 from tests.results import arm, bench
 
@@ -15,6 +17,7 @@ from benchgate.gate.apart import TOGETHER
 from benchgate.gate.judging import judge_run
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.pair_rows import OTHER_FILES
+from benchgate.model.codec import VERDICT, decode_result, encode_result
 from benchgate.model.launches import Launch
 from benchgate.model.load import Loop
 from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT
@@ -34,7 +37,7 @@ from benchgate.model.run import (
 from benchgate.model.verdict import Decision, Reason, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.model.row import Row
 
@@ -413,3 +416,57 @@ def test_the_steps_of_a_new_scenario_share_a_throughput_that_is_new() -> None:
     assert row.outcome is Outcome.NEW
     assert row.base == pytest.approx(150, rel=1e-3)
     assert found.decision is Decision.PASS
+
+
+def test_a_result_file_gives_the_same_verdict() -> None:
+    base = [old("a", MS), new("b", MS), own("c", MS), version("a", MS)]
+    head = [old("a", MS), new("b", 2 * MS), own("c", 2 * MS), version("a", 3 * MS)]
+    config = loads(P25, "benchgate.toml")
+    result = measured(base, head)
+    read = decode_result(encode_result(result, str), "result.json")
+    found, again = (make_verdict(judge_run(one, config), config) for one in (result, read))
+    assert found == again
+    assert VERDICT.read(VERDICT.write(found, str), "verdict.json") == found
+    assert found.files is BASE
+
+
+KINDS: Mapping[str, Callable[[str, float], tuple[BenchmarkResult, BenchmarkResult]]] = {
+    "new": lambda id_, ratio: (new(id_, MS), new(id_, ratio * MS)),
+    "does not run on the base": lambda id_, _: (failed(id_, files=HEAD), new(id_, MS)),
+    "together": lambda id_, ratio: (own(id_, MS), own(id_, ratio * MS)),
+    "version": lambda _, ratio: (version("a", MS), version("a", ratio * MS)),
+}
+RATIOS = st.sampled_from([0.1, 1.0, 1.05, 10.0])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    ratios=st.dictionaries(st.sampled_from("abc"), RATIOS, min_size=1),
+    shown=st.dictionaries(
+        st.sampled_from("xyz"), st.tuples(st.sampled_from(sorted(KINDS)), RATIOS)
+    ),
+    toml=st.sampled_from(["", "min_compared = 1\n", 'rule = "classical"\n']),
+    screens=st.booleans(),
+)
+def test_whatever_is_only_shown_the_rest_is_judged_as_without_it(
+    ratios: dict[str, float], shown: dict[str, tuple[str, float]], toml: str, *, screens: bool
+) -> None:
+    config = loads(P25 + toml, "benchgate.toml")
+
+    def verdict_on(*pairs: tuple[BenchmarkResult, BenchmarkResult]) -> Verdict:
+        result = measured([one for one, _ in pairs], [one for _, one in pairs])
+        if screens:
+            result = replace(result, head=replace(result.head, screen_rounds=5))
+        return make_verdict(judge_run(result, config), config)
+
+    judged_ = [(old(id_, MS), old(id_, ratio * MS)) for id_, ratio in ratios.items()]
+    versions = [one for one in shown.items() if one[1][0] == "version"][:1]
+    others = [one for one in shown.items() if one[1][0] != "version"]
+    more = [KINDS[kind](id_, ratio) for id_, (kind, ratio) in (*others, *versions)]
+    without, found = verdict_on(*judged_), verdict_on(*judged_, *more)
+    rows = [replace(row, notes=()) for row in found.rows if row.benchmark in ratios]
+    assert rows == [replace(row, notes=()) for row in without.rows]
+    assert (found.compared, found.reason) == (without.compared, without.reason)
+    assert (found.decision, found.exit_code) == (without.decision, without.exit_code)
+    outcomes = {row.outcome for row in found.rows if row.benchmark not in ratios}
+    assert outcomes <= {Outcome.NEW, Outcome.INCOMPARABLE}

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+from benchgate.gate.apart import TOGETHER
 from benchgate.interval import Interval
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import PolicyChange, Waiver
 from benchgate.model.result import SkippedResult
 from benchgate.model.row import Classical, Comparison, Effect, RatioEstimate, Row, Significance
-from benchgate.model.run import Better, Source, Tier
+from benchgate.model.run import BenchmarkFiles, Better, Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ def unchanged(benchmark: str) -> Row:
         launches=(10, 10),
         classical=Classical(p=0.61, p95_ratio=1.004, result="same"),
     )
+
+
+def only_shown(benchmark: str, outcome: Outcome, **more: Any) -> Row:  # noqa: ANN401 - any field of Row
+    """A row of a benchmark that did not run with the files that decide."""
+    decided = {"p": None, "p_adjusted": None, "test": None, "detectable": None, "classical": None}
+    return changed(benchmark, outcome, 10.0, **decided, **more)
 
 
 def inconclusive(benchmark: str) -> Row:
@@ -287,6 +294,25 @@ def _samples() -> dict[str, Verdict]:
             *CLEAN,
             Row("old/one", Outcome.MISSING),
             Row("new/one", Outcome.NEW),
+        ),
+        "edited": verdict(
+            Decision.PASS,
+            *CLEAN,
+            replace(
+                unchanged("edited/one"),
+                notes=(
+                    "the pull request edits this benchmark; its new version counts after the merge",
+                    "its new version: 1.200 ms -> 1.210 ms (+0.83 %)",
+                ),
+            ),
+            only_shown("new/slow", Outcome.NEW),
+            only_shown(
+                "together/one",
+                Outcome.INCOMPARABLE,
+                changed_together=True,
+                notes=(f"{TOGETHER}: the base's version does not run on the head (TypeError: x)",),
+            ),
+            files=BenchmarkFiles.BASE,
         ),
         "base-failed": verdict(
             Decision.PASS,

@@ -16,6 +16,7 @@ STATES = (
     "failed",
     "inconclusive",
     "missing-and-new",
+    "edited",
     "incomparable",
     "nothing",
     "undecided",

@@ -97,7 +97,7 @@ def test_every_verdict_is_valid(samples: Mapping[str, Verdict], state: str) -> N
     suite_of(samples[state])
 
 
-@pytest.mark.parametrize("state", ["fail", "failed", "inconclusive", "first-run"])
+@pytest.mark.parametrize("state", ["fail", "failed", "inconclusive", "first-run", "edited"])
 def test_looks(
     samples: Mapping[str, Verdict], golden: Callable[[str, str], None], state: str
 ) -> None:

@@ -26,6 +26,7 @@ STATES = (
     "failed",
     "inconclusive",
     "missing-and-new",
+    "edited",
     "base-failed",
     "incomparable",
     "nothing",
@@ -74,7 +75,7 @@ def test_every_state_looks_as_it_did_in_a_pipe(
     "state",
     [
         *("pass", "fail", "several", "failed", "inconclusive", "first-run"),
-        *("interrupted", "loosened", "detailed"),
+        *("interrupted", "loosened", "detailed", "edited"),
     ],
 )
 def test_states_look_as_they_did_on_a_terminal(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
+from benchgate.gate.apart import of_base
 from benchgate.gate.recent import courses, courses_of, with_courses
 from benchgate.gate.settled import joined as with_settled
 from benchgate.gate.shards import about_shard, joined, share_of
@@ -29,6 +30,7 @@ class JudgedRuns:
     """Two runs and the gate's judgment of them.
 
     Attributes:
+        base: without what only the head has.
         shard: the part of the suite that was measured; None for the whole suite.
         shards: the number of parts that share alpha.
         complete: False if the measurement of an arm was interrupted.
@@ -102,7 +104,7 @@ def judge_run(result: Result, config: Config) -> JudgedRuns:
     # If one of them has both arms, all have: that was checked when they were joined.
     judgment = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
     return JudgedRuns(
-        result.base,
+        replace(result.base, benchmarks=tuple(of_base(result.base, result.head.files))),
         result.head,
         judgment,
         result.duration_s,

@@ -7,7 +7,6 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from benchgate.config import loosening
-from benchgate.gate.apart import of_base
 from benchgate.gate.conclude import Terms, benchmarks_needed, conclude
 from benchgate.gate.open_rows import about_machine, with_steadier_metrics
 from benchgate.gate.waivers import apply_waivers
@@ -109,7 +108,7 @@ def _policy_changes(
     if config.sides is None:
         return ()
     if ids is None:
-        ids = [one.id for one in of_base(judged.base, judged.head.files)]
+        ids = [one.id for one in judged.base.of_project]
     return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
 
 
