@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 from tests.measure.hosted import LOG, described, found, logged
@@ -358,6 +358,10 @@ class TestGroup:
 """
 
 
+MORE = "def test_more(self, benchmark): ...\n\n    def test_next"
+ADDED = {MORE: {"TestGroup::test_more"}, "[1, 2, 3]": {"test_it[3]"}}
+
+
 def works(worker: Worker) -> dict[str, str]:
     return {each["id"].partition("::")[2]: workload_of(each["parts"]) for each in described(worker)}
 
@@ -376,8 +380,8 @@ ONE, TWO = "TestGroup::test_it", "TestGroup::test_next"
         ("self.data = [1]", "self.data = [2]", {ONE, TWO}),
         ("return [size] * SIZE", "return [size] * SIZE * 2", {FIRST, SECOND}),
         ("SIZE = 3", "SIZE = 3  # three", set()),
-        ("return 3\n", "return 4\n", {FIRST, SECOND}),
-        ("return 5\n", "return 6\n", set()),
+        ("return 3\n", "return 4\n", {FIRST, SECOND, ONE, TWO}),
+        ("def test_next", MORE, set()),
     ],
 )
 def test_a_change_concerns_the_tests_that_it_changes(
@@ -388,22 +392,15 @@ def test_a_change_concerns_the_tests_that_it_changes(
     files = {"tests/conftest.py": CONFTEST.replace(old, new)}
     after = works(suite(WORK.replace(old, new), files=files))
     assert {id_ for id_ in before if before[id_] != after[id_]} == changed
-    assert after.keys() - before.keys() == ({"test_it[3]"} if "3]" in new else set())
+    assert after.keys() - before.keys() == ADDED.get(new, set())
 
 
 def test_another_file_of_the_suite_is_no_work(suite: Suite) -> None:
-    before = suite(WORK, files={"tests/conftest.py": CONFTEST, "tests/test_more.py": LOG})
+    was = works(suite(WORK, files={"tests/conftest.py": CONFTEST, "tests/test_more.py": LOG}))
     more = f"{LOG}def test_more(benchmark): ...\n"
-    after = suite(WORK, files={"tests/conftest.py": CONFTEST, "tests/test_more.py": more})
-
-    def all_of(worker: Worker) -> tuple[dict[str, Any], dict[str, Any]]:
-        hello = worker.ready(30)
-        told = {each["id"]: (each["parts"], each["bystanders"]) for each in hello["benchmarks"]}
-        return told, hello["common"]
-
-    (was, _), (now, common) = all_of(before), all_of(after)
+    now = works(suite(WORK, files={"tests/conftest.py": CONFTEST, "tests/test_more.py": more}))
     assert {id_: now[id_] for id_ in was} == was
-    assert len(common) == 2
+    assert now.keys() - was.keys() == {"test_more"}
 
 
 def test_nothing_is_written_into_the_tree(suite: Suite, tmp_path: Path) -> None:

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure._worker.file_text import FileText
-from benchgate.measure._worker.workloads import Workloads
-from benchgate.measure.code_beside import differing_places
+from benchgate.measure._worker.workloads import Text, Workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,19 +36,13 @@ def read(root: Path, source: str, files: Mapping[str, str], name: str) -> Worklo
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     folders = [str(folder), str(folder.parent)]
-    return Workloads(str(folder / "bench_it.py"), str(folder), folders, FileText())
+    return Workloads(str(folder / "bench_it.py"), str(folder), folders, Text())
 
 
 def differing(was: Workloads, now: Workloads, *, with_params: bool = False) -> list[str]:
     before, after = (w.parts("bench_a", with_params=with_params) for w in (was, now))
     every = sorted({*before, *after})
     return [part for part in every if before.get(part) != after.get(part)]
-
-
-def told(was: Workloads, now: Workloads) -> list[str]:
-    """The places of what else may change what bench_a measures, and differs."""
-    sides = ([*one.common(), *one.others("bench_a")] for one in (was, now))
-    return [*differing_places(*sides)]
 
 
 @pytest.fixture
@@ -158,10 +150,8 @@ USES_PROJECT = "import project\nfrom project import app\ndef bench_a(): project.
         "import functools\n@functools.partial(project.register)\ndef bench_b(): ...",
     ],
 )
-def test_a_decorator_counts_for_who_uses_what_it_may_alter(changed: Change, added: str) -> None:
+def test_what_a_decorator_may_alter_is_work(changed: Change, added: str) -> None:
     assert changed(USES_PROJECT, f"{USES_PROJECT}{added}\n")
-    unrelated = "def bench_a(): ...\nimport project\nfrom project import app\n"
-    assert changed(unrelated, f"{unrelated}{added}\n") == []
 
 
 @pytest.mark.parametrize(
@@ -177,27 +167,17 @@ def test_a_name_is_local_only_in_its_scope(changed: Change, was: str, now: str) 
     assert changed(f"N = 9000\n{was}\n", f"N = 6000\n{was}\n") == [now]
 
 
-def test_a_local_name_is_no_name_of_the_module(changed: Change) -> None:
-    source = "def bench_a(N):\n    [M for M in N]\n    def f(K): K\n    L = 1; L\n"
-    assert changed(source, f"{source}N = M = K = L = 1\n") == []
-
-
 @pytest.mark.parametrize(
     "added",
     [
         "# a comment",
         "def bench_b(): DATA.sort()",
-        "import numpy\nOTHER = numpy.zeros(3)\ndef bench_b(): OTHER\nbench_b.number = 3",
-        "OTHER = TEXT.split()\nOTHER.sort()\ndef bench_b(): OTHER",
-        "def configure(f): f.number = 3\ndef bench_b(): DATA.sort()\nconfigure(bench_b)",
         "__all__ = ['x']",
         "bench_a.unit = 'us'\nbench_a.parallel = True",
         "if __name__ == '__main__':\n    bench_a()",
         "import shrink",
         "SMALL = list(range(3))",
         "import random as other\nfrom shrink import one, two\ndef bench_b(): other, one",
-        "class Model(project.Model): ...\ndef bench_b(): Model()",
-        "def sized(f):\n    f.number = 3\n    return f\n@sized\ndef bench_b(): DATA.sort()",
         "def f(x=len('x'), y=frozenset()): ...",
     ],
 )
@@ -217,12 +197,9 @@ class Data:
 class Abstract(abc.ABC, collections.abc.Mapping, t.Generic[t.TypeVar("T")]):
     @abc.abstractmethod
     def f(self): ...
-class Derived(Abstract): ...
 class Failure(ValueError):
     @property
     def x(self): ...
-    @x.setter
-    def x(self, y): ...
     @staticmethod
     def make(): ...
 """
@@ -241,53 +218,12 @@ def test_a_module_that_replaces_one_of_python_may_do_anything(tmp_path: Path) ->
     assert "C" in differing(read(tmp_path, FILE, {}, "3"), read(tmp_path, now, replaced, "4"))
 
 
-@pytest.mark.parametrize(
-    ("was", "now"),
-    [
-        ("bench_a():", "bench_a() -> None:"),
-        ("helper():", "helper(n: int = 1, *more: str) -> list[int]:"),
-        ("helper():", "helper() -> Made:"),
-    ],
-)
-def test_an_annotation_is_no_work_unless_it_may_be_read(
-    changed: Change, was: str, now: str
-) -> None:
-    source = f"{FILE}class Made:\n    def __init__(self): ...\nbench_a.setup = helper\n"
-    if "n:" in now:
-        source = source.replace("helper():", "helper(n=1, *more):")
-        was = "helper(n=1, *more):"
-    annotated = source.replace(was, now)
-    assert annotated != source
-    assert changed(source, annotated) == []
-    methods = annotated.replace("(self)", "(self, x: int = 1)")
-    assert changed(annotated.replace("(self)", "(self, x=1)"), methods) == []
-
-
-@pytest.mark.parametrize(
-    "reads",
-    [
-        "import typing\ntyping.get_type_hints(helper)",
-        "import project\nproject.validate(helper)",
-        "import project\nhelper = project.typed(helper)",
-    ],
-)
-def test_an_annotation_that_may_be_read_is_work(changed: Change, reads: str) -> None:
-    source = f"{FILE}{reads}\n"
-    assert changed(source, source.replace("helper():", "helper() -> int:")) == ["helper"]
-
-
-def test_an_annotation_that_a_decorator_may_read_is_work(changed: Change) -> None:
-    source = FILE.replace("def helper", "@dump.register\ndef helper").replace("()", "(x)")
-    assert changed(source, source.replace("helper(x):", "helper(x: int):"))
-    injected = f"{FILE}class C(Base):\n    def __init__(self, x): ...\nDATA.append(C)\n"
-    assert changed(injected, injected.replace("self, x", "self, x: int")) == ["C"]
-
-
-def test_another_benchmarks_body_is_no_part_of_it(changed: Change) -> None:
-    both = f"{FILE}def bench_b(): return 1\nfor f in (bench_a, bench_b): f.setup = helper\n"
-    assert changed(both, both.replace("return 1", "return 2")) == []
+def test_another_benchmarks_body_is_work_only_if_it_is_named(changed: Change) -> None:
+    both = f"{FILE}def bench_b(): return 1\nbench_a.setup = bench_b.setup = helper\n"
     used = FILE.replace("return helper()", "return bench_b()") + "def bench_b(): return 1\n"
-    assert changed(used, used.replace("return 1", "return 2")) == ["bench_b"]
+    apart = f"{FILE}def bench_b(): return 1\nbench_b.setup = helper\n"
+    for source, part in ((both, ["bench_b"]), (used, ["bench_b"]), (apart, [])):
+        assert changed(source, source.replace("return 1", "return 2")) == part
 
 
 def test_a_renamed_benchmark_does_the_same_work(tmp_path: Path) -> None:
@@ -330,125 +266,41 @@ MODULES = {
 
 
 @pytest.mark.parametrize(
-    ("source", "module", "text", "parts"),
+    ("source", "modules"),
     [
-        (
-            "from data import DATA as D\ndef bench_a(): D",
-            "data.py",
-            "N = 5\nDATA = [N]",
-            ["N of data.py"],
-        ),
-        (
-            "from data import DATA\ndef bench_a(): DATA",
-            "data.py",
-            "N = 10\nDATA = [N]\nOTHER = 2",
-            [],
-        ),
-        ("import data\ndef bench_a(): data.OTHER", "data.py", "OTHER = 2", ["OTHER of data.py"]),
-        (
-            "import data\ndef bench_a(): print(data)",
-            "data.py",
-            "OTHER = 1",
-            ["DATA of data.py", "N of data.py"],
-        ),
-        ("def bench_a():\n    from lib.x import X", "lib/x.py", "X = 2", ["X of x.py"]),
-        ("from benchmarks.lib import x\ndef bench_a(): x.X", "lib/x.py", "X = 2", ["X of x.py"]),
-        (
-            "from lib.x import X\ndef bench_a(): X",
-            "lib/__init__.py",
-            "import lib.x as x\ny = x\ny.X = 2",
-            ["x of __init__.py", "y of __init__.py"],
-        ),
-        (
-            "from benchmarks.data import N\ndef bench_a(): N",
-            "__init__.py",
-            "from . import data\ndata.N = 2",
-            ["data of __init__.py"],
-        ),
-        ("import data\ndef bench_a(): ...", "data.py", "N = 3", []),
-        (
-            "import data\ndef bench_a(): ...",
-            "data.py",
-            "print(1)",
-            ["what runs when data.py is imported"],
-        ),
+        ("from data import DATA as D\ndef bench_a(): D", "data.py"),
+        ("import data\ndef bench_a(): ...", "data.py"),
+        ("import data\ndef bench_a(): print(data)", "data.py"),
+        ("try: from data import OTHER\nexcept ImportError: OTHER = 1", "data.py"),
+        ("def bench_a():\n    from lib.x import X", "lib/__init__.py lib/x.py"),
+        ("import lib.x\ndef bench_a(): ...", "lib/__init__.py lib/x.py"),
+        ("from benchmarks.lib import x\ndef bench_a(): x.X", "lib/__init__.py lib/x.py"),
+        ("from .lib import x\ndef bench_a(): x.X", "lib/__init__.py lib/x.py"),
+        ("from more import M\ndef bench_a(): ...", "data.py more.py"),
+        ("def bench_b():\n    from lib.x import X", ""),
+        ("import project", ""),
     ],
 )
-def test_modules_beside_it_are_read_as_its_own_file(
-    tmp_path: Path, source: str, module: str, text: str, parts: list[str]
+def test_modules_of_the_benchmarks_that_are_imported_count_as_a_whole(
+    tmp_path: Path, source: str, modules: str
 ) -> None:
-    was = read(tmp_path, source, MODULES, "was")
-    now = read(tmp_path, source, {**MODULES, module: text}, "now")
-    assert differing(was, now) == parts
-
-
-@pytest.mark.parametrize(
-    "import_it",
-    [
-        "from data import OTHER\ndef bench_b(): OTHER",
-        "import data\ndef bench_b(): data.OTHER",
-        "try: from more import OTHER\nexcept ImportError: OTHER = 1\ndef bench_b(): OTHER",
-    ],
-)
-def test_what_a_helper_does_on_import_counts_for_all(tmp_path: Path, import_it: str) -> None:
-    source = f"import project\ndef bench_a(): project.work()\n{import_it}\n"
-    more = {"more.py": "from data import OTHER"}
-    for text, part in (
-        ("import project\nproject.FAST = True\n", "project of data.py"),
-        ("import project\nproject.patch()\n", "what runs when data.py is imported"),
-        ("import project\n@project.register\ndef f(): ...\n", "f of data.py"),
-    ):
-        was = read(tmp_path, source, {**MODULES, **more}, "was")
-        now = read(tmp_path, source, {**MODULES, **more, "data.py": f"{text}OTHER = 1\n"}, "now")
-        assert part in differing(was, now)
-    silent = read(tmp_path, source, {**MODULES, **more, "data.py": "import os\nOTHER = 2\n"}, "now")
-    assert differing(was, silent) == []
-
-
-@pytest.mark.parametrize(
-    "import_it",
-    ["from data import MORE\ndef bench_b(): MORE", "import data\ndef bench_b(): data.MORE"],
-)
-def test_what_a_helper_makes_for_another_benchmark_is_no_work(
-    tmp_path: Path, import_it: str
-) -> None:
-    source = "import project\nfrom data import DATA\ndef bench_a(): project.work(DATA)\n"
-    more = f"{MODULES['data.py']}import json\nMORE = json.JSONDecoder()\n"
-    was = read(tmp_path, source, MODULES, "was")
-    for made in ("MORE = json.JSONDecoder()", "class MORE(json.JSONEncoder): ..."):
-        head = {**MODULES, "data.py": f"{MODULES['data.py']}import json\n{made}\n"}
-        now = read(tmp_path, f"{source}{import_it}\n", head, "now")
-        assert differing(was, now) == []
-        assert told(was, now)
-    decorated = more.replace("MORE = ", "@json.register\ndef MORE(x): ...\nX = ")
-    now = read(tmp_path, f"{source}{import_it}\n", {**MODULES, "data.py": decorated}, "now")
-    assert "MORE of data.py" in differing(was, now)
+    text = source if "bench_a" in source else f"{source}\ndef bench_a(): ...\n"
+    files = {**MODULES, "more.py": "def m():\n    import data\n", "../project.py": ""}
+    was = read(tmp_path, text, files, "was")
+    now = read(tmp_path, text, {name: f"{was}\nNEW = 1" for name, was in files.items()}, "now")
+    assert differing(was, now) == modules.split()
 
 
 def test_a_module_that_the_text_does_not_import_counts_if_it_is_imported(tmp_path: Path) -> None:
-    source = "import project, data\ndef bench_a():\n    import lib.x\n"
-    found = read(tmp_path, source, MODULES, "was")
+    found = read(tmp_path, FILE, MODULES, "was")
     folder = (tmp_path / "was" / "benchmarks").resolve()
     (folder / "json.py").write_text("N = 1\n")
     (folder.parent / "project.py").write_text("")
-    names = ("bench_it.py", "data.py", "lib/x.py", "json.py", "../project.py")
-    parts = found.hidden([str((folder / name).resolve()) for name in names])
-    assert [*parts] == ["json.py, which is imported", "lib/x.py, which is imported"]
-    (folder / "json.py").write_text("N = 2\n")
-    assert found.hidden([str(folder / "json.py")]) != dict([*parts.items()][:1])
-
-
-def test_a_folder_that_moved_does_the_same_work(tmp_path: Path) -> None:
-    found = []
-    for name in ("benchmarks", "perf"):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "data.py").write_text("DATA = [1]\n")
-        source = f"from {name}.data import DATA\nfrom {name} import data\n"
-        (folder / "bench_it.py").write_text(f"{source}def bench_a(): return DATA, data.DATA\n")
-        path = str(folder / "bench_it.py")
-        found.append(Workloads(path, str(folder), [str(tmp_path)], FileText()))
-    assert differing(*found) == []
+    before = found.parts("bench_a", with_params=False)
+    names = ("bench_it.py", "lib/x.py", "json.py", "../project.py")
+    found.add_imported(str((folder / name).resolve()) for name in names)
+    after = found.parts("bench_a", with_params=False)
+    assert sorted(after.keys() - before.keys()) == ["json.py", "lib/x.py"]
 
 
 def test_modules_of_the_project_are_what_is_measured(tmp_path: Path) -> None:
@@ -459,12 +311,6 @@ def test_modules_of_the_project_are_what_is_measured(tmp_path: Path) -> None:
         (tmp_path / name / "project.py").write_text(f"def work(): return {name}\n")
         trees.append(read(tmp_path, source, {}, name))
     assert differing(*trees) == []
-
-
-def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
-    source = f"{FILE}import json\nOTHER = json.load(open('f'))\ndef bench_b(): OTHER\n"
-    was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, source))
-    assert told(was, now) == ["line 8", "line 9"]
 
 
 # Each runs code of `project` on import, or may do so, and calls nothing that looks like it.
@@ -492,8 +338,8 @@ ALTERS_UNSEEN = (
     "def bench_b() -> list[project.fast]: ...",
     "OTHER: project.fast = 1",
     "bench_b = project",
-    "bench_a.params = {'n': [project]}",
     "bench_a.setup = project",
+    "bench_a.setup: project.fast",
     "class C: x = project",
     "class C:\n    int = project\n    x = int(5)",
     "class C:\n    @project.setter\n    def x(self): ...",
@@ -503,68 +349,59 @@ ALTERS_UNSEEN = (
     "if __name__ == '__main__': DATA.clear()\nSELF = __file__",
     "random.seed = project",
     "from __future__ import annotations",
-    "if __name__ == '__main__': bench_a()",
+    "try: import fast\nexcept ImportError: fast = None",
+    "@project.timed\ndef bench_b(): ...",
+    "bench_b = project.patched(1)",
+    "def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}",
+    "bench_a.unit = project.unit()",
+    "import project as bench_p\nbench_p.FAST = True",
+    "class bench_T:\n    import project\n    project.FAST = True",
+    "bench_x = project.FAST = True",
+    "def bench_b(): ...\nbench_b.unit = project.FAST = 'ms'",
+    "def bench_b(): ...\nproject.FAST = [bench_b]",
+    "from helping import X\ndef bench_b(): X",
 )
 ONLY_DEFINES = (
-    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from project import T",
-    "TYPE_CHECKING = False\nif TYPE_CHECKING: import project",
     "__all__ = ['bench_a']",
-    "SIZES = [n * 10 for n in range(5)]\nTABLE = {n: str(n) for n in SIZES}",
-    "SIZE = 1\nSIZE += 2 * len(TEXT.split())\nHALF = f'{SIZE // 2}'",
     "def bench_b(n: int | None = 5, *m: list[int], k=()) -> str: 'What it is.'",
     "def work(n): ...\ndef bench_b(n): ...\nbench_b.setup = work\nbench_b.params = {'n': [work]}",
     "class C(ValueError):\n    x: int = 5\n    @property\n    def y(self): ...",
-    "class Base: ...\nclass Derived(Base): ...",
     "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass C:\n    x: int = 5",
     "a, b = 1, (2, 3)",
     "KEY = lambda each: project.key(each)",
-    "import random as r\nWORDS = r.Random(1).sample(range(99), 9)",
     "import json, math\nTABLE = json.loads('[1, 2]')\nPI = math.pi * math.sqrt(2)",
-    "import re\nfrom pathlib import Path\nHERE = Path(__file__).parent / 'x'\nR = re.compile('a+')",
-    "import string\nLETTERS = ''.join(sorted(string.ascii_letters))",
     "from datetime import datetime\nDAY = datetime(2026, 1, 1).isoformat()",
     "from typing import Optional\ndef work(n: Optional[int]) -> 'list[int]': ...",
     "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: float = 1.5",
     "from enum import Enum\nclass Color(Enum):\n    RED = 1",
-    "LARGEST = max(sorted(DATA))\nCOUNT = len(set(DATA))",
-    "ROWS = []\nfor n in range(9): ROWS.append((n, str(n)))",
     "def bench_b(): 'calls helper'; helper()\nbench_b.number = 3\nbench_b.data = ['x.txt']",
 )
 
-
-@pytest.mark.parametrize(
-    ("added", "places"),
-    [
-        ("import shrink", "8"),
-        ("try: import fast\nexcept ImportError: fast = None", "8"),
-        ("@project.timed\ndef bench_b(): ...", "9"),
-        ("bench_b = project.patched(1)", "8"),
-        ("def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}", "8 9"),
-        ("bench_a.unit = project.unit()", "6 8"),
-        ("import project as bench_p\nbench_p.FAST = True", "8 9"),
-        ("class bench_T:\n    import project\n    project.FAST = True", "8"),
-        ("bench_x = project.FAST = True", "8"),
-        ("def bench_b(): ...\nbench_b.unit = project.FAST = 'ms'", "8 9"),
-        ("def bench_b(): ...\nproject.FAST = [bench_b]", "8 9"),
-        ("from helping import X\ndef bench_b(): X", "8 helping.py"),
-        ("def bench_b(): ...\nbench_b.params = {'n': list(range(3))}\nbench_a.unit = 's'", ""),
-        ("import functools\n@functools.lru_cache\ndef bench_b(): ...", ""),
-    ],
+# These do no harm, but benchgate does not know that.
+IN_DOUBT = (
+    "import numpy\nOTHER = numpy.zeros(3)\ndef bench_b(): OTHER\nbench_b.number = 3",
+    "def sized(f):\n    f.number = 3\n    return f\n@sized\ndef bench_b(): DATA.sort()",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from project import T",
+    "TYPE_CHECKING = False\nif TYPE_CHECKING: import project",
+    "SIZES = [n * 10 for n in range(5)]\nTABLE = {n: str(n) for n in SIZES}",
+    "SIZE = 1\nSIZE += 2 * len(TEXT.split())\nHALF = f'{SIZE // 2}'",
+    "class Base: ...\nclass Derived(Base): ...",
+    "import random as r\nWORDS = r.Random(1).sample(range(99), 9)",
+    "import re\nfrom pathlib import Path\nHERE = Path(__file__).parent / 'x'\nR = re.compile('a+')",
+    "import string\nLETTERS = ''.join(sorted(string.ascii_letters))",
+    "LARGEST = max(sorted(DATA))\nCOUNT = len(set(DATA))",
+    "ROWS = []\nfor n in range(9): ROWS.append((n, str(n)))",
 )
-def test_what_may_concern_any_benchmark_is_told(tmp_path: Path, added: str, places: str) -> None:
-    helping = {"helping.py": "def make(): ...\nX = make()\nprint(X)\nY = X\n"}
-    was, now = (
-        read(tmp_path, text, helping, str(len(text))) for text in (FILE, f"{FILE}{added}\n")
-    )
-    assert " ".join(told(was, now)).replace("line ", "") == places
 
 
 @pytest.mark.parametrize("added", ALTERS_UNSEEN)
-def test_what_may_run_code_of_the_project_is_work_or_told(tmp_path: Path, added: str) -> None:
-    was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
-    assert differing(was, now) or told(was, now)
+def test_what_may_run_code_of_the_project_is_work(tmp_path: Path, added: str) -> None:
+    files = {"helping.py": "X = 1\n"}
+    was, now = (read(tmp_path, text, files, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
+    assert differing(was, now)
 
 
+USES = "bench_a.setup = project.work"
 # Each changes what bench_a measures, by way of a statement that is the same, or by the order.
 INDIRECT = {
     "options": (
@@ -589,8 +426,8 @@ INDIRECT = {
         "random.seed(1)\nN = 14\nB = [random.random() for _ in range(N)]\nX = random.random()",
     ),
     "order of imports": (
-        "import os\nos.environ['FAST'] = '1'\nimport project",
-        "import os\nimport project\nos.environ['FAST'] = '1'",
+        f"import os\nos.environ['FAST'] = '1'\nimport project\n{USES}",
+        f"import os\nimport project\nos.environ['FAST'] = '1'\n{USES}",
     ),
     "order of calls": ("X = project.x()\nproject.set()", "project.set()\nX = project.x()"),
     "order of data": (
@@ -673,26 +510,10 @@ class C:
 
 
 @pytest.mark.parametrize("way", INDIRECT)
-def test_what_acts_by_way_of_something_else_is_work_or_told(tmp_path: Path, way: str) -> None:
-    start = f"{FILE}import project\n"
+def test_what_acts_by_way_of_something_else_is_work(tmp_path: Path, way: str) -> None:
+    start = f"import project\n{FILE}" if way != "order of imports" else FILE
     was, now = (read(tmp_path, f"{start}{text}\n", {}, text[:9]) for text in INDIRECT[way])
-    assert differing(was, now) or told(was, now)
-
-
-BENCH_B = "def bench_b(): ...\n"
-
-
-def test_code_beside_the_file_is_told_unless_it_is_a_benchmarks(tmp_path: Path) -> None:
-    was = read(tmp_path, FILE, {"lazy.py": "N = 1\n", "bench_b.py": BENCH_B}, "was")
-    head = {
-        "lazy.py": "N = 2\n",
-        "bench_b.py": f"{BENCH_B}2\n",
-        "lib/fast.py": "",
-        "words.txt": "a",
-    }
-    now = read(tmp_path, FILE, head, "now")
-    assert differing(was, now) == []
-    assert told(was, now) == ["lib/fast.py", "lazy.py"]
+    assert differing(was, now)
 
 
 def test_a_module_anywhere_goes_before_a_folder_that_is_none(tmp_path: Path) -> None:
@@ -701,51 +522,23 @@ def test_a_module_anywhere_goes_before_a_folder_that_is_none(tmp_path: Path) -> 
     was = read(tmp_path, source, files, "was")
     more = {"../common/__init__.py": "", "../common/util.py": "def work(): 1\n"}
     now = read(tmp_path, source, {**files, **more}, "now")
-    assert differing(was, now) or told(was, now)
+    assert differing(was, now)
 
 
-@pytest.mark.parametrize(
-    ("use", "was", "now"),
-    [
-        ("from hh import f\nproject.set(f)", "def f(x: int): ...", "def f(x: str): ..."),
-        ("from hh import f\nproject.set(f)", "def f(): 'One.'", "def f(): 'Two.'"),
-        ("import hh\nCFG = [1]\nproject.set(hh, CFG)", "def f(): ...", "def f(): 1"),
-    ],
-)
-def test_a_helper_that_is_handed_on_is_work_or_told(
-    tmp_path: Path, use: str, was: str, now: str
-) -> None:
-    source = f"import project\n{use}\ndef bench_a(): project.work()\n"
-    sides = [read(tmp_path, source, {"hh.py": f"{text}\n"}, text[-9:-5]) for text in (was, now)]
-    assert differing(*sides) or told(*sides)
-
-
-def test_a_helper_that_this_python_cannot_read_is_told_if_it_differs(tmp_path: Path) -> None:
+def test_a_helper_that_this_python_cannot_read_is_work(tmp_path: Path) -> None:
     source = f"import sys\nif sys.version_info > (9,): import newer\n{FILE}"
     was, now = (read(tmp_path, source, {"newer.py": f"new {n}"}, n) for n in "12")
-    assert differing(was, now) == []
-    assert told(was, now) == ["newer.py"]
-
-
-def test_classes_that_derive_from_two_each_are_read_in_time(tmp_path: Path) -> None:
-    classes = "class A0: ...\nclass B0: ...\n" + "".join(
-        f"class A{n}(A{n - 1}, B{n - 1}): ...\nclass B{n}(A{n - 1}, B{n - 1}): ...\n"
-        for n in range(1, 60)
-    )
-    was, now = (read(tmp_path, f"{FILE}{text}", {}, text[:5]) for text in ("", classes))
-    assert (differing(was, now), told(was, now)) == ([], [])
-
-
-@pytest.mark.parametrize("source", ["class C: ...\nclass C(C): ...", "class C(C): ..."])
-def test_a_class_that_derives_from_its_own_name_is_read(changed: Change, source: str) -> None:
-    assert changed(FILE, f"{FILE}{source}\n") == []
+    assert differing(was, now) == ["newer.py"]
 
 
 @pytest.mark.parametrize("added", ONLY_DEFINES)
-def test_what_only_defines_something_is_neither_work_nor_told(tmp_path: Path, added: str) -> None:
-    was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
-    assert differing(was, now) == []
-    assert told(was, now) == []
+def test_what_only_defines_something_is_no_work(changed: Change, added: str) -> None:
+    assert changed(FILE, f"{FILE}{added}\n") == []
+
+
+@pytest.mark.parametrize("added", IN_DOUBT)
+def test_what_calls_something_is_work_in_doubt(changed: Change, added: str) -> None:
+    assert changed(FILE, f"{FILE}{added}\n")
 
 
 @pytest.mark.parametrize(
@@ -763,13 +556,6 @@ def test_a_statement_that_does_more_than_set_an_attribute_is_work(
     assert changed(source, f"{source}{added}\n") != []
 
 
-def test_what_a_helper_imports_on_condition_is_told(tmp_path: Path) -> None:
-    source = f"from helping import X\n{FILE}def bench_b(): X\n"
-    texts = ("X = 1\n", "X = 1\ntry: import fast\nexcept ImportError: fast = None\n")
-    was, now = (read(tmp_path, source, {"helping.py": text}, str(len(text))) for text in texts)
-    assert differing(was, now) or told(was, now)
-
-
 @pytest.mark.parametrize("other", ["_h/__init__.py", f"_h{EXTENSION_SUFFIXES[0]}"])
 def test_what_python_prefers_to_a_helper_is_not_taken_for_it(tmp_path: Path, other: str) -> None:
     file, helper = tmp_path / "bench_a.py", tmp_path / "_h.py"
@@ -777,7 +563,7 @@ def test_what_python_prefers_to_a_helper_is_not_taken_for_it(tmp_path: Path, oth
     helper.write_text("def go():\n    return sum(range(1000))\n")
 
     def parts() -> dict[str, str]:
-        found = Workloads(str(file), str(tmp_path), [str(tmp_path)], FileText())
+        found = Workloads(str(file), str(tmp_path), [str(tmp_path)], Text())
         return found.parts("bench_a", with_params=False)
 
     before = parts()

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import random
@@ -70,10 +70,6 @@ class Arm:
         )
 
 
-Bystander: TypeAlias = tuple[int, str, str]
-"""A statement beside a benchmark: its position in the order of running, a digest, and its place."""
-
-
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A benchmark that an engine found in one arm; the other fields are those of BenchmarkResult.
@@ -82,8 +78,6 @@ class Definition:
         id: the same in both arms.
         kind: the key of the table [[benchmark]] that names it.
         renamed_from: its id in the base, if the head renamed it.
-        common: what in its files may change what any of their benchmarks measures.
-        bystanders: what else may change what this one measures.
         suite: names the suite that is run to measure it; "" if it is measured alone.
         is_unrun_suite: whether it stands for a suite that was not run, and its benchmarks.
         load: the load under which it is measured, without launches; None for no scenario.
@@ -100,8 +94,6 @@ class Definition:
     notes: tuple[str, ...] = ()
     renamed_from: str | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
-    common: tuple[Bystander, ...] = ()
-    bystanders: tuple[Bystander, ...] = ()
     suite: str = ""
     is_unrun_suite: bool = False
     load: LoadResult | None = None

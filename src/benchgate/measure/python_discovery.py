@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from benchgate.errors import UsageError
 from benchgate.measure.asv_matrix import with_matrix
 from benchgate.measure.benchfiles import BenchFile, find_files
-from benchgate.measure.code_beside import note_on_bystanders
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
-from benchgate.measure.engine import ArmName, Bystander, Definition, Discovery, DiscoveryFailure
+from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure
 from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.measured_by import metric_of
 from benchgate.measure.runtime import describe_runtime
@@ -174,7 +173,6 @@ class PythonDiscovery:
                 DiscoveryFailure(arm.name, file.id_of(fault), error)
                 for fault, error in hello["faults"].items()
             ]
-            common = {path: _bystanders(known) for path, known in hello["common"].items()}
             for each in hello["benchmarks"]:
                 id_ = file.id_of(each["id"])
                 if self._is_left_out(arm, id_):
@@ -184,7 +182,7 @@ class PythonDiscovery:
                     failures.append(_taken(arm, file, id_, other_file))
                     break
                 try:
-                    definitions[id_] = self._define(arm, file, each, common.get(each["file"], ()))
+                    definitions[id_] = self._define(arm, file, each)
                 except DataFilesError as error:
                     failures.append(DiscoveryFailure(arm.name, id_, str(error)))
         base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
@@ -219,9 +217,7 @@ class PythonDiscovery:
                     )
                 yield from find_files(arm, benchmark, path)
 
-    def _define(
-        self, arm: Arm, file: BenchFile, described: Mapping[str, Any], common: tuple[Bystander, ...]
-    ) -> Definition:
+    def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
         parallel = file.benchmark.parallel or described["parallel"]
         parts = {
@@ -242,8 +238,6 @@ class PythonDiscovery:
             id=id_,
             workload=workload,
             parts=parts,
-            common=common,
-            bystanders=_bystanders(described["bystanders"]),
             tier=Tier.LOCKSTEP,
             kind=file.benchmark.KIND,
             tags=file.benchmark.tags,
@@ -256,9 +250,6 @@ class PythonDiscovery:
         for definitions in (base, head):
             for id_, one in definitions.items():
                 definitions[id_] = replace(one, notes=(*one.notes, *self._notes(id_)))
-        for id_ in base.keys() & head.keys():
-            if note := note_on_bystanders(base[id_], head[id_]):
-                head[id_] = replace(head[id_], notes=(*head[id_].notes, note))
 
     def _notes(self, id_: str) -> tuple[str, ...]:
         """Say why a benchmark is not pinned, if it is not."""
@@ -271,10 +262,6 @@ class PythonDiscovery:
         for new, old in renamed(base, head, self._aliases).items():
             base[new] = replace(base.pop(old), id=new, renamed_from=old)
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
-
-
-def _bystanders(described: Sequence[Any]) -> tuple[Bystander, ...]:
-    return tuple((index, digest, place) for index, digest, place in described)
 
 
 def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFailure:

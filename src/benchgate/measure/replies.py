@@ -96,12 +96,6 @@ def _is_pair(value: object) -> bool:
     return _list_of(_is(str))(value) and isinstance(value, list) and len(value) == 2
 
 
-def _is_bystander(value: object) -> bool:
-    if not isinstance(value, list) or len(value) != 3:
-        return False
-    return _at_least(0)(value[0]) and all(isinstance(each, str) for each in value[1:])
-
-
 def _is_companion(value: object) -> bool:
     return value in {"threads", "processes"} if isinstance(value, str) else False
 
@@ -119,7 +113,6 @@ _BENCHMARK: Mapping[str, Check] = {
     "id": _is(str),
     "file": _is(str),
     "parts": _table_of(_is(str)),
-    "bystanders": _list_of(_is_bystander),
     "location": _is(str, type(None)),
     "parallel": _is(bool),
     "unit": lambda value: value is None or value in TIME_UNITS,
@@ -131,7 +124,6 @@ _BENCHMARK: Mapping[str, Check] = {
 }
 _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "file": {
-        "common": _table_of(_list_of(_is_bystander)),
         "benchmarks": _list_of(_has_fields(_BENCHMARK)),
         "faults": _table_of(_is(str)),
         "executable": _is(str, type(None)),

@@ -50,7 +50,7 @@ class Host:
                 *describe(suite, server.describer, request, before_each_call=self.before_each_call)
             )
         else:
-            server.hello([], {}, {})
+            server.hello([], {})
         message = server.next()
         while message is not None:
             try:

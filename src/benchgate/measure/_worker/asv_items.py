@@ -7,10 +7,10 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from .asv_benchmark import AsvBenchmark, measure_of_size
-from .asv_text import AsvText
 from .failures import failure
 from .functions import Benchmark
 from .origins import file_of
+from .workloads import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .asv_suite import Candidate, Suite
     from .describing import Describer
 
-    Described = tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]
+    Described = tuple[list[dict[str, Any]], dict[str, str]]
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 HOLDERS = (tuple, list, set, frozenset)
@@ -32,6 +32,12 @@ MEASURES = {
     "memory": "memory",
     "track": "value",
 }
+# What is compared by value, and what says how asv measures: benchgate decides that itself.
+SETTINGS = (
+    *("params", "param_names", "number", "version", "unit", "type", "timeout", "pretty_name"),
+    *("pretty_source", "parallel", "repeat", "rounds", "processes", "min_run_count", "timer"),
+    *("skip_params", "sample_time", "warmup_time", "goal_time", "max_time"),
+)
 MODES = "when its setup runs"
 ASV_TIMEOUT_S = 60.0
 
@@ -55,8 +61,6 @@ class Item:
             for name in vars(candidate.module)
             if name.lower() in ("setup", "teardown") or name == "setup_cache"
         )
-        self.borrowed: set[tuple[str, str]] = set()
-        self.opaque: set[str] = set()
         if owner is None:
             self.defined = candidate.attribute
         else:
@@ -64,30 +68,21 @@ class Item:
             self.defined = f"{candidate.owner}.{candidate.attribute}"
             if file_of(holder.__module__) == self.file:
                 self.defined = f"{holder.__name__}.{candidate.attribute}"
-        if not all(is_plain(each, candidate) for values in benchmark.values for each in values):
-            holders = [definer(owner, "params")] if owner else []
-            self.opaque = {self.defined, *(each.__name__ for each in holders if each)}
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether its decorators, if it has any, have only set attributes with values."""
-        function = getattr(self.benchmark.function, "__func__", self.benchmark.function)
-        code = getattr(function, "__code__", None)
-        is_own = code is not None and code.co_name == self.defined.rpartition(".")[2]
-        attributes = vars(function) if is_own else {"__wrapped__": None}
-        return "__wrapped__" not in attributes and not any(map(callable, attributes.values()))
+        self.shows_values = all(
+            is_plain(each, candidate) for values in benchmark.values for each in values
+        )
 
     def as_function(self, id_: str, labels: tuple[str, ...]) -> Benchmark:
         """Return one point of it, as a function that is described."""
         given = dict(zip(self.benchmark.names, labels))
+        values: dict[str, Any] = given if self.shows_values else dict.fromkeys(given, object())
         return Benchmark(
             id_,
             self.defined,
             self.benchmark.function,
-            kwargs=given,
+            kwargs=values,
             labels=given,
-            uses=self.uses - {self.defined},
-            borrowed=self.borrowed,
+            uses=self.uses,
         )
 
 
@@ -109,13 +104,12 @@ def describe(
     modules = {each for each in map(file_of, list(sys.modules)) if each.startswith(inside)}
     request = {**request, "path": [os.path.dirname(suite.folder), *request["path"]]}
     found: list[dict[str, Any]] = []
-    common: dict[str, Any] = {}
     for file, items in by_file.items():
+        owners = {item.benchmark.candidate.owner for item in items}
         names = {item.defined for item in items}
-        opaque = {name for item in items for name in item.opaque}
-        others = modules - {file}
-        bare = {item.defined for item in items if item.is_bare}
-        text = AsvText(names, others, packages_above(file, suite.folder), opaque, bare)
+        names |= {each.partition(".")[0] for each in names if "." in each} | owners - {""}
+        also = packages_above(file, suite.folder)
+        text = Text(names, settings=SETTINGS, others=modules - {file}, also=also)
         one = describer({**request, "file": file}, text)
         for item in items:
             points = [item.as_function(id_, labels) for id_, _, labels in item.benchmark.points()]
@@ -126,8 +120,7 @@ def describe(
                 ).items()
             }
             found += [{**each, **about(item, each, settings)} for each in one.describe(points)]
-        common.update(one.common())
-    return found, common, faults
+    return found, faults
 
 
 def require_usable(candidate: Candidate) -> None:

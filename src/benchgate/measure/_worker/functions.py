@@ -27,9 +27,7 @@ class Benchmark:
         name: what its file calls it.
         kwargs: the values of its parameters.
         labels: their names in the id.
-        positions: of the values in the lists of `params`.
         uses: names of its file that it uses although its text does not show it.
-        borrowed: the same in other files: path and name.
     """
 
     def __init__(
@@ -40,18 +38,14 @@ class Benchmark:
         *,
         kwargs: dict[str, Any] | None = None,
         labels: dict[str, str] | None = None,
-        positions: dict[str, int] | None = None,
         uses: Iterable[str] = (),
-        borrowed: Iterable[tuple[str, str]] = (),
     ) -> None:
         self.id = id_
         self.name = name
         self.function = function
         self.kwargs = kwargs or {}
         self.labels = labels or {}
-        self.positions = positions or {}
         self.uses = frozenset(uses)
-        self.borrowed = frozenset(borrowed)
 
 
 def find_benchmarks(
@@ -73,11 +67,9 @@ def find_benchmarks(
         try:
             if check:
                 check(name, function)
-            for kwargs, labels, positions in grid_of(name, function):
+            for kwargs, labels in grid_of(name, function):
                 id_ = id_of(name, labels)
-                found[id_] = Benchmark(
-                    id_, name, function, kwargs=kwargs, labels=labels, positions=positions
-                )
+                found[id_] = Benchmark(id_, name, function, kwargs=kwargs, labels=labels)
         except Exception as error:  # noqa: BLE001 - of the user's code: one function's alone
             faults[name[len(PREFIX) :] or name] = failure(error)["error"]
     return found, faults
@@ -101,11 +93,11 @@ def label_of(value: object, index: int) -> str:
 
 def grid_of(
     where: str, function: Callable[..., Any]
-) -> list[tuple[dict[str, Any], dict[str, str], dict[str, int]]]:
-    """Expand `params` to (kwargs, labels, positions in the lists) for each point of the grid."""
+) -> list[tuple[dict[str, Any], dict[str, str]]]:
+    """Expand `params` to (kwargs, labels) for each point of the grid."""
     params = getattr(function, "params", None)
     if params is None:
-        return [({}, {}, {})]
+        return [({}, {})]
     if not isinstance(params, dict) or not params:
         raise Fault(
             f"{where}.params is {params!r}: it must be a table of lists, "
@@ -120,12 +112,11 @@ def grid_of(
         labels = [label_of(value, index) for index, value in enumerate(values)]
         if len(set(labels)) < len(labels):
             labels = [f"{label}~{index}" for index, label in enumerate(labels)]
-        axes.append([(name, v, label, i) for i, (v, label) in enumerate(zip(values, labels))])
+        axes.append([(name, value, label) for value, label in zip(values, labels)])
     return [
         (
-            {name: value for name, value, _, _ in point},
-            {name: label for name, _, label, _ in point},
-            {name: position for name, _, _, position in point},
+            {name: value for name, value, _ in point},
+            {name: label for name, _, label in point},
         )
         for point in product(*axes)
     ]

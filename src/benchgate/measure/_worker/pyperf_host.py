@@ -74,7 +74,7 @@ class Host:
         if self.server.describer:
             self.run_once()
             self.is_searching = False
-            self.greet(*describe(self.found, self.server.describer, self.request))
+            self.greet(describe(self.found, self.server.describer, self.request))
         # Without a greeting, the first call of a benchmark greets.
         while not self.has_greeted or self.await_message():
             try:
@@ -158,9 +158,9 @@ class Host:
             raise Fault("the script does not reach it each time: let it run the same benchmarks")
         self.server.close(self.measured)
 
-    def greet(self, described: list[dict[str, Any]], common: dict[str, Any]) -> None:
+    def greet(self, described: list[dict[str, Any]]) -> None:
         self.has_greeted = True
-        self.server.hello(described, common, {})
+        self.server.hello(described, {})
 
     def await_message(self) -> bool:
         """Wait for the request to open a benchmark; return False if none follows."""
@@ -181,7 +181,7 @@ class Host:
             return self.outcome(name, MADE_UP_NS)
         if not self.has_greeted:
             # All that it imports to begin with is imported now.
-            self.greet([], {})
+            self.greet([])
             self.await_message()
         if self.message and self.message["id"] == name:
             self.measured = opened = open_()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 
 from .failures import Fault
 from .functions import Benchmark
-from .origins import file_of
-from .pyperf_text import PROGRAM, ScriptText
+from .workloads import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from types import FrameType
     from typing import Any
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 # The work is in the text of the script, so no function's source is read.
 NO_SOURCE = print
+METHODS = frozenset(
+    ("bench_func", "bench_time_func", "bench_async_func", "bench_command", "timeit")
+)
+CALLS = (ast.Call, ast.Await, getattr(ast, "NamedExpr", ast.Call))
 
 
 def run_script(file: str, arguments: Sequence[str]) -> None:
@@ -69,38 +73,58 @@ def frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def other_scripts(file: str) -> set[str]:
-    """Return the real paths of the scripts beside a script that it does not import."""
-    folder = os.path.dirname(file)
-    imported = {file_of(name) for name in list(sys.modules)}
-    paths = {os.path.realpath(os.path.join(folder, name)) for name in os.listdir(folder)}
-    return {path for path in paths - imported if path.endswith(".py") and mentions_tool(path)}
+class Calls(ast.NodeTransformer):
+    """Takes calls such as `runner.bench_func("a", f, DATA)` out of a script, wherever they are.
 
+    Each becomes a function of its own, and the work of one benchmark, unless it calls something
+    to make its arguments.
 
-def mentions_tool(path: str) -> bool:
-    try:
-        with open(path, "rb") as opened:
-            return b"pyperf" in opened.read()
-    except OSError:
-        return False
+    Args:
+        names: of the benchmarks.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
+        self.found: list[ast.stmt] = []
+
+    @staticmethod
+    def name_of(name: str) -> str:
+        """Return what stands for a benchmark in the text: never the name of anything else."""
+        return f"call of {name}"
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        self.generic_visit(node)
+        node.body += self.found
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        call: Any = node.value
+        method = getattr(getattr(call, "func", None), "attr", "")
+        if method not in METHODS or sum(isinstance(each, CALLS) for each in ast.walk(call)) > 1:
+            return node
+        named = [each.value for each in call.keywords if each.arg == "name"] or call.args[:1]
+        name = getattr(named[0], "value", None) if named else None
+        if not isinstance(name, str) or name not in self.names:
+            return node
+        function: Any = ast.parse("def f(): ...").body[0]
+        function.name, function.body = self.name_of(name), [node]
+        self.found.append(function)
+        return None
 
 
 def describe(
     found: Mapping[str, int], describer: type[Describer], request: dict[str, Any]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+) -> list[dict[str, Any]]:
     """Describe the benchmarks of a script by its text.
 
     Args:
         found: the lines of their calls, by name.
-
-    Returns:
-        The benchmarks, and what the script has in common; see `Server.hello`.
     """
-    text = ScriptText(found, other_scripts(request["file"]))
-    one = describer(request, text)
-    benchmarks = [Benchmark(name, text.name_of(name), NO_SOURCE, uses={PROGRAM}) for name in found]
-    described = one.describe(benchmarks)
+    names = {name: Calls.name_of(name) for name in found}
+    text = Text(names.values(), program=Calls(found))
+    benchmarks = [Benchmark(name, own, NO_SOURCE) for name, own in names.items()]
+    described = describer(request, text).describe(benchmarks)
     path = os.path.relpath(os.path.realpath(request["file"]), os.path.realpath(request["root"]))
     for each in described:
         each["location"] = f"{path}:{found[each['id']]}"
-    return described, one.common()
+    return described

@@ -114,9 +114,9 @@ class Host:
         self.items = {each.nodeid: each for each in items if self.is_benchmark(each)}
         if server.describer:
             found = list(self.items.values())
-            server.hello(*describe(found, self.files, server.describer, self.request), self.faults)
+            server.hello(describe(found, self.files, server.describer, self.request), self.faults)
         else:
-            server.hello([], {}, self.faults)
+            server.hello([], self.faults)
         set_heap_aside()
         message = server.next()
         while message is not None:

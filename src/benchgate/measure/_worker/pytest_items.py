@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from .file_text import SuiteText
 from .functions import Benchmark, code_of
+from .workloads import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 FIXTURE = "benchmark"
 OF_CODSPEED = "codspeed_benchmark"
-CALLED_BY_NAME = ("pytest_", "setup_", "teardown_", "setUpModule", "tearDownModule")
-# Stands for no name: what runs when the file is imported still counts.
-NOTHING = ""
+CALLED_BY_NAME = ("pytest_", "pytestmark", "setup_", "teardown_", "setUpModule", "tearDownModule")
 
 
 def is_benchmark(item: Any, *, marks_are_options: bool) -> bool:
@@ -46,14 +44,11 @@ def describe(
     files: Iterable[str],
     describer: type[Describer],
     request: dict[str, Any],
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+) -> list[dict[str, Any]]:
     """Describe the tests file by file, as the files' texts show them.
 
     Args:
         files: of all tests, also of those that are no benchmarks, as pytest names them.
-
-    Returns:
-        The tests, and what each file has in common; see `Server.hello`.
     """
     by_file: dict[str, list[Any]] = {}
     for each in items:
@@ -61,16 +56,14 @@ def describe(
     root = root_of(items[0]) if items else ""
     others = {*by_file, *(os.path.realpath(os.path.join(root, each)) for each in files)}
     found: dict[str, dict[str, Any]] = {}
-    common: dict[str, Any] = {}
     for file, tests in by_file.items():
         benchmarks = [benchmark_of(each, file) for each in tests]
-        also = sorted({path for each in benchmarks for path, _ in each.borrowed})
-        text = SuiteText({each.name for each in benchmarks}, others - {file}, also)
-        one = describer({**request, "file": file}, text)
-        for described in one.describe(benchmarks):
+        names = {each.name for each in benchmarks}.union(*map(classes_of, tests))
+        also = {path for each in tests for path in files_of(each, file)} - {file}
+        text = Text(names, settings=("params",), others=others - {file}, also=also)
+        for described in describer({**request, "file": file}, text).describe(benchmarks):
             found[described["id"]] = described
-        common.update(one.common())
-    return [found[each.nodeid] for each in items], common
+    return [found[each.nodeid] for each in items]
 
 
 def file_of(item: Any) -> str:
@@ -81,25 +74,16 @@ def benchmark_of(item: Any, file: str) -> Benchmark:
     """Return a test as a benchmark: its id is pytest's, its name that in the text of its file."""
     function = item.originalname or item.name
     callspec = getattr(item, "callspec", None)
-    uses = {name for name in vars(item.module) if is_called_by_name(name)}
-    borrowed = {
-        (path, name) for path, names in hooks_above(item, file) for name in names or [NOTHING]
-    }
-    for place, name in fixtures_of(item):
-        if place == file:
-            uses.add(name)
-        elif place.startswith(os.path.join(root_of(item), "")):
-            borrowed.add((place, name))
+    uses = {name for name in vars(item.module) if name.startswith(CALLED_BY_NAME)}
+    uses.update(name for place, name in fixtures_of(item) if place == file)
     definer = definer_of(item.cls, function)
-    uses.update(each.__qualname__.partition(".")[0] for each in (item.cls, definer) if each)
     return Benchmark(
         item.nodeid,
         f"{definer.__qualname__}.{function}" if definer else function,
         item.obj,
         kwargs=dict(callspec.params) if callspec else {},
         labels={"id": callspec.id} if callspec else {},
-        uses=uses,
-        borrowed=borrowed,
+        uses=uses | classes_of(item),
     )
 
 
@@ -108,18 +92,21 @@ def root_of(item: Any) -> str:
     return os.path.realpath(str(item.config.rootpath))
 
 
-def is_called_by_name(name: str) -> bool:
-    """Tell whether pytest calls a function of a module because of its name."""
-    return name.startswith(CALLED_BY_NAME)
-
-
-def hooks_above(item: Any, file: str) -> Iterable[tuple[str, list[str]]]:
-    """Return each conftest that concerns a file, and its hooks."""
+def files_of(item: Any, file: str) -> Iterable[str]:
+    """Return each conftest that concerns the file of a test, and the project's own fixtures."""
     for plugin in item.config.pluginmanager.get_plugins():
         path = os.path.realpath(getattr(plugin, "__file__", None) or "")
         inside = file.startswith(os.path.join(os.path.dirname(path), ""))
         if os.path.basename(path) == "conftest.py" and inside:
-            yield path, [name for name in vars(plugin) if is_called_by_name(name)]
+            yield path
+    own = os.path.join(root_of(item), "")
+    yield from (place for place, _ in fixtures_of(item) if place.startswith(own))
+
+
+def classes_of(item: Any) -> set[str]:
+    """Return the names that a file has for the class of a test, and the one that defines it."""
+    found = (item.cls, definer_of(item.cls, item.originalname or item.name))
+    return {each.__qualname__.partition(".")[0] for each in found if each}
 
 
 def definer_of(test_class: Any, function: str) -> Any:

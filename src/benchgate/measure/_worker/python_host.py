@@ -32,7 +32,7 @@ class Host:
         module = load(self.request, server.loaded_by_python)
         benchmarks, faults = find_benchmarks(module, describer.check if describer else None)
         described = describer.describe(benchmarks.values()) if describer else []
-        server.hello(described, describer.common() if describer else {}, faults)
+        server.hello(described, faults)
         message = server.next()
         while message is not None:
             try:

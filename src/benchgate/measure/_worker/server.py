@@ -165,14 +165,11 @@ class Server:
         self.origins = Origins(request, self.loaded_by_python)
         self.taken = occupy(*request["occupy"])
 
-    def hello(
-        self, described: list[dict[str, Any]], common: dict[str, Any], faults: dict[str, str]
-    ) -> None:
+    def hello(self, described: list[dict[str, Any]], faults: dict[str, str]) -> None:
         """Reply to the first request, now that the user's code has been imported.
 
         Args:
             described: the benchmarks, as `Describer` describes them.
-            common: by file, what it found that may change what any benchmark there measures.
             faults: by name, what is wrong with a benchmark or a file.
         """
         self.clean = surroundings()
@@ -180,7 +177,6 @@ class Server:
         self.reply(
             {
                 "benchmarks": described,
-                "common": common,
                 "faults": faults,
                 "executable": sys.executable,
                 "python": f"{sys.implementation.name} {sys.version.split()[0]}",
