@@ -91,7 +91,8 @@ class Gate(Table):
         default="all",
         validate_default=True,
         description="How many benchmarks must have been compared for a pass;"
-        ' `"all"` means every benchmark of the base.',
+        ' `"all"` means every benchmark of the base. Those that [changed together]'
+        "(glossary.md#changed-together) with the code do not have to be compared.",
     )
 
 
