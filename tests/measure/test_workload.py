@@ -371,6 +371,7 @@ ONLY_DEFINES = (
     "KEY = lambda each: project.key(each)",
     "import json, math\nTABLE = json.loads('[1, 2]')\nPI = math.pi * math.sqrt(2)",
     "from datetime import datetime\nDAY = datetime(2026, 1, 1).isoformat()",
+    "import string\nLETTERS = ''.join(sorted(string.ascii_letters))\nWORDS = TEXT.split()",
     "from typing import Optional\ndef work(n: Optional[int]) -> 'list[int]': ...",
     "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: float = 1.5",
     "from enum import Enum\nclass Color(Enum):\n    RED = 1",
@@ -388,7 +389,6 @@ IN_DOUBT = (
     "class Base: ...\nclass Derived(Base): ...",
     "import random as r\nWORDS = r.Random(1).sample(range(99), 9)",
     "import re\nfrom pathlib import Path\nHERE = Path(__file__).parent / 'x'\nR = re.compile('a+')",
-    "import string\nLETTERS = ''.join(sorted(string.ascii_letters))",
     "LARGEST = max(sorted(DATA))\nCOUNT = len(set(DATA))",
     "ROWS = []\nfor n in range(9): ROWS.append((n, str(n)))",
 )

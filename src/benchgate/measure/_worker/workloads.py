@@ -40,6 +40,8 @@ MAKERS = frozenset(
         *(name for name in vars(builtins) if name.endswith(("Error", "Exception", "Warning"))),
     )
 )
+# These may import a codec.
+CODING = ("encode", "decode")
 WRAPPERS = frozenset(("classmethod", "property", "staticmethod"))
 # Modules whose functions, decorators and base classes do the same.
 HARMLESS = frozenset(
@@ -306,7 +308,8 @@ class Workloads:
         return all(
             isinstance(each, kinds)
             and (any_name or not isinstance(each, ast.Name) or each.id in known)
-            and (not isinstance(each, ast.Attribute) or root_of(each) in self.trusted)
+            and (not isinstance(each, ast.Attribute) or root_of(each) in self.known)
+            and getattr(each, "attr", "") not in CODING
             for each in every
         )
 
@@ -441,10 +444,10 @@ def of_module(tree: ast.Module) -> Iterator[Any]:
 
 
 def root_of(node: Any) -> str:
-    """Return the name that an expression such as `a.b(...)[...]` begins with; else ""."""
+    """Return the name that an expression such as `a.b(...)[...]` begins with, or a type's name."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return getattr(node, "id", "")
+    return type(node.value).__name__ if isinstance(node, ast.Constant) else getattr(node, "id", "")
 
 
 def targets_of(node: Any) -> list[Any]:
