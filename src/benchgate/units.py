@@ -217,4 +217,4 @@ def _digits(value: float) -> str:
         return f"{value:.4g}"
     rounded = float(f"{value:.3e}")  # 9.9996 becomes 10.00, which has one digit more
     decimals = 3 - math.floor(math.log10(abs(rounded)))
-    return f"{value:.{min(max(decimals, 0), 6)}f}"
+    return f"{value:.{max(decimals, 0)}f}"
