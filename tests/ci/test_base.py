@@ -15,6 +15,7 @@ from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.github.plan import plan_for
 from benchgate.model.environment import Environment
+from benchgate.model.run import BenchmarkFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,7 +76,7 @@ def test_a_push_is_compared_with_what_was_before(
     assert found.base
     assert found.base.sha == before
     assert found.config.gate.margin == pytest.approx(0.03)
-    assert not found.lends
+    assert found.files is BenchmarkFiles.BASE
 
 
 def test_what_was_pushed_to_main_is_kept_where_what_was_before_is_gone(
@@ -126,7 +127,7 @@ def test_a_change_that_brings_benchgate_lends_its_benchmarks_to_the_base(
     before = commit(repo, {"a": "1"})
     commit(repo, {"benchgate.toml": '[build]\ncommand = "make"\n', "bench_a.py": ""})
     found = compared(github, repo, push(before))
-    assert found.lends
+    assert found.files is BenchmarkFiles.HEAD
     assert found.config.base is None  # so the head's [build] prepares the base, too
 
 
@@ -137,7 +138,7 @@ def test_a_change_cannot_replace_the_benchmarks_of_the_base(
     repo.run("rm", "--quiet", "-r", "perf", "benchgate.toml")
     files = {"benchgate.toml": '[[benchmark]]\npython = "other"\n', "other/bench_b.py": ""}
     commit(repo, files)
-    assert not compared(github, repo, push(before)).lends
+    assert compared(github, repo, push(before)).files is BenchmarkFiles.BASE
 
 
 @pytest.mark.parametrize("kind", ["pull request", "merge group"])

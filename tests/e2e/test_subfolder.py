@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.conftest import QUICK
 
+from benchgate.session.benchmark_sets import EDITED
+
 if TYPE_CHECKING:
     from tests.done import Done
     from tests.e2e.conftest import Program, Project
@@ -86,8 +88,10 @@ def test_paths_start_at_the_configuration(
 def test_a_changed_data_file_is_found_there(benchgate: Program, nested: Project) -> None:
     nested.write({"libs/core/data/a.txt": "2\n"})
     done = benchgate(nested.root / "libs/core", "check", *ROUND)
-    found = outcomes(done)
-    assert (found["core/sum"], found["cli"]) == ("incomparable", "incomparable")
+    notes = {row["benchmark"]: row["notes"] for row in json.loads(done.out)["rows"]}
+    assert EDITED in notes["core/sum"]
+    assert EDITED in notes["cli"]
+    assert EDITED not in notes["other"]
 
 
 def test_a_folder_that_the_base_lacks_is_new(benchgate: Program, toy: Project) -> None:

@@ -13,7 +13,7 @@ from tests.measure.benchmarks import sampling
 from benchgate.config.pyperf_benchmark import PyperfBenchmark
 from benchgate.errors import UsageError
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.lending import lend
+from benchgate.measure.laying import LaidTree, Tree, plan
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 
@@ -192,7 +192,8 @@ def test_the_heads_script_can_be_lent(tmp_path: Path) -> None:
         (folder / "script.py").write_text(f"of {arm.name}")
         (folder / "helper.py").write_text(f"of {arm.name}")
         (arm.root / "code.py").write_text(f"of {arm.name}")
-    lend(head, base, [scripts("perf/script.py")])
+    planned = plan(Tree(head), Tree(base), [scripts("perf/script.py")])
+    LaidTree(base.root, head.root, planned, tmp_path / "store").lay(laid=True)
     names = ("perf/script.py", "perf/helper.py", "code.py")
     texts = [(base.root / name).read_text() for name in names]
     assert texts == ["of head", "of head", "of base"]

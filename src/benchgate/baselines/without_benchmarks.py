@@ -30,6 +30,13 @@ BENCHMARKS_OF_HEAD: Final = (
 """The warning if somebody asked for the head's benchmarks."""
 
 
+OWN_BENCHMARKS: Final = (
+    "each side was measured with its own benchmarks (--benchmarks own): where they differ, nothing "
+    "is compared"
+)
+"""The warning if somebody asked for each side's own benchmarks."""
+
+
 def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
     """Whether a commit surely has no benchmarks of its own.
 

@@ -16,7 +16,7 @@ from benchgate.github.events import MergeGroupEvent, PullRequestEvent
 from benchgate.github.plan import Head
 from benchgate.github.queries import merge_base
 from benchgate.model.result import by_reason
-from benchgate.model.run import Source
+from benchgate.model.run import BenchmarkFiles, Source
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -92,14 +92,14 @@ class ComparisonBase:
         base: the commit, which the checkout has; None if there is none.
         why: the reason if there is no base.
         config: says what is measured, and how it is judged.
-        lends: whether the base is measured with the head's benchmarks, because it has none.
+        files: whose benchmarks both sides run: the base's, or the head's if the base has none.
     """
 
     base: Source | None
     why: str
     config: Config
     warnings: tuple[str, ...] = ()
-    lends: bool = False
+    files: BenchmarkFiles = BenchmarkFiles.BASE
 
 
 def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> ComparisonBase:
@@ -140,10 +140,10 @@ def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> Comp
 def _with_benchmarks(
     git: Git, base: Source, config: Config, warnings: tuple[str, ...]
 ) -> ComparisonBase:
-    """Measure the head's benchmarks in the base if its own configuration yields none there."""
+    """Measure both sides with the head's benchmarks if the base has none of its own."""
     if not has_no_benchmarks(git, base.sha or "", config):
         return ComparisonBase(base, "", config, warnings)
-    return ComparisonBase(base, "", with_lent(config), warnings, lends=True)
+    return ComparisonBase(base, "", with_lent(config), warnings, BenchmarkFiles.HEAD)
 
 
 def _base(plan: EventPlan, job: Job) -> Source | NoBase:

@@ -16,7 +16,7 @@ from benchgate.gate.stored import fit_for, of_machine
 from benchgate.git.changes import settings_digest
 from benchgate.measure.machine import read_environment
 from benchgate.model.result import Screening, StoredRun
-from benchgate.model.run import Status
+from benchgate.model.run import BenchmarkFiles, Status
 from benchgate.session.arms import ArmsRequest, measure_arms
 from benchgate.session.choice import chosen_of
 from benchgate.session.one_tree import RunRequest, run
@@ -50,7 +50,7 @@ class ChangeRequest:
         output: saved after every round of both arms.
         keep: receives the result of the head measured alone, if it becomes a baseline.
         by_stored_alone: compare with stored runs only; measure nothing in turn.
-        lends: give the base the head's benchmarks in place of its own.
+        files: whose benchmarks both sides run.
     """
 
     choice: Choice
@@ -60,7 +60,7 @@ class ChangeRequest:
     output: Path
     keep: Callable[[Result], None] | None = None
     by_stored_alone: bool = False
-    lends: bool = False
+    files: BenchmarkFiles = BenchmarkFiles.BASE
 
 
 def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
@@ -100,8 +100,8 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
             request.output,
             request.suite,
             tried=tried,
-            lends=request.lends,
-            warnings=(BASE_HAS_NO_BENCHMARKS,) if request.lends else (),
+            files=request.files,
+            warnings=(BASE_HAS_NO_BENCHMARKS,) if request.files is BenchmarkFiles.HEAD else (),
         ),
         request.base,
         _with_less_time(config, spent_s),

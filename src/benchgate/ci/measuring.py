@@ -26,6 +26,7 @@ from benchgate.model.joined_shards import join
 from benchgate.model.policy import Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import by_reason
+from benchgate.model.run import BenchmarkFiles
 from benchgate.session.choice import Choice
 from benchgate.session.result_file import DEFAULT_SUITE
 
@@ -220,12 +221,12 @@ def _measured(
         request.folder / RESULT_FILE,
         keep,
         by_stored_alone=reads_stored and config.baseline.source == "artifact",
-        lends=compared.lends,
+        files=compared.files,
     )
     try:
         return measure_change(change, config, job.git, effects)
     except BaselineError as error:
-        if not compared.lends:
+        if compared.files is not BenchmarkFiles.HEAD:
             raise
         alone = measure_change(replace(change, base=None), config, job.git, effects)
         return replace(alone, warnings=(f"the base was not measured: {error.message}",))

@@ -25,6 +25,7 @@ class FunctionBenchmarks(BenchmarkTable):
 
     Attributes:
         BESIDE: names of files that the tool imports from the folders above, if they exist.
+        NAMED: patterns of file names by which the tool knows its files among code of the project.
         LACKS: what to say of a path at which there are none.
         IN_FOLDERS: whether a path may be that of a folder.
         OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
@@ -32,6 +33,7 @@ class FunctionBenchmarks(BenchmarkTable):
     """
 
     BESIDE: ClassVar[tuple[str, ...]] = ()
+    NAMED: ClassVar[tuple[str, ...]] = ()
     LACKS: ClassVar[str] = "does not exist"
     IN_FOLDERS: ClassVar[bool] = True
     OWN_PACKAGE: ClassVar[bool] = False
@@ -128,6 +130,7 @@ class PytestBenchmark(FunctionBenchmarks):
 
     KIND = "pytest"
     BESIDE = ("conftest.py",)
+    NAMED = ("test_*.py", "*_test.py", "conftest.py")
     NEUTRAL = frozenset(
         {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
     )

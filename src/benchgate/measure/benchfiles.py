@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -118,18 +119,45 @@ def own_folders(arm: Arm, benchmark: FunctionBenchmarks) -> tuple[Path, ...]:
 def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
     """Return the folder whose modules belong to the benchmarks instead of being measured.
 
-    It is the folder that was searched for benchmarks, unless the project's own code is there:
-    if modules are imported from it or a folder in it, or if it is a package not named for tests.
+    It is the folder that was searched for benchmarks, unless the project's own code is there: if
+    modules are imported from it or a folder in it, or if it is not named for tests and is a
+    package, or what it holds is imported as one, or nothing in it imports the project from
+    elsewhere.
     """
     top = arm.root / file.top
     path = import_path(arm, file.benchmark.pythonpath)
-    imported = (str(arm.root), *path.before, *path.after)
-    if any(Path(folder).is_relative_to(top) for folder in imported):
+    folders = (str(arm.root), *path.before, *path.after)
+    if any(Path(folder).is_relative_to(top) for folder in folders):
         return None
-    is_package = (top / "__init__.py").exists() and not file.benchmark.OWN_PACKAGE
-    if is_package and not _NAMED_FOR_TESTS.search(top.name):
+    if file.benchmark.OWN_PACKAGE or _NAMED_FOR_TESTS.search(top.name):
+        return top
+    if (top / "__init__.py").exists():
         return None
-    return top
+    files = {each.stem: each for each in top.glob("*.py")}
+    names = {name for each in files.values() for name in _imports_of(each)}
+    beside = {name for name in names if name in files}
+    is_namespace = any(top.name in name.split(".") for name in names)
+    elsewhere = names - beside if beside else ()
+    imports_project = not beside or any(
+        _is_module(Path(folder), name.partition(".")[0]) for folder in folders for name in elsewhere
+    )
+    return None if is_namespace or not imports_project else top
+
+
+def _imports_of(file: Path) -> set[str]:
+    """The modules that a file imports by their full names, as far as its text shows."""
+    found: set[str] = set()
+    with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module)
+    return found
+
+
+def _is_module(folder: Path, name: str) -> bool:
+    return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
 
 
 @dataclass(frozen=True, slots=True)

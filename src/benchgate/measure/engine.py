@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from benchgate.model.run import BenchmarkFiles
+
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -82,6 +84,7 @@ class Definition:
         is_unrun_suite: whether it stands for a suite that was not run, and its benchmarks.
         load: the load under which it is measured, without launches; None for no scenario.
         rounds: how many rounds `benchgate run` measures of it; None for as many as of all others.
+        files, new_version_of: as in BenchmarkResult.
     """
 
     id: str
@@ -98,6 +101,8 @@ class Definition:
     is_unrun_suite: bool = False
     load: LoadResult | None = None
     rounds: int | None = None
+    files: BenchmarkFiles = BenchmarkFiles.OWN
+    new_version_of: str | None = None
 
     @property
     def own_id(self) -> str:
@@ -172,6 +177,7 @@ class Observation:
         load: what it did under load, if it is a step of a scenario that did not fail; its `round`
             is that of the observation.
         server: version and settings of what was under load, if it was asked for them.
+        runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
     """
 
     arm: ArmName
@@ -185,6 +191,7 @@ class Observation:
     skipped: bool = False
     load: LoadLaunch | None = None
     server: Mapping[str, str] = field(default_factory=dict)
+    runs_own_code: bool = True
 
 
 class Stopwatch:

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
+from benchgate.measure.refusals import no_room
 from benchgate.measure.shared_places import SharedPlaces
 from benchgate.measure.tree_writes import read_state
 from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, FileState, Witness
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.laying import Laying
     from benchgate.measure.tree_writes import TreeState
+    from benchgate.model.run import BenchmarkFiles
 
 MOST_ENTRIES = 2_000
 MOST_RENEWED_FILES = 200
@@ -43,12 +46,14 @@ class Ground:
     Args:
         arms: fresh checkouts, in a random order that is not disclosed.
         scratch: a path that does not exist yet, next to the trees.
+        laying: lays the benchmark files of one side over the other; None if each has its own.
 
     Attributes:
         shared: what both sides may import from elsewhere.
     """
 
-    def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:
+    def __init__(self, arms: Sequence[Arm], scratch: Path, laying: Laying | None = None) -> None:
+        self.laying = laying
         self._scratch = scratch
         self._witnesses = [Witness(arm, _files_below(arm.root)) for arm in arms]
         self.shared = SharedPlaces(folder for arm in arms for folder in (arm.root, arm.env))
@@ -93,6 +98,21 @@ class Ground:
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
             renewed = self._renew(witness.arm)
             witness.look_again(None if self._is_remade else renewed)
+
+    def lay(self, files: BenchmarkFiles) -> None:
+        """Let both trees have the benchmark files of one side, or each its own.
+
+        Raises:
+            UsageError: the disk is full.
+        """
+        if self.laying is None:
+            return
+        try:
+            replaced = self.laying.lay(files)
+        except OSError as error:
+            raise no_room(error.strerror or str(error)) from None
+        for witness in self._witnesses:
+            witness.expect(replaced[witness.arm.name])
 
     def state(self) -> TreeState:
         """Look at all files and folders of the trees."""

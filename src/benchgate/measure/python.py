@@ -64,6 +64,7 @@ class PythonEngine:
         aliases: for each benchmark that the head renamed, its new id by its old id.
         lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
         unable: ids of benchmarks, files and functions that are left out of the base.
+        requires_files: whether it is an error if neither side has a file that the head names.
 
     Attributes:
         peak_bytes: see `engine.DivisibleEngine`.
@@ -79,6 +80,7 @@ class PythonEngine:
         aliases: Mapping[str, str] = MappingProxyType({}),
         lead: ArmName = ArmName.HEAD,
         unable: Collection[str] = (),
+        requires_files: bool = True,
     ) -> None:
         self._arms = {arm.name: arm for arm in arms}
         self._settings = settings
@@ -91,6 +93,7 @@ class PythonEngine:
             lead=lead,
             unable=unable,
             unpinned=settings.unpinned,
+            requires_files=requires_files,
         )
         self._plans: dict[str, SamplePlan | Kind] = {}
         self._counter = None
@@ -252,6 +255,7 @@ class PythonEngine:
                     metrics,
                     notes=notes,
                     once_s=launched.once_s,
+                    runs_own_code=worker.runs_own_code,
                 )
             if launched.is_spent:
                 return

@@ -113,7 +113,7 @@ class PythonDiscovery:
     """Finds the benchmark functions of one or two arms.
 
     Args:
-        benchmarks, aliases, lead, unable: those of `PythonEngine`.
+        benchmarks, aliases, lead, unable, requires_files: those of `PythonEngine`.
         unpinned: why the arms are not pinned to a shared CPU; "" if they are.
 
     Attributes:
@@ -130,6 +130,7 @@ class PythonDiscovery:
         lead: ArmName,
         unable: Collection[str],
         unpinned: str,
+        requires_files: bool = True,
     ) -> None:
         self.entries: dict[str, Entry] = {}
         self._benchmarks = benchmarks
@@ -140,6 +141,7 @@ class PythonDiscovery:
         self._lead = lead
         self._unable = unable
         self._unpinned = unpinned
+        self._requires_files = requires_files
         self._data = DataFiles(arms)
 
     def discover(self) -> Discovery:
@@ -206,7 +208,8 @@ class PythonDiscovery:
             for path in benchmark.paths:
                 # The base may lack files that its own configuration names; only the head is an
                 # error.
-                if arm.name is ArmName.HEAD and not any(
+                is_required = self._requires_files and arm.name is ArmName.HEAD
+                if is_required and not any(
                     find_files(other, benchmark, path) for other in self._arms.values()
                 ):
                     raise UsageError(

@@ -18,7 +18,7 @@ from benchgate.git.repository import Git
 from benchgate.measure.places import CACHED_CODE, entries_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from benchgate.measure.engine import Arm
 
@@ -126,6 +126,22 @@ class Witness:
             if before and now and now.looks_like(before, moved=True):
                 self.seen[path] = now._replace(digest=before.digest)
 
+    def expect(self, replaced: Collection[str]) -> None:
+        """Record files that benchgate has replaced or removed; forget what they were compiled to.
+
+        Args:
+            replaced: paths.
+        """
+        if not replaced:
+            return
+        stems = {path.removesuffix(".py") for path in replaced if path.endswith(".py")}
+        for path in [p for p in self.seen if p.endswith(_COMPILED) and _source_stem(p) in stems]:
+            del self.seen[path]
+        for path in replaced:
+            self.seen.pop(path, None)
+            if seen := FileState.of(path):
+                self.seen[path] = seen.read(path)
+
     def changes_of_tree(self) -> list[str]:
         """Report changes in the tree, as far as times and places of files show them."""
         return list(self._changes(self.arm.root, read_all=False))
@@ -193,10 +209,7 @@ class Witness:
         """Whether Python compiled it from code that must not change."""
         if not entry.name.endswith(_COMPILED):
             return False
-        place, cache = os.path.split(os.path.dirname(entry.path))  # noqa: PTH120 - many strings
-        return cache == CACHED_CODE and f"{place}{os.sep}{entry.name.partition('.')[0]}.py" in (
-            self.seen
-        )
+        return f"{_source_stem(entry.path)}.py" in self.seen
 
     def _not_ignored(self, added: list[str]) -> Iterator[str]:
         """Leave out files that git ignores in the tree: build folders and caches."""
@@ -208,6 +221,13 @@ class Witness:
                     ignored = git.ask("check-ignore", "--quiet", "--", path)
             if ignored is None:
                 yield path
+
+
+def _source_stem(compiled: str) -> str:
+    """The path of the source that Python compiled, without its suffix; "" if that is unknown."""
+    folder, name = os.path.split(compiled)
+    place, cache = os.path.split(folder)
+    return os.path.join(place, name.partition(".")[0]) if cache == CACHED_CODE else ""  # noqa: PTH118 - many strings
 
 
 def _entries(*folders: Path) -> Iterator[os.DirEntry[str]]:

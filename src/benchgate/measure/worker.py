@@ -90,6 +90,7 @@ class Worker(WorkerProcess):
         environ = {**setting.variables, **setting.layout.variables}
         super().__init__(arm, [*setting.under, *setting.interpreter], environ, guardian)
         self.packages: dict[str, Path] = {}
+        self.runs_own_code = True
         self._interpreter = setting.interpreter[0]
         self._provided = setting.provided
         self._send_step(
@@ -169,6 +170,8 @@ class Worker(WorkerProcess):
         if reply.get("foreign"):
             raise self._foreign(*reply["foreign"][0])
         self._require_own(reply)
+        if "has_own" in reply:
+            self.runs_own_code = reply["has_own"] or reply.get("had_children", False)
         self.packages.update((module, Path(file)) for module, file in reply.get("packages", ()))
         return reply
 
@@ -191,7 +194,7 @@ class Worker(WorkerProcess):
                     "base and head would run the same code",
                     f"{_remedy(folder)}, or build an environment for each side in [build].",
                 )
-        if reply.get("had_children") is False:
+        if reply.get("had_children") is False and reply["shared"]:
             names = ", ".join(reply["shared"][:_MODULES_NAMED])
             raise ForeignModuleError(
                 self,

@@ -13,7 +13,7 @@ import re
 import shlex
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.ground import Ground
-from benchgate.measure.lending import lend
+from benchgate.measure.laying import Laying
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
 from benchgate.measure.refusals import explain, hint_on_access, no_room
@@ -74,18 +74,20 @@ class Trees:
 
 
 def two_arms(
-    git: Git, base_sha: str, *, lent: Config | None = None
+    git: Git, base_sha: str, configs: Mapping[ArmName, Config] | None = None
 ) -> AbstractContextManager[Trees]:
     """Create the base from its commit, and the head from the working tree.
 
     Args:
-        lent: the head's benchmarks, if they replace those of the base; see `lend`.
+        configs: for each arm the configuration that names its benchmarks, if those of one side are
+            to be laid over the other's tree; see `Laying`.
 
     Raises:
-        BaselineError: the base cannot be checked out, or not take the head's benchmarks.
-        UsageError: the working tree cannot be copied, or there is no room for the trees.
+        BaselineError: the base cannot be checked out.
+        UsageError: the working tree cannot be copied, there is no room for the trees, or the
+            benchmarks of one side cannot be laid over the other.
     """
-    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}, lent=lent)
+    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}, configs)
 
 
 def one_arm(git: Git) -> AbstractContextManager[Trees]:
@@ -127,7 +129,9 @@ def _working_tree(git: Git) -> _Code:
 
 @contextmanager
 def _trees(
-    git: Git, wanted: Mapping[ArmName, _Code], *, lent: Config | None = None
+    git: Git,
+    wanted: Mapping[ArmName, _Code],
+    configs: Mapping[ArmName, Config] | None = None,
 ) -> Iterator[Trees]:
     """Create the trees in an order and with names that do not show which is which."""
     folder = _create_folder(git)
@@ -140,12 +144,12 @@ def _trees(
             notes += _grow(folder, git, code, root)
             env = place.with_name(f"{place.name}-env")
             drawn[name] = Arm(name=name, root=root, env=env, sha=code.commit)
-        if lent is not None:
-            _lend(drawn[ArmName.HEAD], drawn[ArmName.BASE], lent)
+        laying = _laying(drawn, configs, folder.path) if configs else None
+        scratch = folder.path / f"{SECRET.getrandbits(32):08x}"
         yield Trees(
             folder=folder.path,
             arms={name: drawn[name] for name in wanted},
-            ground=Ground(list(drawn.values()), folder.path / f"{SECRET.getrandbits(32):08x}"),
+            ground=Ground(list(drawn.values()), scratch, laying),
             notes=tuple(dict.fromkeys(notes)),
         )
     except (KeyboardInterrupt, Interrupted):
@@ -213,11 +217,10 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
     return notes
 
 
-def _lend(head: Arm, base: Arm, lent: Config) -> None:
+def _laying(arms: Mapping[ArmName, Arm], configs: Mapping[ArmName, Config], folder: Path) -> Laying:
+    store = folder / f"{SECRET.getrandbits(32):08x}"
     try:
-        head, base = (replace(arm, inside=lent.folder) for arm in (head, base))
-        lend(head, base, lent.benchmarks)
-        _date(base.root)
+        return Laying.of(arms[ArmName.BASE], arms[ArmName.HEAD], configs, store)
     except OSError as error:
         raise no_room(error.strerror or str(error)) from None
 

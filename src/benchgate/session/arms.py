@@ -8,14 +8,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.config import SuiteBenchmark
+from benchgate.gate.findings import Stage
 from benchgate.gate.judging import judge_run
+from benchgate.gate.suite import Need
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.tree_content import content_digest
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.environment import PYTHON
 from benchgate.model.outcome import Outcome
-from benchgate.model.run import Tier
+from benchgate.model.run import BenchmarkFiles, Tier
 from benchgate.model.timing import Phase
 from benchgate.model.verdict import decided_benchmarks
 from benchgate.report.next_step import missing_rounds
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.config import Config
-    from benchgate.gate.suite import Need
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
     from benchgate.model.row import Row
@@ -69,14 +70,14 @@ class ArmsRequest(RunRequest):
     Attributes:
         self_check: measure the working tree on both arms.
         tried: what trying the base before the head ran has shown; None to try it now.
-        lends: give the base the head's benchmarks in place of its own.
+        files: whose benchmarks decide; both sides run these, unless it is each side's own.
         warnings: to put into the result.
         unfinished: the interrupted check to go on with, if there is one.
         again: the command that goes on if this one is interrupted.
     """
 
     self_check: bool = False
-    lends: bool = False
+    files: BenchmarkFiles = BenchmarkFiles.BASE
     tried: BaseTrial | None = None
     warnings: tuple[str, ...] = ()
     unfinished: Unfinished | None = None
@@ -104,9 +105,11 @@ def measure_arms(
     head = working_tree_source(git)
     effects.progress.preparing(f"preparing {_named(base)} and the working tree")
     with ExitStack() as stack:
-        lent = config if request.lends else None
+        files = BenchmarkFiles.OWN if request.self_check else request.files
         trees = stack.enter_context(
-            same_arms(git) if request.self_check else two_arms(git, base.sha or "", lent=lent)
+            same_arms(git)
+            if request.self_check
+            else two_arms(git, base.sha or "", _configs(files, config))
         )
         if head.uncommitted and not request.self_check:
             head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
@@ -123,10 +126,10 @@ def measure_arms(
             choice=request.choice,
             tried=SAME_CODE if request.self_check else request.tried,
             ground=trees.ground,
-            lends=request.lends,
+            files=files,
             introspect=request.introspect,
         )
-        if request.lends and not any(map(session.is_on_all_arms, session.ids)):
+        if files is BenchmarkFiles.HEAD and not any(map(session.is_on_all_arms, session.ids)):
             warnings = (*warnings, NOTHING_RUNS_ON_BASE)
         result_file = ResultFile(
             session=session,
@@ -151,6 +154,15 @@ def measure_arms(
             _go_on(unfinished, session, result_file, effects)
         _measure(session, result_file, config, effects, request)
     return result_file.result()
+
+
+def _configs(files: BenchmarkFiles, config: Config) -> Mapping[ArmName, Config] | None:
+    """For each arm the configuration that names its benchmarks; None if each runs its own."""
+    if files is BenchmarkFiles.OWN:
+        return None
+    if files is BenchmarkFiles.HEAD:
+        return dict.fromkeys(ArmName, config)
+    return {arm: config_in(arm, config) for arm in ArmName}
 
 
 def _named(base: Source) -> str:
@@ -180,17 +192,26 @@ def _measure(
     request: ArmsRequest,
 ) -> None:
     once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
+    count = len(set(session.ids) - session.new_versions.keys())
     shards = session.shard.count if session.shard else 1
     unfinished = request.unfinished
 
-    def needs() -> Sequence[Need]:
-        return judge_run(result_file.result(), config).needs
-
     planner: Planner
     waves = WaveSettings.of(config)
+    shown = session.shown
+
+    def needs_of(result: Result, rounds: int) -> Sequence[Need]:
+        """Let what is only shown have rounds enough for an interval, after everything else."""
+        own = judge_run(result, config).needs
+        left = shown if rounds < LOOKS * waves.screen_rounds else ()
+        return (*own, *(Need(id_, Stage.SETTLE, 0.0) for id_ in left))
+
+    def needs() -> Sequence[Need]:
+        return needs_of(result_file.result(), session.full_rounds)
+
     limit_s = config.measure.limit_s
     if fixed := fixed_rounds(config):
-        effects.progress.found(len(session.ids), describe_rounds({fixed}, limit_s))
+        effects.progress.found(count, describe_rounds({fixed}, limit_s))
         planner = FixedRounds(session, fixed)
         chosen = set(session.ids) - once
         compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
@@ -201,7 +222,7 @@ def _measure(
     else:
         compares = not once.issuperset(session.ids)
         plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
-        effects.progress.found(len(session.ids), plan)
+        effects.progress.found(count, plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
         tiers = {one.id: one.tier for one in session.definitions(ArmName.HEAD)}
         functions = sum(tiers.get(id_) is Tier.LOCKSTEP for id_ in session.ids if id_ not in once)
@@ -212,14 +233,16 @@ def _measure(
         if unfinished:
             planner.go_on(
                 session.full_rounds,
-                lambda rounds: judge_run(unfinished.until(rounds), config).needs,
+                lambda rounds: needs_of(unfinished.until(rounds), rounds),
             )
 
     def foresee(spending: BudgetForecast) -> Shortage | None:
-        if fixed:
-            return of_fixed_rounds(spending, fixed)
         own_share = replace(waves, alpha=waves.alpha / shards)
-        return of_the_screen(spending, own_share, lambda: len(needs()))
+        return (
+            of_fixed_rounds(spending, fixed)
+            if fixed
+            else of_the_screen(spending, own_share, lambda: len(needs()))
+        )
 
     with result_file.kept_when_interrupted():
         still_open = measure_rounds(
@@ -235,11 +258,11 @@ def _measure(
         )
     if session.left_out:
         result_file.warnings += (of_left_out(session.left_out, limit_s),)
-    if still_open:
+    if undecided := [id_ for id_ in still_open if id_ not in shown]:
         rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(
             config.measure.budget_s,
-            still_open,
+            undecided,
             rows,
             session.costs_s,
             session.suites,

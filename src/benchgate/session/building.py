@@ -9,19 +9,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from benchgate.gate.evidence import files_of
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Status
 from benchgate.model.timing import Phase
 from benchgate.session.arm_build import ArmBuild, are_alike
+from benchgate.session.benchmark_sets import Attempt
 from benchgate.session.engines import EngineOptions, Place, config_in, make_engines
 from benchgate.session.recorder import BaseTrial
 from benchgate.session.session import Session
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config
@@ -68,7 +70,6 @@ class Builder:
     effects: Effects
     guardian: Guardian
     checkout: Path | None
-    lends: bool
 
     def build(self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None) -> Built:
         """Build all arms, and try the base if that was not done.
@@ -77,7 +78,7 @@ class Builder:
         what it needs. On a developer's machine, the head is built first if only the base has a
         build that was kept.
         """
-        is_tried_here = self.lends or tried is None
+        is_tried_here = tried is None
         order = sorted(drawn, key=lambda arm: is_tried_here and arm.name is ArmName.HEAD)
         toolchains: dict[ArmName, dict[str, str]] = {}
         described: dict[tuple[str, ...], Described] = {}
@@ -156,31 +157,53 @@ class Builder:
     def _try_alone(self, arm: Arm, described: dict[tuple[str, ...], Described]) -> BaseTrial:
         """Run each benchmark of the base once, as briefly as possible, before the head runs."""
         config, effects = self.config, self.effects
-        light = replace(config, measure=config.measure.model_copy(update=_ONCE))
-        place = Place(self.checkout, available_cpus(), None, "")
-        environ = clean_environ(effects.environ)
-        options = EngineOptions(
-            choice=self.choice, brief=True, described=described, tell=effects.progress.message
-        )
-        engines = make_engines(light, [arm], place, self.guardian, environ, options=options)
-        with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
-            session.discover()
+        new_ids = config.aliases
+        options = EngineOptions(choice=self.choice, described=described)
+        with self.trying(arm, config, options) as session:
             found = session.definitions(arm.name)
-            new_ids = config.aliases
             ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
             # Code of a pull request must not get around it; else it is not worth much of the time.
             share = math.inf if config.sides else _LARGEST_SHARE
             end_s = effects.clock() + share * config.measure.limit_s
             session.measure_round(0, ids, lambda _: None, is_over=lambda: effects.clock() >= end_s)
             results, untried = session.results()[arm.name], session.left_out
-        failed = {one.id: one for one in results if one.status is Status.FAILED}
-        errors = {id_: one.error or "" for id_, one in failed.items()}
-        unable = {
-            id_: error.partition("\n")[0]
-            for id_, error in errors.items()
-            if self.lends and not failed[id_].of_all
+        failed = (one for one in results if one.status is Status.FAILED)
+        return BaseTrial({one.id: one.error or "" for one in failed}, frozenset(untried))
+
+    def attempt(
+        self, arm: Arm, config: Config, options: EngineOptions, ids: Collection[str]
+    ) -> Attempt:
+        """Run some benchmarks of one side once; those that there is no time for count as able."""
+        if not ids:
+            return Attempt({}, ())
+        with self.trying(arm, config, options) as session:
+            end_s = self.effects.clock() + _LARGEST_SHARE * config.measure.limit_s
+            session.measure_round(
+                0,
+                [id_ for id_ in session.ids if id_ in ids],
+                lambda _: None,
+                is_over=lambda: self.effects.clock() >= end_s,
+            )
+            results = session.results()[arm.name]
+        failed = {one.id: one.error or "" for one in results if one.status is Status.FAILED}
+        places = {id_: (id_, *files_of(id_)) for id_ in ids}
+        errors = {
+            id_: failed[place] for id_ in ids for place in places[id_][::-1] if place in failed
         }
-        return BaseTrial(errors, unable, frozenset(untried))
+        return Attempt(errors, session.without_own_code)
+
+    @contextmanager
+    def trying(self, arm: Arm, config: Config, options: EngineOptions) -> Iterator[Session]:
+        """Open a session that runs benchmarks of one side, each as briefly as possible."""
+        effects = self.effects
+        light = replace(config, measure=config.measure.model_copy(update=_ONCE))
+        place = Place(self.checkout, available_cpus(), None, "")
+        environ = clean_environ(effects.environ)
+        brief = replace(options, brief=True, tell=effects.progress.message)
+        engines = make_engines(light, [arm], place, self.guardian, environ, options=brief)
+        with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
+            session.discover()
+            yield session
 
 
 def note_shared(ground: Ground | None, described: Mapping[tuple[str, ...], Described]) -> None:

@@ -10,16 +10,18 @@ from benchgate.baselines.git import choose_base
 from benchgate.baselines.without_benchmarks import (
     BASE_HAS_NO_BENCHMARKS,
     BENCHMARKS_OF_HEAD,
+    OWN_BENCHMARKS,
     has_no_benchmarks,
     with_lent,
 )
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.judging import judge_run
 from benchgate.gate.make_verdict import make_verdict
+from benchgate.model.run import BenchmarkFiles
 from benchgate.session.arms import NOTHING_RUNS_ON_BASE, ArmsRequest, measure_arms
+from benchgate.session.benchmark_sets import UNABLE
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import RunRequest
-from benchgate.session.opening import UNABLE
 from benchgate.session.result_file import working_tree_source
 
 if TYPE_CHECKING:
@@ -46,8 +48,8 @@ class CheckRequest:
         self_check: measure the working tree on both arms.
         policy: whose configuration judges. Developers tune margins in their working tree; a pull
             request is judged by the configuration of its base, if the base has one.
-        benchmarks: those that the base is measured with: its own, the head's, or, with auto, the
-            head's if it has none.
+        benchmarks: whose both sides run: each its own, the head's, or, with auto, the base's; if
+            the base has none, the head's.
         unfinished: the interrupted check to go on with, if there is one.
         again: the command that goes on if this check is interrupted.
     """
@@ -96,7 +98,7 @@ def check(
 
         return check_stored(own, config, git, effects)
     warnings: tuple[str, ...] = ()
-    lends = False
+    files = BenchmarkFiles.BASE
     if request.self_check:
         head = working_tree_source(git)
         base = replace(head, why="the working tree itself: every difference is noise")
@@ -104,8 +106,8 @@ def check(
         base = choose_base(git, config.baseline.against)
         configured = judged_by_base if request.policy == "base" else measured_by_base
         config, warnings = configured(git, base.sha or "", config, effects.cwd)
-        lends, why = _lends(request, config, git, base)
-        config = with_lent(config) if lends else config
+        files, why = _files(request, config, git, base)
+        config = with_lent(config) if files is BenchmarkFiles.HEAD else config
         warnings += why
     wanted = ArmsRequest(
         request.choice,
@@ -113,7 +115,7 @@ def check(
         must_save=request.must_save,
         introspect=request.introspect,
         self_check=request.self_check,
-        lends=lends,
+        files=files,
         warnings=warnings,
         unfinished=request.unfinished,
         again=request.again,
@@ -124,15 +126,17 @@ def check(
     return make_verdict(judge_run(result, config), config), result
 
 
-def _lends(
+def _files(
     request: CheckRequest, config: Config, git: Git, base: Source
-) -> tuple[bool, tuple[str, ...]]:
-    """Decide whether the base gets the head's benchmarks; a warning says why."""
+) -> tuple[BenchmarkFiles, tuple[str, ...]]:
+    """Decide whose benchmarks both sides run; a warning says why if it is not the base's."""
+    if request.benchmarks == "own":
+        return BenchmarkFiles.OWN, (OWN_BENCHMARKS,)
     if request.benchmarks == "head":
-        return True, (BENCHMARKS_OF_HEAD,)
-    if request.benchmarks == "auto" and has_no_benchmarks(git, base.sha or "", config):
-        return True, (BASE_HAS_NO_BENCHMARKS,)
-    return False, ()
+        return BenchmarkFiles.HEAD, (BENCHMARKS_OF_HEAD,)
+    if has_no_benchmarks(git, base.sha or "", config):
+        return BenchmarkFiles.HEAD, (BASE_HAS_NO_BENCHMARKS,)
+    return BenchmarkFiles.BASE, ()
 
 
 def _nothing_runs(result: Result) -> BaselineError:

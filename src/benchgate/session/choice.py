@@ -102,7 +102,8 @@ def leave_out_unwanted(
     session.leave_out(
         id_
         for id_, tags in found.items()
-        if id_ not in CANARY_IDS | unrun and not choice.wants(id_, tags)
+        if id_ not in CANARY_IDS | unrun
+        and not choice.wants(session.new_versions.get(id_, id_), tags)
     )
     # A suite that ran may have a chosen benchmark, and its title is none of their ids; so may a
     # scenario file.
@@ -221,9 +222,12 @@ def keep_share(shard: Shard, session: Session, aliases: Mapping[str, str]) -> No
     that all shards found the same.
 
     Args:
-        aliases: old id to new id; both ids go to the same shard.
+        aliases: old id to new id; both ids go to the same shard, and so does a new version.
     """
-    found = tuple(dict.fromkeys((*session.ids, *(failure.id for failure in session.unread))))
-    numbers = deal((aliases.get(id_, id_) for id_ in found), shard.count)
-    session.leave_out(id_ for id_ in found if numbers[aliases.get(id_, id_)] != shard.number)
+    every = tuple(dict.fromkeys((*session.ids, *(failure.id for failure in session.unread))))
+    names = {id_: session.new_versions.get(id_, id_) for id_ in every}
+    names = {id_: aliases.get(name, name) for id_, name in names.items()}
+    numbers = deal(dict.fromkeys(names.values()), shard.count)
+    session.leave_out(id_ for id_ in every if numbers[names[id_]] != shard.number)
+    found = tuple(id_ for id_ in every if id_ not in session.new_versions)
     session.shard = replace(shard, dealt=found)

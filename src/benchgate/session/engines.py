@@ -115,6 +115,8 @@ class EngineOptions:
         introspect: ask the targets of scenarios for their versions and settings.
         tell: tells the user what takes time, and what concerns no single benchmark.
         starting: times how long workers take to start.
+        has_canary: whether to make the canary too, if it is wanted.
+        requires_files: whether it is an error if neither side has a file that the head names.
     """
 
     event: Event | None = None
@@ -127,6 +129,8 @@ class EngineOptions:
     introspect: bool = False
     tell: Callable[[str], None] = ignore
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
+    has_canary: bool = True
+    requires_files: bool = True
 
 
 def make_engines(
@@ -163,6 +167,7 @@ def make_engines(
                 aliases=config.aliases,
                 lead=programs.lead,
                 unable=unable,
+                requires_files=options.requires_files,
             )
         )
     if any(commands.values()):
@@ -179,7 +184,7 @@ def make_engines(
     suites = replace(programs, cpu=place.suite_cpu)
     engines += _suite_engines(config, arms, guardian, suites, options)
     engines += _scenario_engines(config, arms, guardian, programs, options)
-    if measure.canary and len(arms) > 1:
+    if measure.canary and options.has_canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
 

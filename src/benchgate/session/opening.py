@@ -16,28 +16,31 @@ from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.run import BenchmarkFiles
 from benchgate.model.timing import Phase
+from benchgate.session.benchmark_sets import SetFinder
 from benchgate.session.building import Builder, note_shared
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.counting import about_cost, choose_counting
 from benchgate.session.engines import EngineOptions, choose_place, config_in, make_engines
+from benchgate.session.recorder import UNTRIED
 from benchgate.session.session import Session
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.measure.engine import Arm
+    from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.ground import Ground
+    from benchgate.measure.laying import Laying
+    from benchgate.measure.python_workers import Described
+    from benchgate.session.benchmark_sets import Attempt, Found, Tables
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.recorder import BaseTrial
-
-UNABLE = "it does not run on the base"
-"""How the note begins on a benchmark of the head that fails on the base."""
 
 
 def open_session(
@@ -50,7 +53,7 @@ def open_session(
     choice: Choice,
     tried: BaseTrial | None = None,
     ground: Ground | None = None,
-    lends: bool = False,
+    files: BenchmarkFiles = BenchmarkFiles.OWN,
     runs_suites: bool = True,
     introspect: bool = False,
 ) -> Session:
@@ -61,7 +64,7 @@ def open_session(
         checkout: the user's tree, which benchmarks must not import from; None if it is an arm.
         tried: what trying the base before the head ran has shown; None to try it here.
         ground: keeps the trees unchanged; None if the user's own tree is measured.
-        lends: whether the base has the head's benchmarks: those that do not run there are new.
+        files: whose benchmarks decide; the ground must be able to lay these.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         introspect: ask the targets of scenarios for their versions and settings.
 
@@ -77,7 +80,9 @@ def open_session(
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
     drawn = _drawn(ready, seed)
     effects.phases.begin(Phase.BUILD)
-    builder = Builder(config, choice, effects, guardian, checkout, lends)
+    if files is BenchmarkFiles.HEAD and tried is None:
+        tried = UNTRIED  # nothing of its own is measured
+    builder = Builder(config, choice, effects, guardian, checkout)
     built = builder.build(drawn, ground, tried)
     tried = built.tried
     effects.phases.begin(Phase.FIND)
@@ -89,7 +94,6 @@ def open_session(
     options = EngineOptions(
         event=counting.event,
         valgrind=counting.valgrind,
-        unable=tried.unable,
         choice=choice,
         runs_suites=runs_suites,
         introspect=introspect,
@@ -98,8 +102,26 @@ def open_session(
         starting=partial(effects.phases.beside, Phase.START_WORKERS),
     )
     environ = clean_environ(effects.environ)
+
+    def make(config: Config, arms: Sequence[Arm], options: EngineOptions) -> list[Engine]:
+        engines = make_engines(config, arms, place, guardian, environ, options=options)
+        for engine in engines:
+            stack.callback(engine.close)
+        return engines
+
     session = Session(
-        make_engines(config, drawn, place, guardian, environ, options=options),
+        _finder(
+            files,
+            ground.laying,
+            ground.lay,
+            config=config,
+            arms=drawn,
+            builder=builder,
+            options=options,
+            make=make,
+        )
+        if ground and ground.laying
+        else make(config, drawn, options),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -110,9 +132,10 @@ def open_session(
         lane_cpus=place.lane_cpus if several else place.lane_cpus[:1],
         tell=effects.progress.message,
         toolchains=built.toolchains,
+        files=files,
     )
     stack.enter_context(closing(session))
-    _discover(session, config, effects, tried, counting.obstacle)
+    _discover(session, config, effects, counting.obstacle)
     note_shared(ground, built.described)
     _keep_chosen(session, config, choice)
     if said := about_cost(counting, session.ids):
@@ -135,9 +158,64 @@ def _drawn(arms: Sequence[Arm], seed: int) -> list[Arm]:
     return random.Random(f"{seed}/arms").sample(arms, len(arms))  # noqa: S311 - repeatable on purpose
 
 
-def _discover(
-    session: Session, config: Config, effects: Effects, tried: BaseTrial, uncounted: str
-) -> None:
+def _finder(
+    files: BenchmarkFiles,
+    laying: Laying,
+    lay: Callable[[BenchmarkFiles], None],
+    *,
+    config: Config,
+    arms: Sequence[Arm],
+    builder: Builder,
+    options: EngineOptions,
+    make: Callable[[Config, Sequence[Arm], EngineOptions], list[Engine]],
+) -> Callable[[], list[Found]]:
+    """Return what finds the benchmarks of two sides.
+
+    Args:
+        files: whose benchmarks decide.
+        laying, lay: see `SetFinder`.
+        make: makes engines, and sees that they are closed.
+    """
+    # What is known about a file is known about its version.
+    described: dict[BenchmarkFiles, dict[tuple[str, ...], Described]]
+    described = {one: {} for one in BenchmarkFiles} | {BenchmarkFiles.BASE: options.described}
+
+    def inside(name: ArmName, tables: Tables) -> str:
+        of = {BenchmarkFiles.BASE: ArmName.BASE, BenchmarkFiles.HEAD: ArmName.HEAD}
+        return config_in(of.get(tables.files, name), config).folder
+
+    def view(tables: Tables) -> tuple[Config, list[Arm]]:
+        base = replace(
+            config.base or config, benchmarks=tuple(tables.base), is_empty=not tables.base
+        )
+        of_tables = replace(
+            config, benchmarks=tuple(tables.head), is_empty=not tables.head, base=base
+        )
+        return of_tables, [replace(arm, inside=inside(arm.name, tables)) for arm in arms]
+
+    def options_for(tables: Tables, options: EngineOptions) -> EngineOptions:
+        return replace(
+            options,
+            described=described[tables.files],
+            has_canary=tables.has_canary,
+            # Where the base's files lie, the head lacks what only its own configuration names.
+            requires_files=tables.files is not BenchmarkFiles.BASE or tables.has_canary,
+        )
+
+    def make_for(tables: Tables, unable: Collection[str]) -> list[Engine]:
+        return make(*view(tables), replace(options_for(tables, options), unable=unable))
+
+    def attempt(name: ArmName, tables: Tables, ids: Collection[str]) -> Attempt:
+        of_tables, among = view(tables)
+        [arm] = (one for one in among if one.name is name)
+        own = options_for(tables, EngineOptions(choice=options.choice))
+        return builder.attempt(arm, of_tables, own, ids)
+
+    finder = SetFinder(laying, lay, make_for, attempt, config.aliases)
+    return finder.find_by_base if files is BenchmarkFiles.BASE else finder.find_by_head
+
+
+def _discover(session: Session, config: Config, effects: Effects, uncounted: str) -> None:
     """Find the benchmarks, and say which runtimes there are and what cannot be measured.
 
     Args:
@@ -148,7 +226,6 @@ def _discover(
         effects.progress.message(line)
     if uncounted:
         note_uncounted(session, config, uncounted)
-    note_unable(session, tried)
 
 
 def _keep_chosen(session: Session, config: Config, choice: Choice) -> None:
@@ -197,15 +274,6 @@ def _readied(arms: Iterable[Arm], config: Config, guardian: Guardian) -> list[Ar
             hint="benchgate measures copies of the tree without ignored files: move the file.",
         )
     return ready
-
-
-def note_unable(session: Session, tried: BaseTrial) -> None:
-    """Note on benchmarks of the head why they do not run on the base, if it was tried."""
-    for definition in session.definitions(ArmName.HEAD):
-        for place, error in tried.unable.items():
-            is_in = definition.id.startswith((f"{place}/", f"{place}["))
-            if is_in or place in {definition.id, definition.suite}:
-                session.note(definition.id, f"{UNABLE}: {error}")
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, VALGRIND
-from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Series, Status, Tier
+from benchgate.model.run import (
+    CHANGED_FILES_ID,
+    BenchmarkFiles,
+    BenchmarkResult,
+    Series,
+    Status,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,13 +47,10 @@ class BaseTrial:
         failed: the error by the base's id of each benchmark that failed then; None if it was not
             tried, so that every failure counts as its own.
         untried: the ids of benchmarks that there was no time for; they fail for their own sake.
-        unable: which of the head's benchmarks do not run on the base, if it was tried with these:
-            the first line of the error by the id of the benchmark, file or function.
         is_same: whether both arms have the same code, so that what fails on one fails on both.
     """
 
     failed: Mapping[str, str] | None = None
-    unable: Mapping[str, str] = field(default_factory=dict)
     untried: frozenset[str] = frozenset()
     is_same: bool = False
 
@@ -118,6 +122,8 @@ class _BenchmarkRecord:
             round_s=self.round_s,
             load=about.load
             and replace(about.load, launches=tuple(self.load), server=dict(self.server)),
+            files=about.files,
+            new_version_of=about.new_version_of,
         )
 
 
@@ -167,12 +173,16 @@ class Recorder:
         Args:
             lane: number of its lane; None if nothing else was measured at the same time.
         """
+        if observation.benchmark not in self._records[observation.arm]:
+            return  # its file defines it here too, but it is not to be measured on this side
         if observation.skipped:
             self._skip(observation)
             return
         if observation.error is not None and self.is_on_all_arms(observation.benchmark):
             definition = self._records[observation.arm][observation.benchmark].definition
-            observation = self._tried.blame(observation, definition.own_id)
+            # Only the base's own benchmarks were tried before the head.
+            if definition.files is not BenchmarkFiles.HEAD:
+                observation = self._tried.blame(observation, definition.own_id)
         record = self._records[observation.arm][observation.benchmark]
         record.notes.update(dict.fromkeys(observation.notes))
         if observation.error is not None:

@@ -92,6 +92,7 @@ class ResultFile:
                 full_rounds=self.session.full_rounds,
                 screen_rounds=self.screen_rounds,
                 until_decided=self.until_decided,
+                files=self.session.files,
             )
             for arm, benchmarks in self.session.results().items()
         }

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,13 @@ from benchgate.measure.engine import (
     DivisibleEngine,
     Division,
     ignore,
-    tasks_of,
 )
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
 from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, TIME
-from benchgate.model.run import CANARY_IDS, before_round
+from benchgate.model.run import CANARY_IDS, BenchmarkFiles, before_round
+from benchgate.session.benchmark_sets import Found, found_by
 from benchgate.session.counting_time import CountingTime
 from benchgate.session.outlook import some_of
 from benchgate.session.recorder import UNTRIED, Recorder
@@ -49,7 +50,7 @@ class Session:
     """Measures rounds of benchmarks, whatever their kind.
 
     Args:
-        engines: in the order in which a round visits them.
+        engines: in the order in which a round visits them; or what finds their benchmarks.
         arms: one or two.
         seed: determines all random choices, together with the number of the round.
         clock: seconds, never going backwards; times how long a benchmark takes.
@@ -61,8 +62,10 @@ class Session:
             one is used in the first round. None: any CPU.
         tell: tells the user why fewer parts are measured at the same time.
         toolchains: for each arm the versions of tools that its configuration asks for.
+        files: whose benchmark files those benchmarks run with that decide.
 
     Attributes:
+        without_own_code: benchmarks that ran no code of their side beside their own.
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
         left_out: benchmarks that the first round had no time for.
@@ -72,7 +75,7 @@ class Session:
 
     def __init__(
         self,
-        engines: Sequence[Engine],
+        engines: Sequence[Engine] | Callable[[], Iterable[Found]],
         arms: Sequence[ArmName],
         seed: int,
         clock: Callable[[], float],
@@ -83,6 +86,7 @@ class Session:
         lane_cpus: Sequence[int | None] = (None,),
         tell: Callable[[str], None] = ignore,
         toolchains: Mapping[ArmName, Mapping[str, str]] = MappingProxyType({}),
+        files: BenchmarkFiles = BenchmarkFiles.OWN,
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
@@ -100,8 +104,12 @@ class Session:
         self.left_out: tuple[str, ...] = ()
         self.full_rounds = 0
         self.shard: Shard | None = None
-        self._engines = engines
-        self._engines_of: dict[str, list[Engine]] = {}
+        self.files = files
+        self.without_own_code: set[str] = set()
+        self._find = engines if callable(engines) else partial(found_by, engines)
+        # By engine, whose files it measures with, and what it calls the benchmarks.
+        self._found: list[Found] = []
+        self._engines_of: dict[str, list[Found]] = {}
         self._clock = clock
         self._ground = ground
         self._lanes = Lanes(lane_cpus, clock)
@@ -117,8 +125,9 @@ class Session:
         Raises:
             UsageError: two kinds of benchmark share an id in one arm.
         """
-        for number, engine in enumerate(self._engines):
-            discovery = engine.discover()
+        for number, one_found in enumerate(self._find()):
+            self._found.append(one_found)
+            discovery = one_found.discovery
             for arm, definitions in discovery.found.items():
                 known = {one.id for one in self._recorder.definitions(arm)}
                 if taken := sorted(known & {one.id for one in definitions}):
@@ -129,12 +138,12 @@ class Session:
             every = [one for of_arm in discovery.found.values() for one in of_arm]
             found = {one.id for one in every}
             for id_ in found:
-                self._engines_of.setdefault(id_, []).append(engine)
+                self._engines_of.setdefault(id_, []).append(one_found)
             # No id of a benchmark, and distinct for suites of one name.
             self.suites |= {one.id: f"suite {number}: {one.suite}" for one in every if one.suite}
             self._recorder.define(discovery)
             self._warnings |= dict.fromkeys(discovery.warnings)
-            if CANARY_IDS.isdisjoint(found):
+            if CANARY_IDS.isdisjoint(found) and one_found.files is self.files:
                 self.timers |= discovery.timers
                 self.runtimes |= discovery.runtimes
                 for arm, versions in discovery.toolchains.items():
@@ -174,6 +183,18 @@ class Session:
     def known_ids(self) -> tuple[str, ...]:
         """Every benchmark that was found in any arm, chosen or not, under all of its names."""
         return self._recorder.found()
+
+    @property
+    def new_versions(self) -> Mapping[str, str]:
+        """The benchmarks that are only shown, beside the base's version that decides, by id."""
+        every = (one for arm in self.arms for one in self.definitions(arm))
+        return {one.id: one.new_version_of for one in every if one.new_version_of}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The benchmarks of both arms that decide nothing: not the deciding side's files ran."""
+        others = (id_ for id_ in self.ids if self._files_of(id_) is not self.files)
+        return tuple(id_ for id_ in others if self.is_on_all_arms(id_))
 
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""
@@ -222,12 +243,14 @@ class Session:
             on_measured(id_)
 
         begin, ended = _of_users(_unless(is_over, starting)), _of_users(end)
-        if not self._has_measured and self._sharing.lanes > 1:
-            self._learn_to_share(order, rng, round_index, begin, ended)
-        else:
-            if round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
-                self._sharing.look(self._recorder.times())
-            self._measure(order, rng, round_index, begin, ended)
+        learns = not self._has_measured and self._sharing.lanes > 1
+        if not learns and round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
+            self._sharing.look(self._recorder.times())
+        measure = self._learn_to_share if learns else self._measure
+        for files in self._sets_in(order):
+            self._lay(files)
+            of_files = [id_ for id_ in order if self._files_of(id_) is files]
+            measure(of_files, rng, round_index, begin, ended)
         self._has_measured = True
         if round_index == 0:
             left = set(ids) - measured
@@ -261,8 +284,9 @@ class Session:
         if self._ground:
             written = written_between(before, self._ground.state())
             self._sharing.trees_were_written(self._ground.names(written))
+        engines = (one.engine for one in self._found)
         peak_bytes = max(
-            (one.peak_bytes for one in self._engines if isinstance(one, DivisibleEngine)), default=0
+            (one.peak_bytes for one in engines if isinstance(one, DivisibleEngine)), default=0
         )
         self._sharing.memory_was_used(peak_bytes, free_memory_bytes())
         canaries = [id_ for id_ in order if id_ in CANARY_IDS]
@@ -286,6 +310,8 @@ class Session:
             for one in found:
                 id_ = one.observation.benchmark
                 self._recorder.add(one.observation, round_index, one.lane)
+                if not one.observation.runs_own_code:
+                    self.without_own_code.add(id_)
                 if id_ in measured:
                     continue
                 unit = self.unit_of(id_)
@@ -301,19 +327,23 @@ class Session:
         alive = frozenset(self._recorder.ids())
         left: dict[str, None] = {}
         refused = set(self.counting.refused)
-        for engine in self._engines:
+        for finding in self._found:
+            engine = finding.engine
             if not isinstance(engine, CountingEngine):
                 continue
-            own = [id_ for id_ in ids if engine in self._engines_of[id_] and id_ in alive]
-            due = engine.due_for_counting(
-                id_ for id_ in own if self._recorder.rounds_counted(id_) < LEAST_COUNTED_ROUNDS
-            )
+            own = [id_ for id_ in ids if finding in self._engines_of[id_] and id_ in alive]
+            few = [id_ for id_ in own if self._recorder.rounds_counted(id_) < LEAST_COUNTED_ROUNDS]
+            due = finding.public(engine.due_for_counting(finding.own(few)))
             self.counting.refuse_slow({id_: self._recorder.sample_cpu_s(id_) for id_ in due})
             due = [id_ for id_ in due if id_ not in self.counting.refused]
             left |= dict.fromkeys(due)
             began_s = self._clock()
-            with closing(engine.count_round(due, round_index, starting)) as found:
-                while not self.counting.is_over and (observations := next(found, None)):
+            if due:
+                self._lay(finding.files)
+            counting = engine.count_round(finding.own(due), round_index, finding.told(starting))
+            with closing(counting) as found:
+                while not self.counting.is_over and (counted_now := next(found, None)):
+                    observations = [finding.named(one) for one in counted_now]
                     for one in observations:
                         self._recorder.add(one, round_index)
                     id_, now_s = observations[0].benchmark, self._clock()
@@ -334,14 +364,14 @@ class Session:
             shared = (id_ for id_ in order if id_ not in self._sharing.alone)
             division = Division(sum(map(self._cost_s, shared)) / lanes, self.costs_s)
         tasks: list[Task] = []
-        for engine in self._engines:
-            own = [id_ for id_ in order if engine in self._engines_of[id_]]
+        for found in self._found:
+            own = [id_ for id_ in order if found in self._engines_of[id_]]
             beside = [id_ for id_ in own if id_ not in self._sharing.alone]
             alone = [id_ for id_ in own if id_ in self._sharing.alone]
             if beside:
-                tasks += tasks_of(engine, beside, rng, round_index, division)
+                tasks += found.tasks(beside, rng, round_index, division)
             if alone:
-                rest = tasks_of(engine, alone, rng, round_index, Division())
+                rest = found.tasks(alone, rng, round_index, Division())
                 tasks += [replace(task, halt=None) for task in rest]
         if lanes > 1:  # what takes longest begins first, so that the lanes end together
             tasks.sort(key=lambda task: -sum(map(self._cost_s, task.ids)))
@@ -404,8 +434,20 @@ class Session:
 
     def close(self) -> None:
         """End every process of every engine."""
-        for engine in self._engines:
-            engine.close()
+        for found in self._found:
+            found.engine.close()
+
+    def _files_of(self, id_: str) -> BenchmarkFiles:
+        return self._engines_of[id_][0].files
+
+    def _sets_in(self, ids: Iterable[str]) -> list[BenchmarkFiles]:
+        """Whose files some benchmarks need; those of the benchmarks that decide come first."""
+        needed = {self._files_of(id_) for id_ in ids}
+        return sorted(needed, key=lambda files: (files is not self.files, files))
+
+    def _lay(self, files: BenchmarkFiles) -> None:
+        if self._ground:
+            self._ground.lay(files)
 
 
 def _of_users(tell: Callable[[str], None]) -> Callable[[str], None]:

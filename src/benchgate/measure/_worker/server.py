@@ -222,7 +222,7 @@ class Server:
         found = surroundings()
         reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
         reply.update(self.origins.look())
-        if reply["shared"] and not reply["has_own"]:
+        if not reply["has_own"]:
             reply["had_children"] = had_children(self.children)
         self.reply(reply)
 

@@ -1,4 +1,4 @@
-"""The head's benchmarks on the base's tree, in real folders."""
+"""The benchmark files of one side over the tree of the other, in real folders."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import loads
-from benchgate.errors import BaselineError
+from benchgate.errors import UsageError
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.lending import lend
+from benchgate.measure.laying import LaidTree, Tree, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,19 +33,27 @@ def content(arm: Arm) -> dict[str, str]:
     return {path.relative_to(arm.root).as_posix(): path.read_text() for path in files}
 
 
+def over(given: Arm, onto: Arm, config: str, store: Path) -> LaidTree:
+    benchmarks = loads(config, "benchgate.toml").benchmarks
+    return LaidTree(onto.root, given.root, plan(Tree(given), Tree(onto), benchmarks), store)
+
+
 def lent(
     tmp_path: Path, head: Mapping[str, str], base: Mapping[str, str], config: str = PYTHON
 ) -> dict[str, str]:
-    """Lend the benchmarks of one tree to another; return what the other then has."""
+    """Lay the benchmarks of the head over the base; return what the base then has."""
     arms = tree(tmp_path / "head", head), tree(tmp_path / "base", base)
-    lend(*arms, loads(config, "benchgate.toml").benchmarks)
+    laid = over(*arms, config, tmp_path / "store")
+    laid.lay(laid=True)
     assert content(arms[0]) == head
-    return content(arms[1])
+    found = content(arms[1])
+    laid.lay(laid=False)
+    assert content(arms[1]) == base
+    return found
 
 
-@pytest.mark.parametrize("config", [PYTHON, ""])
 def test_the_whole_folder_of_benchmarks_replaces_that_of_the_base(
-    tmp_path: Path, config: str
+    tmp_path: Path,
 ) -> None:
     head = {
         "src/toy/__init__.py": "new",
@@ -60,7 +68,7 @@ def test_the_whole_folder_of_benchmarks_replaces_that_of_the_base(
         "benchmarks/old_helper.py": "old",
     }
     expected = {**head, "src/toy/__init__.py": "old"}
-    assert lent(tmp_path, head, base, config) == expected
+    assert lent(tmp_path, head, base) == expected
 
 
 def test_beside_code_of_the_project_only_the_benchmark_files_are_replaced(tmp_path: Path) -> None:
@@ -68,7 +76,6 @@ def test_beside_code_of_the_project_only_the_benchmark_files_are_replaced(tmp_pa
     base = {"toy/__init__.py": "old", "toy/core.py": "old", "toy/bench_b.py": "old"}
     expected = {"toy/__init__.py": "old", "toy/core.py": "old", "toy/bench_a.py": "new"}
     assert lent(tmp_path, head, base, PYTHON.replace("benchmarks", "toy")) == expected
-    assert lent(tmp_path / "searched", head, base, "") == expected
 
 
 def test_data_files_are_lent_unless_they_are_code_of_the_project(tmp_path: Path) -> None:
@@ -111,7 +118,7 @@ def test_the_script_of_a_command_is_lent_if_its_data_names_it(tmp_path: Path) ->
 @pytest.mark.parametrize("own", ["src/toy/__init__.py", "toy/__init__.py", "src/toy.py"])
 def test_a_helper_must_not_hide_the_base(tmp_path: Path, place: str, own: str) -> None:
     head = {"benchmarks/bench_a.py": "", f"benchmarks/{place}": ""}
-    with pytest.raises(BaselineError, match="has the name of the base's own module toy") as raised:
+    with pytest.raises(UsageError, match="has the name of a module of the base, toy") as raised:
         lent(tmp_path, head, {own: ""})
     assert raised.value.hint.startswith("Rename benchmarks/toy")
 
@@ -134,7 +141,7 @@ def test_nothing_outside_of_the_tree_is_touched(tmp_path: Path) -> None:
         (base.root / name).symlink_to(outside)
     files = {"benchmarks/bench_a.py": "new", "fixtures/x.txt": "new"}
     head = tree(tmp_path / "head", files)
-    lend(head, base, loads(f'{PYTHON}data = ["fixtures/*"]\n', "benchgate.toml").benchmarks)
+    over(head, base, f'{PYTHON}data = ["fixtures/*"]\n', tmp_path / "store").lay(laid=True)
     kept = {path.name: path.read_text() for path in outside.iterdir()}
     assert kept == {"bench_own.py": "mine", "x.txt": "mine"}
 

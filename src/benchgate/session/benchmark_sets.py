@@ -1,0 +1,325 @@
+"""Finds the benchmarks of both sides, and decides with whose files each of them is measured.
+
+The base's version of a benchmark decides. What only the head has is measured with the head's
+files, and so is, beside it, the head's version of a benchmark that the head edits. A benchmark
+whose base version does not run on the head is measured with each side's own files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from benchgate.gate.evidence import files_of
+from benchgate.measure.engine import ArmName, Discovery, tasks_of
+from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from benchgate.config import Benchmark
+    from benchgate.measure.engine import (
+        Definition,
+        DiscoveryFailure,
+        Division,
+        Engine,
+        Observation,
+        Task,
+    )
+    from benchgate.measure.laying import Laying
+
+EDITED: Final = "the pull request edits this benchmark; its new version counts after the merge"
+"""The note on a benchmark whose head version differs from the base's, which decides."""
+
+TOGETHER: Final = "benchmark changed together with the code"
+"""How the note begins on a benchmark that each side runs in its own version."""
+
+UNABLE: Final = "it does not run on the base"
+"""How the note begins on a benchmark of the head that fails on the base."""
+
+_VACUOUS = (
+    "both versions run no code of the project beside the benchmark's own files; move what it "
+    "measures to a module of its own"
+)
+_OTHER_ID = "the base's version does not define it there"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What an engine found.
+
+    Attributes:
+        files: whose benchmark files lie in the trees when it measures.
+        discovery: under the names that the result gives the benchmarks.
+        names: by such a name, what the engine calls the benchmark, if that differs.
+    """
+
+    engine: Engine
+    discovery: Discovery
+    files: BenchmarkFiles = BenchmarkFiles.OWN
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def own(self, ids: Iterable[str]) -> list[str]:
+        """What the engine calls some benchmarks."""
+        return [self.names.get(id_, id_) for id_ in ids]
+
+    def public(self, own: Iterable[str]) -> list[str]:
+        """What the result calls benchmarks of the engine."""
+        names = {name: id_ for id_, name in self.names.items()}
+        return [names.get(name, name) for name in own]
+
+    def named(self, observation: Observation) -> Observation:
+        """An observation of the engine, under the result's name of the benchmark."""
+        [id_] = self.public([observation.benchmark])
+        return observation if id_ == observation.benchmark else replace(observation, benchmark=id_)
+
+    def told(self, starting: Callable[[str], None]) -> Callable[[str], None]:
+        """What the engine is to call in place of a function that wants the result's names."""
+        return lambda name: starting(self.public([name])[0])
+
+    def tasks(
+        self, ids: Sequence[str], rng: random.Random, round_index: int, division: Division
+    ) -> list[Task]:
+        """Divide a round of the engine, with the result's names; see `engine.tasks_of`."""
+        if not self.names:
+            return list(tasks_of(self.engine, ids, rng, round_index, division))
+        costs_s = {self.names.get(id_, id_): cost_s for id_, cost_s in division.costs_s.items()}
+        own = replace(division, costs_s=costs_s)
+        tasks = tasks_of(self.engine, self.own(ids), rng, round_index, own)
+        return [
+            replace(task, ids=tuple(self.public(task.ids)), run=partial(self._run, task))
+            for task in tasks
+        ]
+
+    def _run(
+        self, task: Task, cpu: int | None, starting: Callable[[str], None]
+    ) -> Iterator[Observation]:
+        yield from map(self.named, task.run(cpu, self.told(starting)))
+
+
+def found_by(
+    engines: Iterable[Engine], files: BenchmarkFiles = BenchmarkFiles.OWN
+) -> Iterator[Found]:
+    """Let each engine find its benchmarks."""
+    return (Found(engine, engine.discover(), files) for engine in engines)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables [[benchmark]] that engines are made for, and whose files they run with."""
+
+    files: BenchmarkFiles
+    base: Sequence[Benchmark]
+    head: Sequence[Benchmark]
+    has_canary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What running benchmarks once on one side has shown.
+
+    Attributes:
+        errors: the first line of the error by id, of those that fail.
+        without_own_code: those that ran no code of the side beside their own files.
+    """
+
+    errors: Mapping[str, str]
+    without_own_code: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SetFinder:
+    """Finds the benchmarks of two sides.
+
+    Attributes:
+        laying: what differs between the sides' benchmarks.
+        lay: lays the files of one side over both trees, or each side's own.
+        make: makes engines for tables, without the base's benchmarks of the given ids.
+        attempt: tries the benchmarks of the given ids on one side.
+        aliases: old id to new id.
+    """
+
+    laying: Laying
+    lay: Callable[[BenchmarkFiles], None]
+    make: Callable[[Tables, Collection[str]], Sequence[Engine]]
+    attempt: Callable[[ArmName, Tables, Collection[str]], Attempt]
+    aliases: Mapping[str, str]
+
+    def find_by_head(self) -> list[Found]:
+        """Find the head's benchmarks, and which of them run on the base."""
+        every = (*self.laying.common, *self.laying.of_head)
+        tables = Tables(BenchmarkFiles.HEAD, every, every, has_canary=True)
+        found = self._discover(tables)
+        found, unable = self._able(tables, found, _definitions(found, ArmName.HEAD))
+        return [_kept(one, notes=unable, failures_of=[ArmName.HEAD]) for one in found]
+
+    def find_by_base(self) -> list[Found]:
+        """Find the base's benchmarks, what only the head has, and what the head edits."""
+        laying = self.laying
+        common = Tables(BenchmarkFiles.BASE, laying.common, laying.common, has_canary=True)
+        found = [_kept(one, failures_of=list(ArmName)) for one in self._discover(common)]
+        if not (laying.of_base or laying.of_head):
+            return found
+        of_base = Tables(BenchmarkFiles.BASE, laying.of_base, laying.of_base)
+        of_head = Tables(BenchmarkFiles.HEAD, laying.of_head, laying.of_head)
+        by_base, by_head = self._discover(of_base), self._discover(of_head)
+        base, on_head = (_definitions(by_base, arm) for arm in (ArmName.BASE, ArmName.HEAD))
+        head = _definitions(by_head, ArmName.HEAD)
+        new_ids = {old: new for new, old in renamed(base, head, self.aliases).items()}
+        ids = {old: new_ids.get(old, old) for old in base}
+        fresh = head.keys() - ids.values()
+        edited = {
+            new
+            for old, new in ids.items()
+            if old in on_head and new in head and head[new].workload != base[old].workload
+        }
+        by_head, unable = self._able(of_head, by_head, fresh | edited)
+        together = self._changed_together(of_base, by_base, ids, head, edited)
+        unread = _failures(by_head, ArmName.HEAD)
+
+        def by_base_as(one: Definition, arm: ArmName) -> str:
+            new = ids.get(one.id, "")
+            is_deleted = new not in head and not _covering(unread, new)
+            return "" if new in together or (arm is ArmName.HEAD and is_deleted) else new
+
+        def by_head_as(one: Definition, _arm: ArmName) -> str:
+            if one.id in fresh:
+                return one.id
+            return one.id + NEW_VERSION if one.id in edited - together.keys() else ""
+
+        notes = dict.fromkeys(edited, EDITED)
+        found += [
+            _kept(one, by_base_as, notes=notes, failures_of=[ArmName.BASE]) for one in by_base
+        ]
+        found += [
+            _kept(one, by_head_as, notes=unable, failures_of=[ArmName.HEAD]) for one in by_head
+        ]
+        if together:
+            own = self._discover(Tables(BenchmarkFiles.OWN, laying.of_base, laying.of_head))
+            found += [
+                _kept(one, lambda each, _: each.id if each.id in together else "", notes=together)
+                for one in own
+            ]
+        return found
+
+    def _discover(self, tables: Tables, unable: Collection[str] = ()) -> list[Found]:
+        self.lay(tables.files)
+        return list(found_by(self.make(tables, unable), tables.files))
+
+    def _able(
+        self, tables: Tables, found: list[Found], ids: Collection[str]
+    ) -> tuple[list[Found], Mapping[str, str]]:
+        """Leave benchmarks of the head out of the base if they do not run there.
+
+        Args:
+            ids: those that are to run there.
+
+        Returns:
+            The rest, and by id a note on each that is left out.
+        """
+        on_base = _definitions(found, ArmName.BASE)
+        unread = _failures(found, ArmName.BASE)
+        why = {id_: one.error for id_ in ids if (one := _covering(unread, id_))}
+        self.lay(tables.files)
+        tried = self.attempt(ArmName.BASE, tables, on_base.keys() & ids)
+        if tried.errors:
+            found = self._discover(tables, tried.errors.keys())
+        errors = {**why, **tried.errors}
+        return found, {id_: f"{UNABLE}: {first_line(error)}" for id_, error in errors.items()}
+
+    def _changed_together(
+        self,
+        tables: Tables,
+        by_base: Sequence[Found],
+        ids: Mapping[str, str],
+        head: Mapping[str, Definition],
+        edited: Collection[str],
+    ) -> dict[str, str]:
+        """Find what each side must run in its own version; return by id a note that says why."""
+        on_head = _definitions(by_base, ArmName.HEAD)
+        unread = _failures(by_base, ArmName.HEAD)
+        self.lay(tables.files)
+        tried = self.attempt(
+            ArmName.HEAD, tables, [old for old, new in ids.items() if new in edited]
+        )
+        found = {}
+        for old, new in ids.items():
+            failure = _covering(unread, old)
+            if new not in head or (failure and failure.of_all):
+                continue
+            error = tried.errors.get(old)
+            if old not in on_head:
+                error = failure.error if failure else _OTHER_ID
+            if error is not None:
+                why = f"the base's version does not run on the head ({first_line(error)})"
+                found[new] = f"{TOGETHER}: {why}"
+            elif old in tried.without_own_code:
+                found[new] = f"{TOGETHER}: {_VACUOUS}"
+        return found
+
+
+def first_line(error: str) -> str:
+    """The first line of an error, which says what happened."""
+    return error.partition("\n")[0]
+
+
+def _definitions(found: Iterable[Found], arm: ArmName) -> dict[str, Definition]:
+    return {one.id: one for each in found for one in each.discovery.found.get(arm, ())}
+
+
+def _failures(found: Iterable[Found], arm: ArmName) -> list[DiscoveryFailure]:
+    return [one for each in found for one in each.discovery.failures if one.arm is arm]
+
+
+def _covering(failures: Iterable[DiscoveryFailure], id_: str) -> DiscoveryFailure | None:
+    """The failure that stands for the file or function of a benchmark, if there is one."""
+    places = {id_, *files_of(id_)}
+    return next((one for one in failures if one.id in places), None)
+
+
+def _kept(
+    found: Found,
+    name_of: Callable[[Definition, ArmName], str] = lambda one, _: one.id,
+    *,
+    notes: Mapping[str, str] = MappingProxyType({}),
+    failures_of: Collection[ArmName] = (),
+) -> Found:
+    """Keep a part of what an engine found, under other names.
+
+    Args:
+        name_of: the name of a benchmark in the result; "" to leave it out.
+        notes: by the id in the head.
+        failures_of: the sides whose failures count; a side's own files tell those of the other.
+    """
+    names: dict[str, str] = {}
+    kept: dict[ArmName, tuple[Definition, ...]] = {}
+    for arm, definitions in found.discovery.found.items():
+        named = [(name, one) for one in definitions if (name := name_of(one, arm))]
+        names |= {name: one.id for name, one in named if name != one.id}
+        kept[arm] = tuple(_as(one, name, arm, found.files, notes) for name, one in named)
+    failures = tuple(
+        one
+        for one in found.discovery.failures
+        if one.arm in failures_of or (one.of_all and failures_of)
+    )
+    discovery = replace(found.discovery, found=kept, failures=failures)
+    return replace(found, discovery=discovery, names=names)
+
+
+def _as(
+    one: Definition, name: str, arm: ArmName, files: BenchmarkFiles, notes: Mapping[str, str]
+) -> Definition:
+    version_of = name.removesuffix(NEW_VERSION) if files is BenchmarkFiles.HEAD else name
+    new = notes.get(version_of) if arm is ArmName.HEAD else None
+    is_renamed = arm is ArmName.BASE and name != one.id and version_of == name
+    return replace(
+        one,
+        id=name,
+        notes=(new, *one.notes) if new else one.notes,
+        renamed_from=one.id if is_renamed else one.renamed_from,
+        files=files,
+        new_version_of=version_of if version_of != name else None,
+    )
