@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -139,3 +140,159 @@ def test_the_version_of_the_base_decides_about_a_benchmark_that_is_edited(
     row = next(row for row in verdict_of(done)["rows"] if row["benchmark"] == "toy/work")
     assert row["outcome"] == "regressed"
     assert EDITED in row["notes"]
+
+
+def test_commands_and_builds_run_in_each_arm(benchgate: Program, toy: Project) -> None:
+    toy.configure(
+        '[build]\ncommand = "cp version {env}"\nshell = true\n',
+        benchmarks='[[benchmark]]\nname = "cli"\nshell = true\n'
+        'command = "sleep $(cat {env}); cat {env} version"\n',
+    )
+    toy.write({"version": "0.01"})
+    toy.commit()
+    toy.write({"version": "0.1"})
+    done = benchgate(toy.root, "check", "--json", "-", *ROUNDS)
+    done.check(3, "building the base", "building the head")
+    (row,) = verdict_of(done)["rows"]
+    assert (row["benchmark"], row["outcome"], row["tier"]) == ("cli", "regressed", "interleaved")
+    assert row["base"] >= 0.01
+    assert row["head_median"] >= 0.1
+
+
+def test_the_classical_rule_decides_where_it_is_asked_to(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--json", "-", "--rule", "classical", *ROUNDS)
+    done.check(3)
+    verdict = verdict_of(done)
+    assert verdict["settings"]["rule"] == "classical"
+    assert verdict["rows"][0]["classical"]["result"] == "slower"
+
+
+def test_a_budget_that_ends_early_names_what_is_open(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--json", "-", "--budget", "100ms")
+    done.check(4)
+    assert any(
+        "the budget of 0.1 s ended before 1 benchmark could be decided: toy/work" in w
+        for w in verdict_of(done)["warnings"]
+    )
+
+
+def test_choosing_by_glob_and_tag(benchgate: Program, toy: Project) -> None:
+    rule = '[[rule]]\nbenchmark = "cli/verison"\nmargin = "5%"\n'
+    toy.configure("", benchmarks=TWO_KINDS + rule)
+    toy.commit()
+    for options in (("--filter", "cli/*"), ("--tag", "programs")):
+        done = benchgate(toy.root, "check", "--json", "-", *options, *ONE_ROUND)
+        verdict = verdict_of(done)
+        assert {row["benchmark"] for row in verdict["rows"]} == {"cli/version"}
+        assert any("did you mean 'cli/version'" in warning for warning in verdict["warnings"])
+
+
+def test_a_choice_that_matches_nothing(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--filter", "toy/wrok")
+    done.check(2, "no benchmark matches --filter toy/wrok", "did you mean 'toy/work'?")
+    done = benchgate(toy.root, "check", "--tag", "fast")
+    done.check(2, "no benchmark matches --tag fast", "hint:")
+
+
+def test_a_seed_repeats_the_choices(benchgate: Program, toy: Project) -> None:
+    toy.write({"benchmarks/bench_other.py": "def bench_it():\n    sum(range(500))\n"})
+    toy.configure("", benchmarks=TWO_KINDS)
+    toy.commit()
+    orders = []
+    for name in ("a.json", "b.json"):
+        path = toy.root.parent / name
+        done = benchgate(toy.root, "check", "--seed", "7", "--rounds", "3", "--output", path)
+        assert done.code in {0, 4}
+        result = json.loads(path.read_text())
+        orders.append(
+            [
+                benchmark["series"][0]["launches"]["order"]
+                for benchmark in result["head"]["benchmarks"]
+            ]
+        )
+        assert result["head"]["seed"] == 7
+    assert orders[0] == orders[1]
+
+
+def test_terminal_output_is_plain_in_a_pipe(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    benchgate.variables["NO_COLOR"] = "1"
+    done = benchgate(toy.root, "check", *ROUNDS)
+    done.check(3)
+    assert done.out.startswith("fail: ")
+    assert "\x1b" not in done.out + done.err
+    assert all(line == line.rstrip() for line in done.out.splitlines())
+
+
+def test_quiet_says_nothing_but_the_verdict(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "-q", *ONE_ROUND)
+    done.check(4)
+    assert done.err == ""
+    assert "no verdict" in done.out
+
+
+def test_two_runs_compared(benchgate: Program, toy: Project) -> None:
+    benchgate(toy.root, "run", "--rounds", "8", "--output", "../before.json").check(0)
+    toy.slow_down()
+    benchgate(toy.root, "run", "--rounds", "8", "--output", "../after.json.gz").check(0)
+    done = benchgate(toy.root, "compare", "../before.json", "../after.json.gz", "--json", "-")
+    verdict = verdict_of(done)
+    (row,) = verdict["rows"]
+    assert (row["outcome"], row["tier"], row["test"]) == ("regressed", "stored", "mann-whitney")
+    assert verdict["decision"] == "no verdict"  # alone it fails nothing
+    assert done.code == 0
+
+
+def test_run_outside_of_a_repository(benchgate: Program, toy: Project) -> None:
+    folder = toy.root.parent / "plain"
+    (toy.root / "src").rename(folder.with_name("moved"))
+    folder.mkdir()
+    folder.with_name("moved").rename(folder / "src")
+    (toy.root / "benchmarks").rename(folder / "benchmarks")
+    (toy.root / "benchgate.toml").rename(folder / "benchgate.toml")
+    done = benchgate(folder, "run", *ONE_ROUND, "--output", "result.json")
+    done.check(0)
+    assert "toy/work" in done.out
+    assert json.loads((folder / "result.json").read_text())["head"]["source"]["sha"] is None
+
+
+def test_a_failed_benchmark_of_a_run(benchgate: Program, toy: Project) -> None:
+    toy.write({"src/toy/__init__.py": "def work():\n    raise RuntimeError('stop')\n"})
+    done = benchgate(toy.root, "run", *ONE_ROUND)
+    done.check(5)
+    assert "RuntimeError: stop" in done.out
+
+
+def test_one_result_with_one_arm_cannot_be_compared(benchgate: Program, toy: Project) -> None:
+    benchgate(toy.root, "run", *ONE_ROUND, "--output", "../one.json").check(0)
+    benchgate(toy.root, "compare", "../one.json").check(2, "holds only one side", "hint:")
+
+
+def test_a_self_check_tells_what_can_be_seen(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "doctor", "--self-check", "--rounds", "12")
+    assert "Traceback" not in done.err
+    assert done.code in {0, 4}, done.out  # 4 where the canary doubts it; 3 would be a false alarm
+    for fact in ("timer", "pinning", "counters", "noise", "can see"):
+        assert fact in done.out
+    assert "self-check: 12 rounds of the working tree against itself" in done.err
+    assert "round 12 of about 12 (measure)" in done.err
+    assert "This machine " in done.out
+    assert re.search(r"^toy/work +[\d.]+ % +[\d.]+ %", done.out, re.MULTILINE)
+    alarms = r"^false alarms +(\d+) of (\d+) builds of unchanged code"
+    builds = re.search(alarms, done.out, re.MULTILINE)
+    assert builds
+    assert int(builds[1]) <= int(builds[2])
+    assert re.search(r"^found +\d+ of \d+ slowdowns", done.out, re.MULTILINE)
+
+
+def test_a_self_check_of_what_fails(benchgate: Program, toy: Project) -> None:
+    toy.write({"src/toy/__init__.py": "def work():\n    raise RuntimeError('stop')\n"})
+    done = benchgate(toy.root, "doctor", "--self-check", "--rounds", "10", "-q")
+    done.check(5)
+    assert "Nothing can be said about this machine" in done.out
+    assert "toy/work failed: RuntimeError: stop" in done.out
