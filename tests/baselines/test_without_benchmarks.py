@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.without_benchmarks import has_no_benchmarks, with_lent
+from benchgate.baselines.without_benchmarks import has_no_benchmarks, with_benchmarks_of_head
 from benchgate.config import loads
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def test_a_submodule_may_hold_benchmarks(
 
 def test_the_base_keeps_its_own_build() -> None:
     head, base = loads(PYTHON, "head.toml"), loads(BUILD, "base.toml")
-    lent = with_lent(replace(head, base=base)).base
+    lent = with_benchmarks_of_head(replace(head, base=base)).base
     assert lent
     assert (lent.build, lent.benchmarks) == (base.build, head.benchmarks)
-    assert with_lent(replace(head, base=replace(base, is_empty=True))).base is None
+    assert with_benchmarks_of_head(replace(head, base=replace(base, is_empty=True))).base is None

@@ -68,17 +68,6 @@ def test_what_decides_open_rows_is_a_command(rows: list[Row], expected: str) -> 
     assert next_steps(verdict_of(rows), {"a[n=1]": 2.0}, 10) == (expected,)
 
 
-def test_benchmarks_that_did_other_work_can_be_measured_with_those_of_the_head() -> None:
-    together = Row("d", Outcome.INCOMPARABLE, changed_together=True)
-    rows = [Row("a", Outcome.INCOMPARABLE), Row("b", Outcome.INCOMPARABLE), row("c", 7), together]
-    first, second = next_steps(verdict_of(rows), {}, 8)
-    assert first == (
-        "2 benchmarks did different work on base and head; to give them the same work on both, "
-        "use the head's benchmarks: benchgate check --benchmarks head"
-    )
-    assert second.startswith("1 undecided benchmark needs more rounds")
-
-
 def test_a_first_run_says_that_the_benchmarks_must_be_committed() -> None:
     first = verdict_of([Row("a", Outcome.NEW)], Reason.FIRST_RUN)
     assert next_steps(first, {}, 10) == (

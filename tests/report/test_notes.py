@@ -32,7 +32,7 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
         (Row("a", Outcome.NEW), "not in the base, so there is nothing to compare with"),
         (
             Row("a", Outcome.NEW, base=1.0, head=2.0, ratio=2.0),
-            "only the head has it, so both sides ran the head's files: its change fails no build",
+            "only the head has this benchmark; it ran on both sides, and its change fails no build",
         ),
         (Row("a", Outcome.INCOMPARABLE), "base and head did different work"),
         (Row("a", Outcome.INCOMPARABLE, notes=("other CPU",)), "other CPU"),

@@ -29,10 +29,9 @@ BENCHMARKS_OF_HEAD: Final = (
 )
 """The warning if somebody asked for the head's benchmarks."""
 
-
 OWN_BENCHMARKS: Final = (
-    "each side was measured with its own benchmarks (--benchmarks own): where they differ, nothing "
-    "is compared"
+    "each side was measured with its own benchmarks (--benchmarks own): those that differ are not "
+    "compared"
 )
 """The warning if somebody asked for each side's own benchmarks."""
 
@@ -57,7 +56,7 @@ def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
     return not is_made and not _may_hold_files(git, sha, own)
 
 
-def with_lent(config: Config) -> Config:
+def with_benchmarks_of_head(config: Config) -> Config:
     """Measure the head's benchmarks in the base too; what builds the base stays as it is."""
     if config.base is None or config.base.is_empty:
         return replace(config, base=None)

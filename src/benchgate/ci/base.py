@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.without_benchmarks import has_no_benchmarks, with_lent
+from benchgate.baselines.without_benchmarks import has_no_benchmarks, with_benchmarks_of_head
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.branches import ensure_commit
 from benchgate.github.artifacts import ArtifactKind
@@ -143,7 +143,7 @@ def _with_benchmarks(
     """Measure both sides with the head's benchmarks if the base has none of its own."""
     if not has_no_benchmarks(git, base.sha or "", config):
         return ComparisonBase(base, "", config, warnings)
-    return ComparisonBase(base, "", with_lent(config), warnings, BenchmarkFiles.HEAD)
+    return ComparisonBase(base, "", with_benchmarks_of_head(config), warnings, BenchmarkFiles.HEAD)
 
 
 def _base(plan: EventPlan, job: Job) -> Source | NoBase:

@@ -63,8 +63,8 @@ _ALSO_OF_RUN = frozenset(
         "--benchmarks",
         type=click.Choice(["auto", "own", "head"]),
         default="auto",
-        help="Benchmarks to measure the base with: its own, or those of the head; auto (default): "
-        "those of the head if it has none.",
+        help="Whose benchmarks run: on both sides those of the head, or on each side its own; auto "
+        "(default): on both sides those of the base, or those of the head if the base has none.",
     ),
     click.option(
         "--run",
@@ -179,7 +179,7 @@ def command(
         effects.progress.told,
         partial(_figures_of, result, config.aliases),
     )
-    for step in _next_steps(verdict, result, config, lends=benchmarks == "head"):
+    for step in _next_steps(verdict, result, config):
         effects.progress.hint(step)
     if timing:
         render_timing(effects.phases.taken(), console(stderr=True))
@@ -217,13 +217,13 @@ def _figures_of(
     return figures_of(result, aliases=aliases)
 
 
-def _next_steps(verdict: Verdict, result: Result, config: Config, *, lends: bool) -> Iterable[str]:
+def _next_steps(verdict: Verdict, result: Result, config: Config) -> Iterable[str]:
     """Say which command decides what is open; nothing if no base was measured."""
     if result.base is None:
         return ()
     rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
     least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
-    return next_steps(verdict, rounds_s, least, lends=lends)
+    return next_steps(verdict, rounds_s, least)
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

@@ -8,7 +8,7 @@ from benchgate.tables.fields import Table
 
 DATA_HELP: Final = (
     "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."
-    " If they differ, base and head did different work."
+    " Both sides read those of the base."
 )
 TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
 TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
@@ -17,8 +17,8 @@ TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
 class BenchmarkTable(Table):
     """What the kinds of [[benchmark]] have in common.
 
-    Other work cannot be compared with the base's, and under another name a benchmark is missing.
-    So the keys that determine the work and the name are neutral.
+    Until a change is merged, both sides do the work that the base's table names, and under another
+    name a benchmark is missing. So the keys that determine the work and the name are neutral.
 
     Attributes:
         KIND: the key that tells its tables from others.

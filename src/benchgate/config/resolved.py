@@ -48,13 +48,13 @@ DECIDED_BY: Mapping[str, Side] = {
     "baseline": Side.BASE,
     # Except for what makes the measurement more careful: see `precedence.policy_from`.
     "measure": Side.BASE,
-    # Each commit is built and measured by its own configuration. So what the base gates is measured
-    # in the base, whatever the head leaves out.
+    # Each commit is built by its own configuration. What the base has is measured on both sides as
+    # the base's says, and the head's adds what only the head has.
     "build": Side.EACH,
     "benchmark": Side.EACH,
     # Only the head knows what it renamed. An alias joins only a benchmark that the base alone has
-    # with one that the head alone has, and they are compared only if they do the same work. So it
-    # cannot hide a regression, and a new one is shown.
+    # with one that the head alone has, and the base's version of it decides. So it cannot hide a
+    # regression, and a new one is shown.
     "aliases": Side.HEAD,
     # It judges nothing.
     "history": Side.HEAD,

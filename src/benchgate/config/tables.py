@@ -221,7 +221,7 @@ class Waive(_Selection):
     outcome: fields.Waivable = Field(
         default="regressed",
         description='What is waived: `"regressed"`, `"missing"` if the benchmark was removed, or'
-        ' `"incomparable"` if its definition changed.',
+        ' `"incomparable"` if it did different work.',
     )
     until: fields.Day = Field(description="The last day on which the waiver is valid, in UTC.")
     reason: fields.Reason = Field(description="Why this is accepted; shown with every row.")

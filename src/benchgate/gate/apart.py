@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Run
 
 TOGETHER: Final = "benchmark changed together with the code"
+"""How the note begins on a benchmark that each side runs in its own version."""
 
 
 def is_new(result: BenchmarkResult, decide: BenchmarkFiles) -> bool:

@@ -19,7 +19,7 @@ _FILTERS_SHOWN = 3
 
 
 def next_steps(
-    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int, *, lends: bool = False
+    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int
 ) -> tuple[str, ...]:
     """Say what to do next, one sentence each; nothing if the verdict leaves nothing to do.
 
@@ -27,27 +27,10 @@ def next_steps(
         verdict: on two sides that were measured in turn.
         rounds_s: how long a round of each benchmark took.
         least_rounds: how many rounds every benchmark should get.
-        lends: whether both sides were measured with the head's benchmarks.
     """
     if verdict.reason is Reason.FIRST_RUN:
         return (_first_run(verdict),)
-    other_work = () if lends else _other_work(verdict.rows)
-    return (*other_work, *_more_rounds(verdict, rounds_s, least_rounds))
-
-
-def _other_work(rows: Iterable[Row]) -> tuple[str, ...]:
-    """Say how benchmarks that were changed are compared, if that is why they are not."""
-    changed = {
-        row.benchmark
-        for row in rows
-        if row.outcome is Outcome.INCOMPARABLE and not row.changed_together
-    }
-    if not changed:
-        return ()
-    them = "it" if len(changed) == 1 else "them"
-    what = f"{counted(len(changed), 'benchmark')} did different work on base and head"
-    remedy = f"to give {them} the same work on both, use the head's benchmarks"
-    return (f"{what}; {remedy}: benchgate check --benchmarks head",)
+    return _more_rounds(verdict, rounds_s, least_rounds)
 
 
 def _more_rounds(

@@ -113,7 +113,7 @@ def _failed(row: Row) -> list[str]:
 def _new(row: Row) -> list[str]:
     if row.base is None:
         return ["not in the base, so there is nothing to compare with"]
-    return ["only the head has it, so both sides ran the head's files: its change fails no build"]
+    return ["only the head has this benchmark; it ran on both sides, and its change fails no build"]
 
 
 def _unless_noted(text: str) -> Callable[[Row], list[str]]:

@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from benchgate.gate.apart import TOGETHER
 from benchgate.gate.evidence import files_of
 from benchgate.measure.engine import ArmName, Discovery, tasks_of
 from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
@@ -34,17 +35,14 @@ if TYPE_CHECKING:
 EDITED: Final = "the pull request edits this benchmark; its new version counts after the merge"
 """The note on a benchmark whose head version differs from the base's, which decides."""
 
-TOGETHER: Final = "benchmark changed together with the code"
-"""How the note begins on a benchmark that each side runs in its own version."""
-
 UNABLE: Final = "it does not run on the base"
 """How the note begins on a benchmark of the head that fails on the base."""
 
 _VACUOUS = (
-    "both versions run no code of the project beside the benchmark's own files; move what it "
-    "measures to a module of its own"
+    "neither version runs code of the project outside of the benchmark's own files; move what it "
+    "measures into a module of the project"
 )
-_OTHER_ID = "the base's version does not define it there"
+_OTHER_ID = "the base's files do not define it there"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +121,7 @@ class Attempt:
 
     Attributes:
         errors: the first line of the error by id, of those that fail.
-        without_own_code: those that ran no code of the side beside their own files.
+        without_own_code: those that ran no code of the side outside of their own files.
     """
 
     errors: Mapping[str, str]

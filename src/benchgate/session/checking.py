@@ -12,7 +12,7 @@ from benchgate.baselines.without_benchmarks import (
     BENCHMARKS_OF_HEAD,
     OWN_BENCHMARKS,
     has_no_benchmarks,
-    with_lent,
+    with_benchmarks_of_head,
 )
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.judging import judge_run
@@ -107,7 +107,7 @@ def check(
         configured = judged_by_base if request.policy == "base" else measured_by_base
         config, warnings = configured(git, base.sha or "", config, effects.cwd)
         files, why = _files(request, config, git, base)
-        config = with_lent(config) if files is BenchmarkFiles.HEAD else config
+        config = with_benchmarks_of_head(config) if files is BenchmarkFiles.HEAD else config
         warnings += why
     wanted = ArmsRequest(
         request.choice,
