@@ -553,6 +553,11 @@ def test_ids_that_only_a_secret_told_apart_stay_distinct() -> None:
     ]
 
 
+def test_what_failed_twice_under_one_id_can_be_written() -> None:
+    data = encode_result(Result(head=run(*map(benchmark, ["a", "a"]))), as_is)
+    assert [one.id for one in decode_result(data, NAME).head.benchmarks] == ["a", "a (2)"]
+
+
 def test_a_new_version_stays_with_its_benchmark_if_only_a_secret_told_the_ids_apart() -> None:
     ids = [f"query[dsn=postgres://u:{password}@db/x]" for password in ("one", "two")]
     versions = [

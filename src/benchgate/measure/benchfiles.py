@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
 
-_NAMED_FOR_TESTS = re.compile("bench|perf|test", re.IGNORECASE)
+# A whole word of a folder's name: pytest_plugin/ is a project, integration_tests/ is not.
+_NAMED_FOR_TESTS = re.compile(
+    r"(?:^|[/_.-])(?:test(?:s|ing)?|bench(?:es|marks?|marking)?|perf(?:ormance)?|asv)(?=$|[/_.-])",
+    re.IGNORECASE,
+)
 _PREFIX = "bench_"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -129,7 +133,7 @@ def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
     folders = (str(arm.root), *path.before, *path.after)
     if any(Path(folder).is_relative_to(top) for folder in folders):
         return None
-    if file.benchmark.OWN_PACKAGE or _NAMED_FOR_TESTS.search(top.name):
+    if file.benchmark.OWN_PACKAGE or _NAMED_FOR_TESTS.search(file.top):
         return top
     if (top / "__init__.py").exists():
         return None

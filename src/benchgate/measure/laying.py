@@ -218,6 +218,12 @@ class Laying:
     of_head: tuple[Benchmark, ...]
     trees: Mapping[ArmName, LaidTree]
 
+    @property
+    def edits_data(self) -> bool:
+        """Whether a file of the benchmarks that is no Python code differs between the sides."""
+        names = self.trees[ArmName.HEAD].plan.given & self.trees[ArmName.BASE].plan.given
+        return any(not name.endswith(_PYTHON) for name in names)
+
     @classmethod
     def of(cls, base: Arm, head: Arm, configs: Mapping[ArmName, Config], store: Path) -> Laying:
         """Compare the trees, as they were checked out.

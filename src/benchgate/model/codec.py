@@ -81,17 +81,17 @@ def _told_apart(result: Result, redact: Redact) -> Result:
 
 def _run_told_apart(run: Run, redact: Redact) -> Run:
     told: dict[str | None, str] = {}
-    taken: set[str] = set()
+    taken: dict[str, None] = {}
     for benchmark in run.benchmarks:
         plain = id_ = redact(benchmark.id)
         copy = 1
         while id_ in taken:
             copy += 1
             id_ = f"{plain} ({copy})"
-        taken.add(id_)
-        told[benchmark.id] = id_
+        taken[id_] = None
+        told.setdefault(benchmark.id, id_)
     benchmarks = (
-        replace(one, id=told[one.id], new_version_of=told.get(of := one.new_version_of, of))
-        for one in run.benchmarks
+        replace(one, id=id_, new_version_of=told.get(of := one.new_version_of, of))
+        for one, id_ in zip(run.benchmarks, taken, strict=True)
     )
     return replace(run, benchmarks=tuple(benchmarks))

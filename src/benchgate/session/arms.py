@@ -256,8 +256,8 @@ def _measure(
             foresee=foresee,
             spent_s=unfinished.spent_s if unfinished else 0.0,
         )
-    if session.left_out:
-        result_file.warnings += (of_left_out(session.left_out, limit_s),)
+    if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
+        result_file.warnings += (of_left_out(left_out, limit_s),)
     if undecided := [id_ for id_ in still_open if id_ not in shown]:
         rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(

@@ -120,7 +120,7 @@ class Attempt:
     """What running benchmarks once on one side has shown.
 
     Attributes:
-        errors: the first line of the error by id, of those that fail.
+        errors: the error by id, of those that fail.
         without_own_code: those that ran no code of the side outside of their own files.
     """
 
@@ -138,6 +138,7 @@ class SetFinder:
         make: makes engines for tables, without the base's benchmarks of the given ids.
         attempt: tries the benchmarks of the given ids on one side.
         aliases: old id to new id.
+        shown: an error as people are to see it, without the places of the trees.
     """
 
     laying: Laying
@@ -145,6 +146,7 @@ class SetFinder:
     make: Callable[[Tables, Collection[str]], Sequence[Engine]]
     attempt: Callable[[ArmName, Tables, Collection[str]], Attempt]
     aliases: Mapping[str, str]
+    shown: Callable[[str], str]
 
     def find_by_head(self) -> list[Found]:
         """Find the head's benchmarks, and which of them run on the base."""
@@ -172,7 +174,9 @@ class SetFinder:
         edited = {
             new
             for old, new in ids.items()
-            if old in on_head and new in head and head[new].workload != base[old].workload
+            if old in on_head and new in head
+            # Nobody knows which of them read a file that no `data` names.
+            if laying.edits_data or head[new].workload != base[old].workload
         }
         by_head, unable = self._able(of_head, by_head, fresh | edited)
         together = self._changed_together(of_base, by_base, ids, head, edited)
@@ -226,7 +230,7 @@ class SetFinder:
         if tried.errors:
             found = self._discover(tables, tried.errors.keys())
         errors = {**why, **tried.errors}
-        return found, {id_: f"{UNABLE}: {first_line(error)}" for id_, error in errors.items()}
+        return found, {id_: f"{UNABLE}: {self.shown(error)}" for id_, error in errors.items()}
 
     def _changed_together(
         self,
@@ -252,16 +256,11 @@ class SetFinder:
             if old not in on_head:
                 error = failure.error if failure else _OTHER_ID
             if error is not None:
-                why = f"the base's version does not run on the head ({first_line(error)})"
+                why = f"the base's version does not run on the head ({self.shown(error)})"
                 found[new] = f"{TOGETHER}: {why}"
             elif old in tried.without_own_code:
                 found[new] = f"{TOGETHER}: {_VACUOUS}"
         return found
-
-
-def first_line(error: str) -> str:
-    """The first line of an error, which says what happened."""
-    return error.partition("\n")[0]
 
 
 def _definitions(found: Iterable[Found], arm: ArmName) -> dict[str, Definition]:

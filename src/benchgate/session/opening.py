@@ -211,7 +211,13 @@ def _finder(
         own = options_for(tables, EngineOptions(choice=options.choice))
         return builder.attempt(arm, of_tables, own, ids)
 
-    finder = SetFinder(laying, lay, make_for, attempt, config.aliases)
+    def shown(error: str) -> str:
+        text = error.partition("\n")[0]
+        for arm in arms:
+            text = arm.generalize(text)
+        return text
+
+    finder = SetFinder(laying, lay, make_for, attempt, config.aliases, shown)
     return finder.find_by_base if files is BenchmarkFiles.BASE else finder.find_by_head
 
 

@@ -66,6 +66,8 @@ class Session:
 
     Attributes:
         without_own_code: benchmarks that ran no code of their side beside their own.
+        new_versions: the head's versions of benchmarks whose base version decides: the ids of
+            these by theirs.
         costs_s: how long the last round took, by suite, and by benchmark for all others.
         suites: the suite of each benchmark that is measured by running a whole suite.
         left_out: benchmarks that the first round had no time for.
@@ -106,6 +108,7 @@ class Session:
         self.shard: Shard | None = None
         self.files = files
         self.without_own_code: set[str] = set()
+        self.new_versions: dict[str, str] = {}
         self._find = engines if callable(engines) else partial(found_by, engines)
         # By engine, whose files it measures with, and what it calls the benchmarks.
         self._found: list[Found] = []
@@ -137,6 +140,7 @@ class Session:
                     )
             every = [one for of_arm in discovery.found.values() for one in of_arm]
             found = {one.id for one in every}
+            self.new_versions |= {x.id: x.new_version_of for x in every if x.new_version_of}
             for id_ in found:
                 self._engines_of.setdefault(id_, []).append(one_found)
             # No id of a benchmark, and distinct for suites of one name.
@@ -183,12 +187,6 @@ class Session:
     def known_ids(self) -> tuple[str, ...]:
         """Every benchmark that was found in any arm, chosen or not, under all of its names."""
         return self._recorder.found()
-
-    @property
-    def new_versions(self) -> Mapping[str, str]:
-        """The benchmarks that are only shown, beside the base's version that decides, by id."""
-        every = (one for arm in self.arms for one in self.definitions(arm))
-        return {one.id: one.new_version_of for one in every if one.new_version_of}
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -416,7 +414,9 @@ class Session:
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
-        found = (*self._warnings, *warnings_of_skipped(self._recorder.skipped))
+        skipped = self._recorder.skipped.items()
+        own = {id_: why for id_, why in skipped if id_ not in self.new_versions}
+        found = (*self._warnings, *warnings_of_skipped(own))
         if self._ground is None:
             return found
         if not self._recorder.is_spoiled:
@@ -441,9 +441,10 @@ class Session:
         return self._engines_of[id_][0].files
 
     def _sets_in(self, ids: Iterable[str]) -> list[BenchmarkFiles]:
-        """Whose files some benchmarks need; those of the benchmarks that decide come first."""
+        """Whose files some benchmarks need; what is only shown comes last."""
         needed = {self._files_of(id_) for id_ in ids}
-        return sorted(needed, key=lambda files: (files is not self.files, files))
+        order = (self.files, BenchmarkFiles.OWN, BenchmarkFiles.HEAD, BenchmarkFiles.BASE)
+        return [files for files in dict.fromkeys(order) if files in needed]
 
     def _lay(self, files: BenchmarkFiles) -> None:
         if self._ground:
