@@ -213,7 +213,7 @@ def _measure(
     if fixed := fixed_rounds(config):
         effects.progress.found(count, describe_rounds({fixed}, limit_s))
         planner = FixedRounds(session, fixed)
-        chosen = set(session.ids) - once
+        chosen = set(session.ids) - once - set(shown)
         compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
         too_few = too_few_rounds(fixed, compared, config, shards=shards)
         if too_few and not request.self_check:
