@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,11 +11,10 @@ import pytest
 from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.laying import LaidTree, Tree, plan
+from benchgate.measure.laying import LaidTree, Plan, Tree, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 PYTHON = '[[benchmark]]\npython = "benchmarks"\n'
 
@@ -129,6 +130,93 @@ def test_a_helper_may_have_the_name_of_a_module_that_is_out_of_reach(tmp_path: P
     others = {"docs/tools/common/__init__.py": "old", "conftest.py": "old"}
     base = {**others, "benchmarks/common.py": "old"}
     assert lent(tmp_path, head, base) == {**head, **others}
+
+
+# What lies at `benchmarks/words` in the other tree; a text that begins with "->" is a link.
+AT_WORDS = {
+    "file": {"benchmarks/words": "a file"},
+    "folder": {"benchmarks/words/list.txt": "old", "benchmarks/words/more/list.txt": "old"},
+    "link": {"benchmarks/words": "-> ../src/toy", "src/toy/bench_a.py": "code"},
+    "link to nothing": {"benchmarks/words": "-> nowhere"},
+    "nothing": {},
+}
+
+
+def linked(folder: Path, files: Mapping[str, str]) -> Arm:
+    arm = tree(folder, {name: text for name, text in files.items() if text[:2] != "->"})
+    for name, text in files.items():
+        if text[:2] == "->":
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(text.removeprefix("-> "))
+    return arm
+
+
+def everything(arm: Arm) -> dict[str, str]:
+    paths = (path for path in arm.root.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {
+        path.relative_to(arm.root).as_posix(): f"-> {path.readlink()}"
+        if path.is_symlink()
+        else path.read_text()
+        for path in paths
+    }
+
+
+def read_in(folder: Path) -> dict[Path, str]:
+    """What a program reads there, through links, too."""
+    walked = os.walk(folder, followlinks=True)
+    paths = [Path(place, name) for place, _, names in walked for name in names]
+    return {path.relative_to(folder): path.read_text() for path in paths if path.exists()}
+
+
+@pytest.mark.parametrize("where", ["benchmarks", "pkg"])
+@pytest.mark.parametrize("old", AT_WORDS)
+@pytest.mark.parametrize("new", AT_WORDS)
+def test_a_file_a_folder_and_a_link_replace_each_other(
+    tmp_path: Path, old: str, new: str, where: str
+) -> None:
+    code = {"src/toy/__init__.py": "code", "pkg/__init__.py": ""}
+    base, head = (
+        {name.replace("benchmarks", where): text for name, text in each.items()} | code
+        for each in (AT_WORDS[old], AT_WORDS[new])
+    )
+    config = f'[[benchmark]]\npython = "{where}"\ndata = ["{where}/words", "{where}/words/**/*"]\n'
+    bench = {f"{where}/bench_a.py": ""}
+    given, onto = linked(tmp_path / "head", head | bench), linked(tmp_path / "base", base | bench)
+    before = everything(onto)
+    laid = over(given, onto, config, tmp_path / "store")
+    for _ in range(2):
+        laid.lay(laid=True)
+        found = everything(onto)
+        assert found["src/toy/__init__.py"] == "code"
+        if where == "benchmarks":
+            assert read_in(onto.root / where) == read_in(given.root / where)
+        laid.lay(laid=False)
+        assert everything(onto) == before
+    assert everything(given) == head | bench
+
+
+def test_behind_a_link_that_both_trees_have_are_their_files(tmp_path: Path) -> None:
+    head = {"benchmarks": "-> perf", "perf/bench_a.py": "new", "perf/bench_b.py": "both"}
+    base = {"benchmarks": "-> perf", "perf/bench_a.py": "old", "perf/bench_b.py": "both"}
+    given, onto = linked(tmp_path / "head", head), linked(tmp_path / "base", base)
+    laid = over(given, onto, PYTHON, tmp_path / "store")
+    assert laid.plan == Plan(given=frozenset({"perf/bench_a.py"}))
+    laid.lay(laid=True)
+    assert everything(onto) == head
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_a_link_in_the_place_of_the_benchmarks_is_replaced(tmp_path: Path, outside: bool) -> None:  # noqa: FBT001 - a parameter of a test
+    base = linked(tmp_path / "base", {"benchmarks/bench_a.py": "old", "benchmarks/x.txt": "old"})
+    target = str(tmp_path / "head" / "src") if outside else "src"
+    files = {"benchmarks": f"-> {target}", "src/bench_a.py": "new", "src/toy.py": "code"}
+    head = linked(tmp_path / "head", files)
+    laid = over(base, head, PYTHON, tmp_path / "store")
+    laid.lay(laid=True)
+    expected = {name: text for name, text in files.items() if name != "benchmarks"}
+    assert everything(head) == {**expected, **everything(base)}
+    laid.lay(laid=False)
+    assert everything(head) == files
 
 
 def test_nothing_outside_of_the_tree_is_touched(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Plan:
 
     Attributes:
         given: files of the other side that are missing or different here.
-        gone: benchmark files that only this tree has.
+        gone: benchmark files that only this tree has, and what is in the place of a folder.
     """
 
     given: frozenset[str] = frozenset()
@@ -131,24 +131,20 @@ def plan(given: Tree, onto: Tree, benchmarks: Sequence[Benchmark]) -> Plan:
     whole = frozenset(each for each in either if there.may_lose(each) and here.may_lose(each))
     globs = [glob for one in benchmarks for glob in one.data]
     globs += [glob for file in there.files for glob in _globs_in(given.arm.root / file.path)]
-    names_there, names_here = (
-        _benchmark_files(side, whole)
-        | _scenario_files(side.tree.arm, benchmarks)
-        # What is code of the project on either side is measured.
-        | {
-            name
-            for name in _data_files(side.tree.arm, globs)
-            if not (given.is_code(name) or onto.is_code(name))
-        }
-        for side in (there, here)
-    )
     root, source = onto.arm.root, given.arm.root
-    inside = root.resolve()
-    folders = {(root / name).parent for name in names_there | names_here}
-    # A folder of the tree may be a link to a place outside of it.
-    safe = {folder for folder in folders if folder.resolve().is_relative_to(inside)}
-    new = {n for n in names_there if (root / n).parent in safe and not _equal(source / n, root / n)}
-    gone = {n for n in names_here - names_there if (root / n).parent in safe}
+    names_there, names_here = (
+        _names(side, whole, benchmarks, globs, (given, onto)) for side in (there, here)
+    )
+    names_there -= {folder.as_posix() for name in names_there for folder in _above(name)}
+    new = {name for name in names_there if not _equal(source / name, root / name)}
+    gone = names_here - names_there
+    # A link in the place of a folder goes as a whole: it may lead to code, or out of the tree.
+    blocks = {name: _block(root, name) for name in names_there | gone}
+    blocking = {block for name in new | gone if (block := blocks[name])}
+    new |= {name for name in names_there if blocks[name] in blocking}
+    folders = (name for name in new if not blocks[name] and _is_folder(root / name))
+    gone = {name for name in gone if not blocks[name]} | blocking
+    gone.update(name for folder in folders for name in _files_below(root, folder))
     _require_no_shadow(there, onto, whole, new)
     return Plan(frozenset(new), frozenset(gone))
 
@@ -185,18 +181,20 @@ class LaidTree:
         if laid is self.is_laid or not names:
             return ()
         own = self.store / "own"
+        # What is below such a name is not the tree's own.
+        of_tree = [name for name in names if self.plan.gone.isdisjoint(map(str, _above(name)))]
         if laid and not own.exists():
             own.mkdir(parents=True)
-            for name in names:
+            for name in of_tree:
                 _copy(self.root / name, own / name)
-        source = self.store / "given" if laid else own
+        source, placed = (self.store / "given", self.plan.given) if laid else (own, of_tree)
         for name in names:
             path = self.root / name
-            if path.is_dir() and not path.is_symlink():  # the other side has a file there
+            if _is_folder(path):  # the other side has a file there
                 shutil.rmtree(path)
             else:
                 remove(path)
-        for name in names:
+        for name in placed:
             if _copy(source / name, self.root / name) and laid:
                 os.utime(self.root / name, (_LAID_S, _LAID_S), follow_symlinks=False)
         self.is_laid = laid
@@ -271,6 +269,22 @@ class Laying:
         """
         laid = {BenchmarkFiles.BASE: ArmName.HEAD, BenchmarkFiles.HEAD: ArmName.BASE}.get(files)
         return {name: tree.lay(laid=name is laid) for name, tree in self.trees.items()}
+
+
+def _names(
+    side: _Side,
+    whole: Iterable[str],
+    benchmarks: Iterable[Benchmark],
+    globs: Iterable[str],
+    trees: Sequence[Tree],
+) -> set[str]:
+    """The files of a side's benchmarks, and the data files that are no code in any tree."""
+    arm = side.tree.arm
+    files = _benchmark_files(side, whole) | _scenario_files(arm, benchmarks)
+    data = _data_files(arm, globs)
+    real = {name: _through_links(name, arm.root, trees) for name in files | data}
+    code = {name for name in data - files if any(tree.is_code(real[name]) for tree in trees)}
+    return {real[name] for name in real.keys() - code}
 
 
 def _benchmark_files(side: _Side, whole: Iterable[str]) -> set[str]:
@@ -368,6 +382,38 @@ def _require_no_shadow(given: _Side, onto: Tree, whole: Iterable[str], new: Iter
                     hint=f"Rename {name}, or measure each side with its own benchmarks: "
                     "--benchmarks own",
                 )
+
+
+def _above(name: str) -> tuple[PurePosixPath, ...]:
+    """The folders that a name lies in, the innermost first, without the root."""
+    return tuple(PurePosixPath(name).parents)[:-1]
+
+
+def _block(root: Path, name: str) -> str | None:
+    """The file or link of a tree that is in the place of a folder of a name."""
+    above = reversed(_above(name))
+    return next(
+        (
+            each.as_posix()
+            for each in above
+            if os.path.lexists(root / each) and not _is_folder(root / each)
+        ),
+        None,
+    )
+
+
+def _through_links(name: str, root: Path, trees: Iterable[Tree]) -> str:
+    """The name of a tree's file without a link to a folder that all trees have."""
+    link = _block(root, name)
+    if link is None or not all(_equal(root / link, tree.arm.root / link) for tree in trees):
+        return name
+    place = (root / name).parent.resolve() / PurePosixPath(name).name
+    inside = root.resolve()
+    return place.relative_to(inside).as_posix() if place.is_relative_to(inside) else name
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _equal(one: Path, other: Path) -> bool:

@@ -78,7 +78,7 @@ def copy(source: Path, target: Path) -> None:
     """
     try:
         mode = source.lstat().st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return  # it was removed meanwhile
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         return

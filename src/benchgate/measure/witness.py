@@ -139,7 +139,7 @@ class Witness:
             del self.seen[path]
         for path in replaced:
             self.seen.pop(path, None)
-            if seen := FileState.of(path):
+            if (seen := FileState.of(path)) and not stat.S_ISDIR(seen.mode):
                 self.seen[path] = seen.read(path)
 
     def changes_of_tree(self) -> list[str]:
