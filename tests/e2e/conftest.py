@@ -9,19 +9,22 @@ import sys
 import tempfile
 import time
 import uuid
-from contextlib import suppress
+from contextlib import chdir, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.done import Done
 
-from benchgate.cli.world import CI_VARIABLES
+from benchgate.cli.world import CI_VARIABLES, configuration, real_effects
 from benchgate.git.repository import Git
+from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from benchgate.model.verdict import Verdict
 
 MARKER = "BENCHGATE_E2E_MARKER"
 LONG_S = 120
@@ -41,6 +44,10 @@ command_warmup = 0
 executions = 1
 
 """
+# Six rounds, all of them slower, are enough for up to three rows.
+DECISIVE = QUICK.replace("[gate]\n", '[gate]\nmargin = "50%"\nalpha = 0.2\n').replace(
+    "[measure]\n", "[measure]\nrounds = 6\nwarmup = 0\n"
+)
 PYTHON = """\
 [[benchmark]]
 python = "benchmarks"
@@ -190,6 +197,12 @@ class Project:
     def slow_down(self) -> None:
         """Have the working tree do three times the work."""
         self.write({"src/toy/__init__.py": CODE.replace("3000", "9000")})
+
+    def checked(self, folder: str = ".", **request: Any) -> Verdict:  # noqa: ANN401 - of any type
+        """Check the working tree from one of its folders, within this process."""
+        with chdir(self.root / folder):
+            config = configuration(self.root / folder, self.git, None)
+            return check(CheckRequest(**request), config, self.git, real_effects(quiet=True))[0]
 
     def commit(self) -> str:
         """Commit everything; give the commit."""

@@ -104,7 +104,7 @@ def test_benchmarks_of_today_on_code_of_yesterday(
     assert "both sides were measured with the benchmarks of the head (--benchmarks head)" in (
         verdict.warnings
     )
-    # By default, each side has its own.
+    # By default, both sides run those of the base.
     assert checked(toy)[1]["old/work"] is Outcome.MISSING
 
 
