@@ -13,9 +13,10 @@ from tests.e2e.conftest import DECISIVE, PYTHON
 from tests.e2e.test_interrupt import end, wait_for
 
 from benchgate.errors import UsageError
+from benchgate.gate.apart import TOGETHER
 from benchgate.measure.affinity import supports_pinning
 from benchgate.model.outcome import Outcome
-from benchgate.session.benchmark_sets import EDITED, TOGETHER
+from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def assert_found(verdict: Verdict, *, is_noted: bool) -> None:
 @pytest.mark.parametrize(
     ("attack", "is_noted"),
     [
-        (less_data, False),
+        (less_data, True),
         (other_helper, True),
         (moved, True),
         (renamed, True),
