@@ -94,6 +94,37 @@ def test_a_package_is_the_projects_own_code_unless_it_is_named_for_tests(
     assert helpers_of(arm, file) == (folder if is_helpers else None)
 
 
+@pytest.mark.parametrize(
+    ("top", "files", "is_helpers"),
+    [
+        # A package of tests, and a project about tests.
+        ("tests/speed", {"__init__.py": ""}, True),
+        ("integration_tests", {"__init__.py": ""}, True),
+        ("pytest_plugin", {"__init__.py": ""}, False),
+        ("benchtool", {"__init__.py": ""}, False),
+        # A namespace package, by how it is imported.
+        ("prog", {"core.py": "", "bench_it.py": "from prog.core import work\n"}, False),
+        ("libs/prog", {"core.py": "", "bench_it.py": "import libs.prog.core\n"}, False),
+        # Code beside its benchmarks, and helpers of benchmarks of the project.
+        ("prog", {"tool.py": "", "bench_it.py": "import tool\n"}, False),
+        ("prog", {"tool.py": "import toy\n", "bench_it.py": "import tool\n"}, True),
+        ("prog", {"bench_it.py": "import json\n"}, True),
+    ],
+)
+def test_code_of_the_project_is_no_helper(
+    tmp_path: Path, top: str, files: dict[str, str], *, is_helpers: bool
+) -> None:
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    for name, text in {
+        "src/toy.py": "",
+        **{f"{top}/{name}": t for name, t in files.items()},
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    file = BenchFile(search_of((top,)), f"{top}/bench_it.py", "it", top)
+    assert helpers_of(arm, file) == (tmp_path / top if is_helpers else None)
+
+
 def test_without_a_benchmark_the_folder_of_the_configuration_is_searched(tmp_path: Path) -> None:
     for name in ("libs/core/benchmarks/bench_x.py", "libs/other/benchmarks/bench_y.py"):
         (tmp_path / name).parent.mkdir(parents=True)
