@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.measure.test_workload import EDITS
 
 from benchgate.config import loads
 from benchgate.errors import UsageError
+from benchgate.measure._worker.workloads import Text, Workloads
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.laying import LaidTree, Plan, Tree, plan
 
@@ -130,6 +132,35 @@ def test_a_helper_may_have_the_name_of_a_module_that_is_out_of_reach(tmp_path: P
     others = {"docs/tools/common/__init__.py": "old", "conftest.py": "old"}
     base = {**others, "benchmarks/common.py": "old"}
     assert lent(tmp_path, head, base) == {**head, **others}
+
+
+@pytest.mark.parametrize("where", ["benchmarks", "pkg"])
+@pytest.mark.parametrize(("was", "now"), EDITS)
+def test_no_edit_of_a_benchmark_runs_in_place_of_the_base(
+    tmp_path: Path, was: str, now: str, where: str
+) -> None:
+    """Whether benchgate understands the edit or not, for example by `import *` of a new helper."""
+    code = {"pkg/__init__.py": "", "project.py": "code"}
+    file, helper = f"{where}/bench_it.py", f"{where}/shrink.py"
+    base = tree(tmp_path / "base", {**code, file: was})
+    head = tree(tmp_path / "head", {**code, file: now, helper: "DATA = []"})
+    before = content(head)
+    laid = over(base, head, PYTHON.replace("benchmarks", where), tmp_path / "store")
+    laid.lay(laid=True)
+    assert (head.root / file).read_bytes() == (base.root / file).read_bytes()
+    # Beside code of the project, it is code, and no text of the base imports it.
+    assert content(head) == content(base) | ({helper: "DATA = []"} if where == "pkg" else {})
+    works = (worked(arm, file) for arm in (base, head))
+    assert next(works) == next(works)
+    laid.lay(laid=False)
+    assert content(head) == before
+
+
+def worked(arm: Arm, file: str) -> dict[str, str]:
+    """The parts of the work of the benchmark in a file, as the worker reads them."""
+    path = arm.root / file
+    folders = [str(path.parent), str(arm.root)]
+    return Workloads(str(path), folders[0], folders, Text()).parts("bench_a", with_params=True)
 
 
 # What lies at `benchmarks/words` in the other tree; a text that begins with "->" is a link.

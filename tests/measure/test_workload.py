@@ -68,68 +68,68 @@ def test_what_a_benchmark_uses_is_its_work(changed: Change, was: str, now: str, 
     assert part in changed(FILE, FILE.replace(was, now))
 
 
-@pytest.mark.parametrize(
-    "added",
-    [
-        "DATA = DATA[:5]",
-        "DATA += [1]",
-        "del DATA[5:]",
-        "DATA[5:] = []",
-        "DATA.sort()",
-        "D = DATA\nD.clear()",
-        "D = DATA\ndel D[5:]",
-        "D = [DATA]\nfor each in D: each.clear()",
-        "if True:\n    DATA = []",
-        "try: DATA = []\nfinally: pass",
-        "print(DATA := [])",
-        "def shrink(): DATA.clear()\nshrink()",
-        "def shrink(): DATA.clear()\n_ = shrink()",
-        "def shrink():\n    global DATA\n    DATA = []\nshrink()",
-        "class Shrink:\n    DATA.clear()",
-        "def shrink(f): DATA.clear()\n@shrink\ndef bench_b(): ...",
-        "def bench_b(): DATA.clear()\nbench_b()",
-        "globals()['DATA'] = []",
-        "def shrink(): globals()['DATA'] = []\nx = shrink()\nprint(x)",
-        "import sys\nsys.modules[__name__].DATA = []",
-        "exec('DATA.clear()')",
-        "from shrink import *",
-        "random.seed(1)",
-        "import project\nproject.FAST = True",
-        "helper.__code__ = (lambda: 1).__code__",
-        "bench_a = print",
-        "bench_a.setup = print",
-        "bench_a.teardown, other = print, 1",
-        "for f in (bench_a,): f.setup = print",
-        "__name__ = '__main__'\nif __name__ == '__main__': DATA.clear()",
-        "match [1]:\n    case DATA: pass",
-        "match [1]:\n    case [*DATA]: pass",
-        "match {}:\n    case {**DATA}: pass",
-        "try: ...\nexcept* ValueError as DATA: ...",
-        "type DATA = int",
-        "class C:\n    global DATA\n    DATA = []",
-        "def f(x=(DATA := [])): ...",
-        "def f():\n    def g():\n        global DATA; DATA = []\n    DATA = g()\nf()",
-        "[project.patch() for bench_b in (1,)]",
-        "@project.register\ndef handler(): ...",
-        "@project.register('x')\nclass Handler: ...",
-        "class Plugin(project.Plugin): ...",
-        "class Plugin(metaclass=project.Meta): ...",
-        "class Base(project.Plugin): ...\nclass Plugin(Base): ...",
-        "class Plugin:\n    def __init_subclass__(cls): project.add(cls)\nclass Own(Plugin): ...",
-        "class Plugin:\n    @project.register\n    def method(self): ...",
-        "class Plugin:\n    made = project.register()",
-        "def f(x=project.patch()): ...",
-        "def f(x: project.patch()): ...",
-        "def f() -> project.patch(): ...",
-        "import functools\n@functools.partial(project.register, 'x')\ndef handler(): ...",
-        "@helper.register(int)\ndef _(x): ...\n_(1)",
-        "D = [1]\n@project.register\ndef handler(x=D): ...\ndef bench_b(): D",
-        "D = [1]\n@project.register(D)\ndef handler(): ...\ndef bench_b(): D",
-        "import functools\nfunctools.cache(project.patch)(5)",
-        "import functools\ndef f(x=functools.cache(project.patch)(5)): ...",
-        "staticmethod(project.patch)(5)",
-    ],
+ALTERS = (
+    "DATA = DATA[:5]",
+    "DATA += [1]",
+    "del DATA[5:]",
+    "DATA[5:] = []",
+    "DATA.sort()",
+    "D = DATA\nD.clear()",
+    "D = DATA\ndel D[5:]",
+    "D = [DATA]\nfor each in D: each.clear()",
+    "if True:\n    DATA = []",
+    "try: DATA = []\nfinally: pass",
+    "print(DATA := [])",
+    "def shrink(): DATA.clear()\nshrink()",
+    "def shrink(): DATA.clear()\n_ = shrink()",
+    "def shrink():\n    global DATA\n    DATA = []\nshrink()",
+    "class Shrink:\n    DATA.clear()",
+    "def shrink(f): DATA.clear()\n@shrink\ndef bench_b(): ...",
+    "def bench_b(): DATA.clear()\nbench_b()",
+    "globals()['DATA'] = []",
+    "def shrink(): globals()['DATA'] = []\nx = shrink()\nprint(x)",
+    "import sys\nsys.modules[__name__].DATA = []",
+    "exec('DATA.clear()')",
+    "from shrink import *",
+    "random.seed(1)",
+    "import project\nproject.FAST = True",
+    "helper.__code__ = (lambda: 1).__code__",
+    "bench_a = print",
+    "bench_a.setup = print",
+    "bench_a.teardown, other = print, 1",
+    "for f in (bench_a,): f.setup = print",
+    "__name__ = '__main__'\nif __name__ == '__main__': DATA.clear()",
+    "match [1]:\n    case DATA: pass",
+    "match [1]:\n    case [*DATA]: pass",
+    "match {}:\n    case {**DATA}: pass",
+    "try: ...\nexcept* ValueError as DATA: ...",
+    "type DATA = int",
+    "class C:\n    global DATA\n    DATA = []",
+    "def f(x=(DATA := [])): ...",
+    "def f():\n    def g():\n        global DATA; DATA = []\n    DATA = g()\nf()",
+    "[project.patch() for bench_b in (1,)]",
+    "@project.register\ndef handler(): ...",
+    "@project.register('x')\nclass Handler: ...",
+    "class Plugin(project.Plugin): ...",
+    "class Plugin(metaclass=project.Meta): ...",
+    "class Base(project.Plugin): ...\nclass Plugin(Base): ...",
+    "class Plugin:\n    def __init_subclass__(cls): project.add(cls)\nclass Own(Plugin): ...",
+    "class Plugin:\n    @project.register\n    def method(self): ...",
+    "class Plugin:\n    made = project.register()",
+    "def f(x=project.patch()): ...",
+    "def f(x: project.patch()): ...",
+    "def f() -> project.patch(): ...",
+    "import functools\n@functools.partial(project.register, 'x')\ndef handler(): ...",
+    "@helper.register(int)\ndef _(x): ...\n_(1)",
+    "D = [1]\n@project.register\ndef handler(x=D): ...\ndef bench_b(): D",
+    "D = [1]\n@project.register(D)\ndef handler(): ...\ndef bench_b(): D",
+    "import functools\nfunctools.cache(project.patch)(5)",
+    "import functools\ndef f(x=functools.cache(project.patch)(5)): ...",
+    "staticmethod(project.patch)(5)",
 )
+
+
+@pytest.mark.parametrize("added", ALTERS)
 def test_what_changes_the_work_is_part_of_it(changed: Change, added: str) -> None:
     if sys.version_info < (3, 12) and added.startswith("type "):
         pytest.skip("`type` came with Python 3.12")
@@ -139,17 +139,17 @@ def test_what_changes_the_work_is_part_of_it(changed: Change, added: str) -> Non
 USES_PROJECT = "import project\nfrom project import app\ndef bench_a(): project.work(app)\n"
 
 
-@pytest.mark.parametrize(
-    "added",
-    [
-        "@project.timed\ndef bench_b(): ...",
-        "@app.route('/')\ndef bench_b(): ...",
-        "def bench_b(x=project.patch()): ...",
-        "@project.fast\ndef helper(): ...\ndef bench_b(): helper()",
-        "def patched(f):\n    project.N = 1\n    return f\n@patched\ndef bench_b(): ...",
-        "import functools\n@functools.partial(project.register)\ndef bench_b(): ...",
-    ],
+DECORATES = (
+    "@project.timed\ndef bench_b(): ...",
+    "@app.route('/')\ndef bench_b(): ...",
+    "def bench_b(x=project.patch()): ...",
+    "@project.fast\ndef helper(): ...\ndef bench_b(): helper()",
+    "def patched(f):\n    project.N = 1\n    return f\n@patched\ndef bench_b(): ...",
+    "import functools\n@functools.partial(project.register)\ndef bench_b(): ...",
 )
+
+
+@pytest.mark.parametrize("added", DECORATES)
 def test_what_a_decorator_may_alter_is_work(changed: Change, added: str) -> None:
     assert changed(USES_PROJECT, f"{USES_PROJECT}{added}\n")
 
@@ -509,10 +509,15 @@ class C:
 }
 
 
+def indirect(way: str) -> tuple[str, str]:
+    start = f"import project\n{FILE}" if way != "order of imports" else FILE
+    was, now = (f"{start}{text}\n" for text in INDIRECT[way])
+    return was, now
+
+
 @pytest.mark.parametrize("way", INDIRECT)
 def test_what_acts_by_way_of_something_else_is_work(tmp_path: Path, way: str) -> None:
-    start = f"import project\n{FILE}" if way != "order of imports" else FILE
-    was, now = (read(tmp_path, f"{start}{text}\n", {}, text[:9]) for text in INDIRECT[way])
+    was, now = (read(tmp_path, text, {}, str(index)) for index, text in enumerate(indirect(way)))
     assert differing(was, now)
 
 
@@ -534,6 +539,14 @@ def test_a_helper_that_this_python_cannot_read_is_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize("added", ONLY_DEFINES)
 def test_what_only_defines_something_is_no_work(changed: Change, added: str) -> None:
     assert changed(FILE, f"{FILE}{added}\n") == []
+
+
+EDITS = (
+    *((FILE, f"{FILE}{added}\n") for added in (*ALTERS, *ALTERS_UNSEEN, *ONLY_DEFINES, *IN_DOUBT)),
+    *((USES_PROJECT, f"{USES_PROJECT}{added}\n") for added in DECORATES),
+    *map(indirect, INDIRECT),
+)
+"""Texts of a benchmark file, before and after a change of it."""
 
 
 @pytest.mark.parametrize("added", IN_DOUBT)
