@@ -9,7 +9,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.contract.scene import SCENE
+from tests.contract.server import GitHubServer
 from tests.e2e.conftest import DECISIVE, PYTHON
+from tests.e2e.hosted import Hosted, pull_request
 from tests.e2e.test_interrupt import end, wait_for
 
 from benchgate.errors import UsageError
@@ -21,6 +24,7 @@ from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import TypeAlias
 
     from tests.e2e.conftest import Program, Project
@@ -283,20 +287,55 @@ def test_what_pytest_reads_beside_the_tests_is_the_bases(project: Project, place
     assert (row.outcome, verdict.exit_code) == (Outcome.REGRESSED, 3)
 
 
-MODES = ("timestamp", "unchecked-hash")
+def test_what_asv_reads_above_its_suite_is_the_bases(project: Project) -> None:
+    conf = '{"benchmark_dir": "asv", "matrix": {"env": {"WORK_S": ["%s"]}}}'
+    code = "import os, time\n\n\ndef work():\n    time.sleep({} * float(os.environ['WORK_S']))\n"
+    project.git.run("rm", "--quiet", "-rf", "benchmarks")
+    files = {
+        "benchgate.toml": f'{DECISIVE}[[benchmark]]\nasv = "asv"\n',
+        "asv/__init__.py": "",
+        "asv/toys.py": "import toy\n\n\ndef time_work():\n    toy.work()\n",
+    }
+    project.write({**files, "src/toy/__init__.py": code.format(1), "asv.conf.json": conf % 0.003})
+    project.commit()
+    project.write({"src/toy/__init__.py": code.format(3), "asv.conf.json": conf % 0.001})
+    verdict = project.checked(policy="base")
+    row = row_of(verdict, "toys.time_work")
+    assert (row.outcome, verdict.exit_code) == (Outcome.REGRESSED, 3)
+    assert EDITED in row.notes
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_what_was_compiled_from_the_heads_file_does_not_run(project: Project, mode: str) -> None:
+def of_pytest(project: Project) -> str:
+    test = BENCHMARK.replace("bench_work()", "repeated()")
+    test += "\n\ndef test_work(benchmark):\n    benchmark(repeated)\n"
+    project.write({"benchmarks/test_toy.py": test})
+    return "benchmarks/test_toy.py::test_work"
+
+
+def of_asv(project: Project) -> str:
+    suite = BENCHMARK.replace("from helper", "from .helper").replace("bench_", "time_")
+    project.write({"benchmarks/toys.py": suite, "benchmarks/__init__.py": ""})
+    return "toys.time_work"
+
+
+@pytest.mark.parametrize("mode", ["timestamp", "unchecked-hash"])
+@pytest.mark.parametrize("tool", ["python", "pytest", "asv"])
+def test_what_was_compiled_from_the_heads_files_does_not_run(
+    project: Project, tool: str, mode: str
+) -> None:
     """Python takes a compiled file for that of a source with the same time and size."""
     words = f"{sys.executable} -m compileall -q --invalidation-mode {mode} benchmarks"
-    build = f'[build]\ncommand = "{words}"\n\n'
-    constant = BENCHMARK.replace("from helper import TIMES", "TIMES = 3")
-    files = {"benchgate.toml": DECISIVE + build + PYTHON, FILE: constant}
-    project.write({**PROJECT, **files, "benchmarks/helper.py": "TIMES = 3\n"})
+    table = f'[build]\ncommand = "{words}"\n\n[[benchmark]]\n{tool} = "benchmarks"\n'
+    project.write({**PROJECT, "benchgate.toml": DECISIVE + table})
+    project.write({"benchmarks/helper.py": "TIMES = 3\n"})
+    makers = {"pytest": of_pytest, "asv": of_asv}
+    id_ = makers[tool](project) if tool in makers else "toy/work"
     project.commit()
-    project.write({**SLOW, FILE: constant.replace("= 3", "= 1")})
-    assert_found(project.checked(policy="base"), is_noted=True)
+    project.write({**SLOW, "benchmarks/helper.py": "TIMES = 1\n"})
+    verdict = project.checked(policy="base", choice=Choice(globs=(id_,)))
+    row = row_of(verdict, id_)
+    assert (row.outcome, verdict.exit_code) == (Outcome.REGRESSED, 3)
+    assert EDITED in row.notes
 
 
 # Each asserts which files lie beside it while it runs.
@@ -373,3 +412,23 @@ def test_so_it_does_after_an_interruption(changed: Project, benchgate: Program) 
     done = benchgate(changed.root, "check", "--continue", "--rounds", "7", "--json", "-")
     done.check(3)
     assert_clean({row["benchmark"]: row["outcome"] for row in json.loads(done.out)["rows"]})
+
+
+def test_so_it_does_in_a_pull_request(changed: Project, benchgate: Program, tmp_path: Path) -> None:
+    git = changed.git
+    git.run("config", "uploadpack.allowAnySHA1InWant", "true")
+    main = git.head_sha()
+    git.run("checkout", "--quiet", "-b", "topic")
+    head = changed.commit()
+    git.run("checkout", "--quiet", "-b", "merged", main)
+    git.run("merge", "--quiet", "--no-ff", "--message", "merge", head)
+    merge = git.head_sha()
+    git.run("checkout", "--quiet", "main")
+    (tmp_path / "jobs").mkdir()
+    with GitHubServer(*SCENE, prefix="/api/v3") as server:
+        hosted = Hosted(changed, server, benchgate, tmp_path / "jobs")
+        hosted.open_pull_request(main, head)
+        job = hosted.run(pull_request(main, head, merge))
+    assert job.outputs["verdict"] == "fail", job.done.out
+    assert job.outputs["regressions"] == "2"
+    assert EDITED in job.done.out

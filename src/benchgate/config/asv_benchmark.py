@@ -12,6 +12,7 @@ class AsvBenchmark(FunctionBenchmarks):
     """A suite of asv (airspeed velocity); asv itself need not be installed."""
 
     KIND = "asv"
+    BESIDE = ("asv.conf.json", "asv.conf.jsonc")
     OWN_PACKAGE = True
     NEUTRAL = frozenset({"asv", "setup", "interpreter", "pythonpath", "isolate", "timeout", "env"})
 

@@ -24,7 +24,7 @@ class FunctionBenchmarks(BenchmarkTable):
     """Functions that are called in the project's own interpreter, base and head in turn.
 
     Attributes:
-        BESIDE: names of files that the tool imports from the folders above, if they exist.
+        BESIDE: names of files that the tool reads from the folders above, if they exist.
         NAMED: patterns of file names by which the tool knows its files among code of the project.
         LACKS: what to say of a path at which there are none.
         IN_FOLDERS: whether a path may be that of a folder.

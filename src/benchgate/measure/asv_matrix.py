@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
 
-CONFIGURATIONS: Final = ("asv.conf.json", "asv.conf.jsonc")
+CONFIGURATIONS: Final = AsvBenchmark.BESIDE
 _VARIABLES = ("env", "env_nobuild")
 _COMBINED = ("include", "exclude")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])', re.DOTALL)

@@ -299,7 +299,7 @@ def _benchmark_files(side: _Side, whole: Iterable[str]) -> set[str]:
 def _files_of(tree: Tree, file: BenchFile) -> Iterator[str]:
     """The file itself, or those of a suite that is a folder; the project's code is in neither.
 
-    What the tool imports for them from the folders above belongs to them, too.
+    What the tool reads for them from the folders above belongs to them, too.
     """
     root = tree.arm.root
     for folder in PurePosixPath(file.path).parents:
