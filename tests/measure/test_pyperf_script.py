@@ -395,8 +395,10 @@ def test_only_what_differs_is_other_work(
     assert {name for name in before if before[name] != after[name]} == changed
 
 
-def test_a_statement_with_all_names_may_use_each(script: Script) -> None:
-    source = WORK.replace('{"OTHER": OTHER}', "globals()")
+def test_a_statement_uses_what_its_text_names(script: Script) -> None:
+    source = WORK.replace('stmt="OTHER"', 'stmt="unused()"').replace(
+        '{"OTHER": OTHER}', "globals()"
+    )
     before = works(script(source, files=HELPER))
     after = works(script(source.replace("return 1", "return 2"), files=HELPER))
     assert {name for name in before if before[name] != after[name]} == EVERY

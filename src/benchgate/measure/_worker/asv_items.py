@@ -10,7 +10,6 @@ from .asv_benchmark import AsvBenchmark, measure_of_size
 from .failures import failure
 from .functions import Benchmark
 from .origins import file_of
-from .workloads import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,8 +108,13 @@ def describe(
         names = {item.defined for item in items}
         names |= {each.partition(".")[0] for each in names if "." in each} | owners - {""}
         also = packages_above(file, suite.folder)
-        text = Text(names, settings=SETTINGS, others=modules - {file}, also=also)
-        one = describer({**request, "file": file}, text)
+        one = describer(
+            {**request, "file": file},
+            names=names,
+            settings=SETTINGS,
+            others=modules - {file},
+            also=also,
+        )
         for item in items:
             points = [item.as_function(id_, labels) for id_, _, labels in item.benchmark.points()]
             settings = {

@@ -11,7 +11,7 @@ from .failures import Fault
 from .functions import code_of
 from .origins import file_of
 from .standard import STANDARD_LIBRARY
-from .workloads import Text, Workloads, digest
+from .workloads import Workloads, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ class Describer:
     It reads the file's text before the file's code can change what is found.
 
     Args:
-        text: what is known of the file's text.
+        text: what is known of the file's text, as `Workloads` takes it.
     """
 
     check = staticmethod(check_function)
     digest = staticmethod(digest)
 
-    def __init__(self, request: dict[str, Any], text: Text | None = None) -> None:
+    def __init__(self, request: dict[str, Any], **text: Any) -> None:
         self._file = file = request["file"]
         self._root = request["root"]
         folders = [os.path.dirname(file), *request["path"], *request["path_after"]]
         # Importing the file reports what is wrong with its text.
         with deep_recursion(), suppress(OSError, SyntaxError, ValueError):
             try:
-                self._workloads = Workloads(file, request["helpers"], folders, text or Text())
+                self._workloads = Workloads(file, request["helpers"], folders, **text)
             except RecursionError:
                 raise Fault("benchgate cannot read its text: it is nested too deeply") from None
 

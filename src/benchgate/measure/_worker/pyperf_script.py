@@ -8,7 +8,6 @@ import sys
 
 from .failures import Fault
 from .functions import Benchmark
-from .workloads import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,9 +120,9 @@ def describe(
         found: the lines of their calls, by name.
     """
     names = {name: Calls.name_of(name) for name in found}
-    text = Text(names.values(), program=Calls(found))
     benchmarks = [Benchmark(name, own, NO_SOURCE) for name, own in names.items()]
-    described = describer(request, text).describe(benchmarks)
+    one = describer(request, names=set(names.values()), program=Calls(found))
+    described = one.describe(benchmarks)
     path = os.path.relpath(os.path.realpath(request["file"]), os.path.realpath(request["root"]))
     for each in described:
         each["location"] = f"{path}:{found[each['id']]}"

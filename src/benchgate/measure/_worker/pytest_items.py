@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from .functions import Benchmark, code_of
-from .workloads import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,9 +59,14 @@ def describe(
         benchmarks = [benchmark_of(each, file) for each in tests]
         names = {each.name for each in benchmarks}.union(*map(classes_of, tests))
         also = {path for each in tests for path in files_of(each, file)} - {file}
-        text = Text(names, settings=("params",), others=others - {file}, also=also)
-        for described in describer({**request, "file": file}, text).describe(benchmarks):
-            found[described["id"]] = described
+        one = describer(
+            {**request, "file": file},
+            names=names,
+            settings=("params",),
+            others=others - {file},
+            also=also,
+        )
+        found.update((each["id"], each) for each in one.describe(benchmarks))
     return [found[each.nodeid] for each in items]
 
 
