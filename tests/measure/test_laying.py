@@ -11,7 +11,7 @@ from tests.measure.test_workload import EDITS
 
 from benchgate.config import loads
 from benchgate.errors import UsageError
-from benchgate.measure._worker.workloads import Text, Workloads
+from benchgate.measure._worker.workloads import Workloads
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.laying import LaidTree, Plan, Tree, plan
 
@@ -160,7 +160,7 @@ def worked(arm: Arm, file: str) -> dict[str, str]:
     """The parts of the work of the benchmark in a file, as the worker reads them."""
     path = arm.root / file
     folders = [str(path.parent), str(arm.root)]
-    return Workloads(str(path), folders[0], folders, Text()).parts("bench_a", with_params=True)
+    return Workloads(str(path), folders[0], folders).parts("bench_a", with_params=True)
 
 
 # What lies at `benchmarks/words` in the other tree; a text that begins with "->" is a link.
