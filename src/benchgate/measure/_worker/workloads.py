@@ -34,14 +34,12 @@ ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 # Statements that run only what is in them.
 PLAIN = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.Expr, ast.Pass, ast.If, ast.Try)
 # What only defines something: builtins, and modules with all that they have.
-HARMLESS = frozenset(
-    (
-        *("bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "range"),
-        *("set", "sorted", "str", "sum", "tuple", "classmethod", "property", "staticmethod"),
-        *("abc", "collections", "contextlib", "dataclasses", "enum", "functools", "pytest"),
-        *("re", "typing"),
-    )
-)
+HARMLESS = {
+    *("bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "range", "set"),
+    *("sorted", "str", "sum", "tuple", "classmethod", "property", "staticmethod"),
+    *("abc", "collections", "contextlib", "dataclasses", "enum", "functools", "pytest", "re"),
+    "typing",
+}
 
 
 class Statement:
@@ -51,9 +49,10 @@ class Statement:
         self.node = node
         self.text = ast.dump(node)
         self.names = names_in(node)
-        self.binds = {name for name, _ in bound_by(node)}
-        # Of the names that it binds; "" stands for a name itself.
-        self.attributes = {attribute for _, attribute in bound_by(node)}
+        bound = list(bound_by(node))
+        self.binds = {name for name, _ in bound}
+        # Of these names; "" stands for a name itself.
+        self.attributes = {attribute for _, attribute in bound}
 
 
 class Workloads:
