@@ -223,6 +223,42 @@ def test_a_renamed_benchmark_does_the_same_work(tmp_path: Path) -> None:
     assert was.parts("bench_a", with_params=False) == now.parts("bench_b", with_params=False)
 
 
+SUITE = """
+class Other:
+    number = 1
+class Suite:
+    params = [1]
+    def setup(self): self.other = Other()
+    def time_a(self): self.time_b()
+    def time_b(self): return 1
+    def time_c(self): return 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "part"),
+    [
+        ("self.time_b()", "self.time_b", ["its function"]),
+        ("return 1", "return 3", ["Suite.time_b"]),
+        ("return 2", "return 3", []),
+        ("[1]", "[1, 2]", []),
+        ("number = 1", "number = 2", ["Other"]),
+        ("Other()\n", "Other(1)\n", ["Suite"]),
+    ],
+)
+def test_a_method_has_the_work_of_its_class_but_not_of_other_benchmarks(
+    tmp_path: Path, was: str, now: str, part: list[str]
+) -> None:
+    names = ("Suite", "Suite.time_a", "Suite.time_b", "Suite.time_c")
+    file = tmp_path / "suite.py"
+    found = []
+    for text in (SUITE, SUITE.replace(was, now)):
+        file.write_text(text)
+        works = Workloads(str(file), None, [str(tmp_path)], names=names)
+        found.append(works.parts("Suite.time_a", with_params=False))
+    assert [each for each in found[0] if found[0][each] != found[1][each]] == part
+
+
 def test_params_that_are_text_and_numbers_count_by_their_values(tmp_path: Path) -> None:
     texts = [f"{FILE}SIZES = [1{more}]\nbench_a.params = {{'n': SIZES}}\n" for more in ("", ", 2")]
     was, now = (read(tmp_path, t, {}, str(i)) for i, t in enumerate(texts))
