@@ -13,6 +13,7 @@ from tests.e2e.hosted import Hosted, pull_request
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
@@ -162,14 +163,32 @@ def test_a_command_keeps_its_history_under_another_name(toy: Project, judged: Ch
     assert all(row.launches == (8, 8) for row in verdict.rows)
 
 
-def test_other_work_under_an_old_name_is_not_compared(toy: Project, judged: Check) -> None:
+def test_other_work_under_an_old_name_does_not_decide(toy: Project, judged: Check) -> None:
     start(toy, PYTHON + command("tool", "cat README README"))
     change(toy, PYTHON.replace('"\n', '"\nenv = { FAST = "1" }\n') + command("tool", "cat README"))
     verdict = judged()
-    assert set(outcomes(verdict).values()) == {Outcome.INCOMPARABLE}
-    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert outcomes(verdict).keys() == {"toy/work", "tool"}
+    assert all(EDITED in row.notes and row.launches == (8, 8) for row in verdict.rows)
     change(toy, command("toy/work", "cat README") + command("tool", "cat README README"))
-    assert outcomes(judged())["toy/work"] is Outcome.INCOMPARABLE
+    # The base's function decides, although the name is that of a command now.
+    verdict = judged()
+    assert outcomes(verdict).keys() == {"toy/work", "tool"}
+    assert {row.benchmark for row in verdict.rows if EDITED in row.notes} == {"toy/work"}
+    assert all(row.launches == (8, 8) for row in verdict.rows)
+
+
+@pytest.mark.parametrize("policy", ["base", "head"])
+def test_how_a_benchmark_runs_is_the_heads_unless_the_base_judges(
+    toy: Project, judged: Check, policy: str
+) -> None:
+    """A developer follows the hint of an error, and must see that it helps."""
+    tool = command("tool", "cat README && sleep 0.2", 'shell = true\ntimeout = "{}"\n')
+    start(toy, tool.format("50ms"))
+    change(toy, tool.format("5s"))
+    expected = Outcome.BASE_FAILED if policy == "base" else Outcome.UNCHANGED
+    verdict = judged(policy)
+    assert outcomes(verdict) == {"tool": expected}, verdict.rows
+    assert not any(EDITED in row.notes for row in verdict.rows)
 
 
 BROKEN_BASE = "import toy\n\n\ndef bench_work():\n    toy.gone()\n"

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _DATA = "data"
 _WORKTREE = ".git"
 _PYTHON = ".py"
+# How a benchmark runs, not what it does.
+_HOW = ("timeout_s", "executions", "parallel", "isolate", "in_turn", "pin", "allow_foreign")
 # Not the time of a tree's own files: else Python would use what it compiled from these.
 _LAID_S = 1_400_000_000
 
@@ -241,6 +243,7 @@ class Laying:
             list[Benchmark]([search] if search and own.searches else own.benchmarks)
             for own in (of_base, of_head)
         )
+        bases, heads = _matched(bases, heads, by_head=not of_head.sides)
         from_base = Tree(base), Tree(replace(head, inside=base.inside))
         from_head = Tree(head), Tree(replace(base, inside=head.inside))
         on_head, on_base = Plan(), Plan()
@@ -269,6 +272,29 @@ class Laying:
         """
         laid = {BenchmarkFiles.BASE: ArmName.HEAD, BenchmarkFiles.HEAD: ArmName.BASE}.get(files)
         return {name: tree.lay(laid=name is laid) for name, tree in self.trees.items()}
+
+
+def _matched(
+    bases: Sequence[Benchmark], heads: Sequence[Benchmark], *, by_head: bool
+) -> tuple[list[Benchmark], list[Benchmark]]:
+    """Let tables of both sides that measure the same have the tags of both.
+
+    Args:
+        by_head: whether the head's table says how the base's version runs, too.
+    """
+    bases, heads = list(bases), list(heads)
+    left = list(range(len(heads)))
+    for index, one in enumerate(bases):
+        same = [n for n in left if (heads[n].KIND, heads[n].subjects) == (one.KIND, one.subjects)]
+        if not same:
+            continue
+        match = next((n for n in same if heads[n] == one), same[0])
+        left.remove(match)
+        tags = {"tags": tuple(dict.fromkeys((*heads[match].tags, *one.tags)))}
+        how = {name: getattr(heads[match], name) for name in _HOW if name in type(one).model_fields}
+        bases[index] = one.model_copy(update={**tags, **(how if by_head else {})})
+        heads[match] = heads[match].model_copy(update=tags)
+    return bases, heads
 
 
 def _names(
