@@ -209,6 +209,15 @@ def test_what_the_head_deletes_is_on_the_base_alone() -> None:
     assert found["b"][1].keys() == {ArmName.BASE}
 
 
+def test_what_was_renamed_without_an_alias_is_told() -> None:
+    old = {"a": "x", "b": "y", "c": "z"}
+    found = Scene((old, old), ({}, {"new": "x", "d": "z", "e": "z"})).find()
+    said = 'the head has the same benchmark as new: if you renamed it, add "a" = "new" to [aliases]'
+    assert notes(found["a"][1]) == said
+    assert not notes(found["b"][1])
+    assert not notes(found["c"][1])
+
+
 def test_a_file_that_the_head_breaks_has_failed_and_the_base_still_decides() -> None:
     old = {"f/a": "x"}
     scene = Scene((old, old), ({"f": "!SyntaxError"}, {"f": "!SyntaxError"}))

@@ -43,9 +43,10 @@ _VACUOUS = (
     "measures into a module of the project"
 )
 _OTHER_ID = "the base's files do not define it there"
+_MOVED = 'the head has the same benchmark as {0}: if you renamed it, add "{1}" = "{0}" to [aliases]'
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Found:
     """What an engine found.
 
@@ -59,6 +60,10 @@ class Found:
     discovery: Discovery
     files: BenchmarkFiles = BenchmarkFiles.OWN
     names: Mapping[str, str] = field(default_factory=dict)
+    _public: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._public = {name: id_ for id_, name in self.names.items()}
 
     def own(self, ids: Iterable[str]) -> list[str]:
         """What the engine calls some benchmarks."""
@@ -66,8 +71,7 @@ class Found:
 
     def public(self, own: Iterable[str]) -> list[str]:
         """What the result calls benchmarks of the engine."""
-        names = {name: id_ for id_, name in self.names.items()}
-        return [names.get(name, name) for name in own]
+        return [self._public.get(name, name) for name in own]
 
     def named(self, observation: Observation) -> Observation:
         """An observation of the engine, under the result's name of the benchmark."""
@@ -181,18 +185,20 @@ class SetFinder:
         by_head, unable = self._able(of_head, by_head, fresh | edited)
         together = self._changed_together(of_base, by_base, ids, head, edited)
         unread = _failures(by_head, ArmName.HEAD)
+        deleted = {new for new in ids.values() if new not in head and not _covering(unread, new)}
 
         def by_base_as(one: Definition, arm: ArmName) -> str:
             new = ids.get(one.id, "")
-            is_deleted = new not in head and not _covering(unread, new)
-            return "" if new in together or (arm is ArmName.HEAD and is_deleted) else new
+            return "" if new in together or (arm is ArmName.HEAD and new in deleted) else new
 
         def by_head_as(one: Definition, _arm: ArmName) -> str:
             if one.id in fresh:
                 return one.id
             return one.id + NEW_VERSION if one.id in edited - together.keys() else ""
 
-        notes = dict.fromkeys(edited, EDITED)
+        notes = dict.fromkeys(edited, EDITED) | _moved(
+            [base[id_] for id_ in base.keys() & deleted], [head[id_] for id_ in fresh]
+        )
         found += [
             _kept(one, by_base_as, notes=notes, failures_of=[ArmName.BASE]) for one in by_base
         ]
@@ -271,6 +277,15 @@ def _failures(found: Iterable[Found], arm: ArmName) -> list[DiscoveryFailure]:
     return [one for each in found for one in each.discovery.failures if one.arm is arm]
 
 
+def _moved(gone: Iterable[Definition], fresh: Iterable[Definition]) -> dict[str, str]:
+    """Note on each benchmark that is gone which new one has the same definition, if it is one."""
+    alike: dict[str, list[str]] = {}
+    for one in fresh:
+        alike.setdefault(one.workload, []).append(one.id)
+    pairs = {one.id: alike.get(one.workload, []) for one in gone}
+    return {id_: _MOVED.format(new[0], id_) for id_, new in pairs.items() if len(new) == 1}
+
+
 def _covering(failures: Iterable[DiscoveryFailure], id_: str) -> DiscoveryFailure | None:
     """The failure that stands for the file or function of a benchmark, if there is one."""
     places = {id_, *files_of(id_)}
@@ -288,15 +303,23 @@ def _kept(
 
     Args:
         name_of: the name of a benchmark in the result; "" to leave it out.
-        notes: by the id in the head.
+        notes: by the id in the head; on its definition there, or on the base's if there is none.
         failures_of: the sides whose failures count; a side's own files tell those of the other.
     """
-    names: dict[str, str] = {}
-    kept: dict[ArmName, tuple[Definition, ...]] = {}
-    for arm, definitions in found.discovery.found.items():
-        named = [(name, one) for one in definitions if (name := name_of(one, arm))]
-        names |= {name: one.id for name, one in named if name != one.id}
-        kept[arm] = tuple(_as(one, name, arm, found.files, notes) for name, one in named)
+    named = {
+        arm: {name: one for one in definitions if (name := name_of(one, arm))}
+        for arm, definitions in found.discovery.found.items()
+    }
+    on_head = named.get(ArmName.HEAD, {})
+    kept = {
+        arm: tuple(
+            _as(one, name, arm, found.files, notes if one is on_head.get(name, one) else {})
+            for name, one in of_arm.items()
+        )
+        for arm, of_arm in named.items()
+    }
+    every = [pair for of_arm in named.values() for pair in of_arm.items()]
+    names = {name: one.id for name, one in every if name != one.id}
     failures = tuple(
         one
         for one in found.discovery.failures
@@ -310,12 +333,12 @@ def _as(
     one: Definition, name: str, arm: ArmName, files: BenchmarkFiles, notes: Mapping[str, str]
 ) -> Definition:
     version_of = name.removesuffix(NEW_VERSION) if files is BenchmarkFiles.HEAD else name
-    new = notes.get(version_of) if arm is ArmName.HEAD else None
+    note = notes.get(version_of)
     is_renamed = arm is ArmName.BASE and name != one.id and version_of == name
     return replace(
         one,
         id=name,
-        notes=(new, *one.notes) if new else one.notes,
+        notes=(note, *one.notes) if note else one.notes,
         renamed_from=one.id if is_renamed else one.renamed_from,
         files=files,
         new_version_of=version_of if version_of != name else None,
