@@ -178,8 +178,13 @@ def _pass(verdict: Verdict, groups: _Groups) -> list[str]:
     if not groups:
         return ["there was nothing to compare"]
     slower = _clauses(groups, (Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.WAIVED))
-    tally = _tally(groups, (*_GOOD, *_OPEN), decided=decided_benchmarks(verdict.rows))
+    open_ = groups.get(Outcome.INCOMPARABLE, ())
+    together = [row for row in open_ if row.changed_together]
+    rest = {**groups, Outcome.INCOMPARABLE: [row for row in open_ if not row.changed_together]}
+    tally = _tally(rest, (*_GOOD, *_OPEN), decided=decided_benchmarks(verdict.rows))
     broken = _clauses(groups, _BROKEN)
+    if together:  # whoever edits a benchmark and the code must not escape notice
+        broken.insert(0, _clause(Outcome.INCOMPARABLE, together, _total(groups)))
     if slower:
         return [*slower, *filter(None, (tally,)), *broken]
     nothing = _nothing_worse(groups)
@@ -228,7 +233,9 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         Outcome.FAILED: "failed to run",
         Outcome.MISSING: f"{verb} missing from the head",
         Outcome.BASE_FAILED: "failed on the base and could not be compared",
-        Outcome.INCOMPARABLE: "cannot be compared",
+        Outcome.INCOMPARABLE: "changed together with the code"
+        if all(row.changed_together for row in rows)
+        else "cannot be compared",
     }.get(outcome, f"{verb} {outcome.value}")
     start = f"{len(rows)} of {_benchmarks(total)} {predicate}"
     if excused := rows[0].excused:
