@@ -23,6 +23,7 @@ FILES = [
     "benchmarks/io/deep/bench_write.py",
     "benchmarks/helper.py",
     "benchmarks/bench_data.json",
+    "benchmarks/bench_folder.py/data.json",
     "benchmarks/.hidden/bench_no.py",
     "benchmarks/__pycache__/bench_no.py",
     "benchmarks/node_modules/x/bench_no.py",

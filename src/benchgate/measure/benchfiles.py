@@ -111,7 +111,8 @@ def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
 
 def search(top: Path) -> list[Path]:
     """Find benchmark files below a folder."""
-    return [f for f in sorted(top.rglob(PATTERN)) if is_benchmark_file(f.relative_to(top))]
+    files = (file for file in sorted(top.rglob(PATTERN)) if not file.is_dir())
+    return [file for file in files if is_benchmark_file(file.relative_to(top))]
 
 
 def own_folders(arm: Arm, benchmark: FunctionBenchmarks) -> tuple[Path, ...]:
