@@ -13,7 +13,7 @@ from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure._worker.workloads import Workloads
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.laying import LaidTree, Plan, Tree, plan
+from benchgate.measure.laying import FilePlan, LaidTree, Tree, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,7 +231,7 @@ def test_behind_a_link_that_both_trees_have_are_their_files(tmp_path: Path) -> N
     base = {"benchmarks": "-> perf", "perf/bench_a.py": "old", "perf/bench_b.py": "both"}
     given, onto = linked(tmp_path / "head", head), linked(tmp_path / "base", base)
     laid = over(given, onto, PYTHON, tmp_path / "store")
-    assert laid.plan == Plan(given=frozenset({"perf/bench_a.py"}))
+    assert laid.plan == FilePlan(given=frozenset({"perf/bench_a.py"}))
     laid.lay(laid=True)
     assert everything(onto) == head
 

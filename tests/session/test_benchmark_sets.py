@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.benchfiles import search_of
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, ignore
-from benchgate.measure.laying import LaidTree, Laying, Plan
+from benchgate.measure.laying import FilePlan, LaidTree, Laying
 from benchgate.model.run import BenchmarkFiles, Tier
-from benchgate.session.benchmark_sets import EDITED, Attempt, Found, SetFinder, Tables
+from benchgate.session.benchmark_sets import EDITED, Attempt, FoundSet, SetFinder, Tables
 
 if TYPE_CHECKING:
     import random
@@ -83,9 +83,9 @@ class Scene:
         """By id: whose files run, the definitions by side, and what the engine calls it."""
         benchmarks = (search_of(("benchmarks",)),)
         none = Path("none")
-        trees = {arm: LaidTree(none, none, Plan(), none) for arm in SIDES}
+        trees = {arm: LaidTree(none, none, FilePlan(), none) for arm in SIDES}
         for tree in trees.values():
-            tree.plan = Plan(self.edits)
+            tree.plan = FilePlan(self.edits)
         laying = Laying((), benchmarks, benchmarks, trees)
         finder = SetFinder(
             laying, self.laid.append, self.make, self.attempt, self.aliases, lambda error: error
@@ -243,5 +243,5 @@ def test_a_file_that_fails_on_both_sides_with_the_files_of_the_base_is_an_old_fa
 
 
 def test_names_are_translated_for_the_engine_and_back() -> None:
-    found = Found(FakeEngine({}), Discovery({}), names={"new": "old"})
+    found = FoundSet(FakeEngine({}), Discovery({}), names={"new": "old"})
     assert (found.own(["new", "b"]), found.public(["old", "b"])) == (["old", "b"], ["new", "b"])

@@ -46,7 +46,7 @@ _LAID_S = 1_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FilePlan:
     """What makes the benchmark files of a tree those of the other side; names in the tree.
 
     Attributes:
@@ -60,8 +60,8 @@ class Plan:
     def __bool__(self) -> bool:
         return bool(self.given or self.gone)
 
-    def __or__(self, other: Plan) -> Plan:
-        return Plan(self.given | other.given, self.gone | other.gone)
+    def __or__(self, other: FilePlan) -> FilePlan:
+        return FilePlan(self.given | other.given, self.gone | other.gone)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class _Side:
         return folder in self.folders or all(file.top != folder for file in self.files)
 
 
-def plan(given: Tree, onto: Tree, benchmarks: Sequence[Benchmark]) -> Plan:
+def plan(given: Tree, onto: Tree, benchmarks: Sequence[Benchmark]) -> FilePlan:
     """Compare the benchmark files of two trees.
 
     Args:
@@ -148,7 +148,7 @@ def plan(given: Tree, onto: Tree, benchmarks: Sequence[Benchmark]) -> Plan:
     gone = {name for name in gone if not blocks[name]} | blocking
     gone.update(name for folder in folders for name in _files_below(root, folder))
     _require_no_shadow(there, onto, whole, new)
-    return Plan(frozenset(new), frozenset(gone))
+    return FilePlan(frozenset(new), frozenset(gone))
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ class LaidTree:
 
     root: Path
     given: Path
-    plan: Plan
+    plan: FilePlan
     store: Path
     is_laid: bool = field(default=False, init=False)
 
@@ -246,7 +246,7 @@ class Laying:
         bases, heads = _matched(bases, heads, by_head=not of_head.sides)
         from_base = Tree(base), Tree(replace(head, inside=base.inside))
         from_head = Tree(head), Tree(replace(base, inside=head.inside))
-        on_head, on_base = Plan(), Plan()
+        on_head, on_base = FilePlan(), FilePlan()
         common: list[Benchmark] = []
         for one in list(bases):
             lain = plan(*from_base, [one])

@@ -47,7 +47,7 @@ _MOVED = 'the head has the same benchmark as {0}: if you renamed it, add "{1}" =
 
 
 @dataclass(slots=True, eq=False)
-class Found:
+class FoundSet:
     """What an engine found.
 
     Attributes:
@@ -104,9 +104,9 @@ class Found:
 
 def found_by(
     engines: Iterable[Engine], files: BenchmarkFiles = BenchmarkFiles.OWN
-) -> Iterator[Found]:
+) -> Iterator[FoundSet]:
     """Let each engine find its benchmarks."""
-    return (Found(engine, engine.discover(), files) for engine in engines)
+    return (FoundSet(engine, engine.discover(), files) for engine in engines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class SetFinder:
     aliases: Mapping[str, str]
     shown: Callable[[str], str]
 
-    def find_by_head(self) -> list[Found]:
+    def find_by_head(self) -> list[FoundSet]:
         """Find the head's benchmarks, and which of them run on the base."""
         every = (*self.laying.common, *self.laying.of_head)
         tables = Tables(BenchmarkFiles.HEAD, every, every, has_canary=True)
@@ -160,7 +160,7 @@ class SetFinder:
         found, unable = self._able(tables, found, _definitions(found, ArmName.HEAD))
         return [_kept(one, notes=unable, failures_of=[ArmName.HEAD]) for one in found]
 
-    def find_by_base(self) -> list[Found]:
+    def find_by_base(self) -> list[FoundSet]:
         """Find the base's benchmarks, what only the head has, and what the head edits."""
         laying = self.laying
         common = Tables(BenchmarkFiles.BASE, laying.common, laying.common, has_canary=True)
@@ -213,13 +213,13 @@ class SetFinder:
             ]
         return found
 
-    def _discover(self, tables: Tables, unable: Collection[str] = ()) -> list[Found]:
+    def _discover(self, tables: Tables, unable: Collection[str] = ()) -> list[FoundSet]:
         self.lay(tables.files)
         return list(found_by(self.make(tables, unable), tables.files))
 
     def _able(
-        self, tables: Tables, found: list[Found], ids: Collection[str]
-    ) -> tuple[list[Found], Mapping[str, str]]:
+        self, tables: Tables, found: list[FoundSet], ids: Collection[str]
+    ) -> tuple[list[FoundSet], Mapping[str, str]]:
         """Leave benchmarks of the head out of the base if they do not run there.
 
         Args:
@@ -241,7 +241,7 @@ class SetFinder:
     def _changed_together(
         self,
         tables: Tables,
-        by_base: Sequence[Found],
+        by_base: Sequence[FoundSet],
         ids: Mapping[str, str],
         head: Mapping[str, Definition],
         edited: Collection[str],
@@ -269,11 +269,11 @@ class SetFinder:
         return found
 
 
-def _definitions(found: Iterable[Found], arm: ArmName) -> dict[str, Definition]:
+def _definitions(found: Iterable[FoundSet], arm: ArmName) -> dict[str, Definition]:
     return {one.id: one for each in found for one in each.discovery.found.get(arm, ())}
 
 
-def _failures(found: Iterable[Found], arm: ArmName) -> list[DiscoveryFailure]:
+def _failures(found: Iterable[FoundSet], arm: ArmName) -> list[DiscoveryFailure]:
     return [one for each in found for one in each.discovery.failures if one.arm is arm]
 
 
@@ -293,12 +293,12 @@ def _covering(failures: Iterable[DiscoveryFailure], id_: str) -> DiscoveryFailur
 
 
 def _kept(
-    found: Found,
+    found: FoundSet,
     name_of: Callable[[Definition, ArmName], str] = lambda one, _: one.id,
     *,
     notes: Mapping[str, str] = MappingProxyType({}),
     failures_of: Collection[ArmName] = (),
-) -> Found:
+) -> FoundSet:
     """Keep a part of what an engine found, under other names.
 
     Args:

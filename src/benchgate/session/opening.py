@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from benchgate.measure.ground import Ground
     from benchgate.measure.laying import Laying
     from benchgate.measure.python_workers import Described
-    from benchgate.session.benchmark_sets import Attempt, Found, Tables
+    from benchgate.session.benchmark_sets import Attempt, FoundSet, Tables
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.recorder import BaseTrial
@@ -168,7 +168,7 @@ def _finder(
     builder: Builder,
     options: EngineOptions,
     make: Callable[[Config, Sequence[Arm], EngineOptions], list[Engine]],
-) -> Callable[[], list[Found]]:
+) -> Callable[[], list[FoundSet]]:
     """Return what finds the benchmarks of two sides.
 
     Args:

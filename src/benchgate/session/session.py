@@ -22,7 +22,7 @@ from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
 from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, TIME
 from benchgate.model.run import CANARY_IDS, BenchmarkFiles, before_round
-from benchgate.session.benchmark_sets import Found, found_by
+from benchgate.session.benchmark_sets import FoundSet, found_by
 from benchgate.session.counting_time import CountingTime
 from benchgate.session.outlook import some_of
 from benchgate.session.recorder import UNTRIED, Recorder
@@ -77,7 +77,7 @@ class Session:
 
     def __init__(
         self,
-        engines: Sequence[Engine] | Callable[[], Iterable[Found]],
+        engines: Sequence[Engine] | Callable[[], Iterable[FoundSet]],
         arms: Sequence[ArmName],
         seed: int,
         clock: Callable[[], float],
@@ -111,8 +111,8 @@ class Session:
         self.new_versions: dict[str, str] = {}
         self._find = engines if callable(engines) else partial(found_by, engines)
         # By engine, whose files it measures with, and what it calls the benchmarks.
-        self._found: list[Found] = []
-        self._engines_of: dict[str, list[Found]] = {}
+        self._found: list[FoundSet] = []
+        self._engines_of: dict[str, list[FoundSet]] = {}
         self._clock = clock
         self._ground = ground
         self._lanes = Lanes(lane_cpus, clock)
