@@ -385,7 +385,8 @@ def test_pinned_commands_run_on_the_chosen_cpu_and_others_anywhere(
     make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     cpu = min(available_cpus())
-    program = "import os; print(sorted(os.sched_getaffinity(0)))"
+    # One write a line: both sides run at the same time, and print may write a line in two parts.
+    program = "import os; os.write(1, f'{sorted(os.sched_getaffinity(0))}\\n'.encode())"
     command = f'{sys.executable} -c "{program}" >> {{root}}/../'
     specs = [
         shell("pinned", f"{command}pinned", prepare=f"{command}free"),
