@@ -29,6 +29,7 @@ _WARNING_LIMIT = 1000
 @click.command("import")
 @click.argument("files", type=o.RESULT, nargs=-1, required=True, metavar="FILE...")
 @click.option(
+    "-o",
     "--output",
     type=o.FILE,
     required=True,

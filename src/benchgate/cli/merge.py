@@ -51,6 +51,7 @@ _WARNING_LIMIT = 1000
     metavar="RESULT...",
 )
 @click.option(
+    "-o",
     "--output",
     type=o.FILE,
     required=True,

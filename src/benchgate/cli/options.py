@@ -226,6 +226,7 @@ def reporting(function: Callable[..., int]) -> Callable[..., int]:
 
 
 OUTPUT = click.option(
+    "-o",
     "--output",
     "output",
     type=FILE,

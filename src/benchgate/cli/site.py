@@ -43,6 +43,7 @@ _MARKER_LIMIT_BYTES: Final = 1 << 20
     help="Folder or address of the history; default: the store of the project.",
 )
 @click.option(
+    "-o",
     "--output",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
