@@ -36,6 +36,12 @@ def test_every_command_and_every_option_is_there(name: str) -> None:
             assert [row for row in rows if link in row and str(option.help) in row]
 
 
+def test_every_command_that_writes_an_output_takes_the_short_form() -> None:
+    options = [one for context in contexts() for one in context.command.params]
+    writing = [one.opts for one in options if "--output" in one.opts]
+    assert writing == [["-o", "--output"]] * 5
+
+
 def test_a_row_has_as_many_cells_as_the_head() -> None:
     tables = [line.replace("\\|", "") for line in TEXT.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in tables} == {4, 6}

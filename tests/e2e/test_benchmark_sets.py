@@ -251,7 +251,7 @@ def test_a_file_in_the_place_of_the_benchmarks_is_an_error(project: Project) -> 
     project.write({"benchmarks": "no folder"})
     verdict = project.checked(policy="base")
     assert row_of(verdict).outcome is Outcome.MISSING
-    assert "is not a Python file" in (row_of(verdict, "benchmarks").error or "")
+    assert row_of(verdict, "benchmarks").error == "{root}/benchmarks is not a Python file"
     assert (verdict.exit_code, verdict.decision) == (5, "fail")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import sysconfig
 import time
 from typing import TYPE_CHECKING
 
@@ -251,3 +253,48 @@ def test_two_checks_at_once_build_each_commit_once(
     assert benchgate.wait(first).code == 4
     assert benchgate.wait(second).code == 4
     assert counted.runs == 2
+
+
+PYPROJECT = """\
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "toy"
+version = "1"
+"""
+
+
+def test_an_extra_that_is_gone_is_told_with_what_is_missing(
+    toy: Project, benchgate: Program
+) -> None:
+    python = f"{sys.executable} -m pip --python {{env}}/bin/python install --no-build-isolation"
+    build = f"""\
+[build]
+command = ["{sys.executable} -m venv --without-pip {{env}}", "{python} --no-index .[bench]"]
+env = {{ PYTHONPATH = "{sysconfig.get_path("purelib")}" }}
+
+"""
+    files = {
+        "pyproject.toml": PYPROJECT,
+        ".gitignore": "build\n*.egg-info\n",
+        "benchmarks/bench_toy.py": "import zope.bench\nimport toy\n",
+        "benchgate.toml": QUICK + build + PYTHON,
+    }
+    toy.write(files)
+    toy.commit()
+    warned = "[build] warned:\n{}WARNING: toy 1 does not provide the extra 'bench'"
+    first, second = (benchgate(toy.root, "list") for _ in range(2))
+    assert USED not in first.err
+    assert USED in second.err
+    for done in (first, second):
+        assert done.code == 5
+        line = "toy: ModuleNotFoundError: No module named 'zope'. Let [build] install it for {env}"
+        assert line in done.err
+        assert warned.format("") in done.err
+    done = ran(benchgate, toy.root, "check", "--against", "HEAD", "--markdown", "../c.md", code=5)
+    report, comment = done.out, (toy.root.parent / "c.md").read_text()
+    assert warned.format("    ") in report
+    assert warned.format("") in comment
+    assert str(benchgate.temporary) not in report + comment

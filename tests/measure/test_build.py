@@ -142,7 +142,7 @@ def test_details_are_the_end_of_the_output(head: Arm, run: Callable[..., None]) 
     ("argv", "said"),
     [
         (("no-such-program", "-x"), "no-such-program -x cannot be started: No such file"),
-        (("{env}/bin/python",), "bin/python cannot be started: No such file"),
+        (("{env}/bin/python",), ": {env}/bin/python cannot be started: No such file"),
         (("./data",), "./data cannot be started: Permission denied"),
         ((*SHELL, "kill -SEGV $$"), "was ended by signal 11"),
     ],
@@ -154,6 +154,40 @@ def test_command_that_does_not_run_to_its_end(
     with pytest.raises(MeasureError) as raised:
         build(head, [argv], timeout_s=20, variables={}, guardian=guardian)
     assert said in raised.value.message
+
+
+def test_an_error_names_the_folders_as_the_configuration_does(
+    head: Arm, run: Callable[..., None]
+) -> None:
+    with pytest.raises(MeasureError) as raised:
+        run(head, 'echo "no $PWD/a"; {env}/bin/pip')
+    assert raised.value.message.endswith(
+        "/bin/sh -c 'echo \"no $PWD/a\"; {env}/bin/pip' failed with exit code 127"
+    )
+    assert raised.value.details.startswith("no {root}/a\n/bin/sh: ")
+    assert "{env}/bin/pip" in raised.value.details
+
+
+@pytest.mark.parametrize(
+    ("printed", "warnings"),
+    [
+        (["WARNING: no extra", "fine", "WARNING: no extra"], ("WARNING: no extra",)),
+        (["  WARNING: in {env}/lib"], ("WARNING: in {env}/lib",)),
+        (["\\033[1m\\033[33mwarning\\033[0m: no extra"], ("warning: no extra",)),
+        (["npm warn deprecated a", "npm WARN old b"], ("npm warn deprecated a", "npm WARN old b")),
+        (["a.c:1:2: warning: unused", "warnings: 0", "no warning: here"], ()),
+        (
+            ["warning: a", "warning: b", "warning: c", "warning: d"],
+            ("warning: b", "warning: c", "warning: d"),
+        ),
+    ],
+)
+def test_the_last_warnings_are_returned(
+    head: Arm, guardian: Guardian, printed: list[str], warnings: tuple[str, ...]
+) -> None:
+    commands = [(*SHELL, f"printf '{line}\\n' >&2; seq 100") for line in printed]
+    found = build(head, commands, timeout_s=20, variables={}, guardian=guardian)
+    assert found == warnings
 
 
 def test_input_is_empty(head: Arm, run: Callable[..., None]) -> None:

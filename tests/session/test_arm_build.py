@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import Build
-from benchgate.errors import UsageError
+from benchgate.errors import MeasureError, UsageError
 from benchgate.measure.build_cache import BuildCache
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
@@ -58,6 +58,34 @@ def test_a_build_is_kept_and_put_in_place(
     assert second.put()
     second.close()
     assert (second.arm.env / "built").read_text() == "1"
+
+
+def test_a_build_tells_what_it_warned_of_also_the_next_time(
+    place: Place, cache: BuildCache, guardian: Guardian
+) -> None:
+    warn = "sh -c 'echo WARNING: no extra in {env} && touch {env}/built'"
+    build = Build.model_validate({"command": ["mkdir {env}", warn], "toolchains": {"a": "{env}/a"}})
+    for own in ("00000000", "11111111"):
+        one = ArmBuild(place(own), build, cache, guardian)
+        if not one.put():
+            one.run()
+        assert one.warnings == ("WARNING: no extra in {env}",)
+        with pytest.raises(MeasureError) as raised:  # a tool that the build should have installed
+            one.toolchains()
+        assert "{env}/a cannot be started" in raised.value.message
+        told = "[build] warned:\nWARNING: no extra in {env}"
+        assert raised.value.details == told
+        one.close()
+    assert one.kept
+
+
+def test_a_command_that_fails_tells_what_those_before_it_warned_of(
+    place: Place, guardian: Guardian
+) -> None:
+    build = Build.model_validate({"command": ["echo warning: odd", "sh -c 'echo no; exit 1'"]})
+    with pytest.raises(MeasureError) as raised:
+        ArmBuild(place("00000000"), build, None, guardian).run()
+    assert raised.value.details == "no\n[build] warned:\nwarning: odd"
 
 
 def test_a_tree_that_the_other_build_has_changed_counts_as_changed(

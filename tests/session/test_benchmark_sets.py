@@ -11,6 +11,7 @@ from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFa
 from benchgate.measure.laying import FilePlan, LaidTree, Laying
 from benchgate.model.run import BenchmarkFiles, Tier
 from benchgate.session.benchmark_sets import EDITED, Attempt, FoundSet, SetFinder, Tables
+from benchgate.session.explained import Explainer
 
 if TYPE_CHECKING:
     import random
@@ -88,7 +89,7 @@ class Scene:
             tree.plan = FilePlan(self.edits)
         laying = Laying((), benchmarks, benchmarks, trees)
         finder = SetFinder(
-            laying, self.laid.append, self.make, self.attempt, self.aliases, lambda error: error
+            laying, self.laid.append, self.make, self.attempt, self.aliases, Explainer()
         )
         self.found = finder.find_by_base()
         every: dict[str, tuple[BenchmarkFiles, dict[ArmName, Definition], str]] = {}

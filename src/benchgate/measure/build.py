@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
 import threading
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError
@@ -17,17 +19,36 @@ from benchgate.measure.engine import ArmName
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
 
 TAIL_LINES = 40
+MOST_WARNINGS = 3
 _LINE_BYTES = 8192  # a longer line is split
 _MOST_LINES = 1000
+_LONGEST_WARNING = 300
 _DRAIN_S = 2.0
+# Of pip, uv, cargo and npm. Those of compilers begin with a file: they are about its code.
+_WARNING = re.compile(r"warning:|npm warn\b", re.IGNORECASE)
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
 USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
 """Variables that would lead into the environment that benchgate was started from."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """The end of what a command prints, and the last warnings in all of it."""
+
+    tail: deque[str]
+    warnings: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_WARNINGS))
+
+    def add(self, line: str) -> None:
+        self.tail.append(line)
+        plain = _COLOR.sub("", line).strip()[:_LONGEST_WARNING]
+        if _WARNING.match(plain) and plain not in self.warnings:
+            self.warnings.append(plain)
 
 
 def build(
@@ -37,7 +58,7 @@ def build(
     timeout_s: float,
     variables: Mapping[str, str],
     guardian: Guardian,
-) -> None:
+) -> tuple[str, ...]:
     """Run the commands one after the other in the folder of an arm's configuration.
 
     Args:
@@ -47,17 +68,33 @@ def build(
         variables: added to the environment after the arm's own, with placeholders replaced.
         guardian: kills the command if benchgate is killed.
 
+    Returns:
+        The last warnings that they printed.
+
     Raises:
         MeasureError: a command failed on the head.
         BaselineError: the same on the base.
     """
     environment = build_environment(arm, variables) | guardian.variables
+    warnings: list[str] = []
     for command in commands:
         argv = [arm.substitute(word) for word in command]
-        tail: deque[str] = deque(maxlen=TAIL_LINES)
-        failure = _run(argv, arm, tail, timeout_s, environment=environment, guardian=guardian)
+        output = _Output(deque(maxlen=TAIL_LINES))
+        failure = _run(argv, arm, output, timeout_s, environment=environment, guardian=guardian)
         if failure is not None:
-            raise _error(arm, argv, failure, "\n".join(tail))
+            raise _error(arm, argv, failure, "\n".join(output.tail))
+        warnings += map(arm.generalize, output.warnings)
+    return last_warnings(warnings)
+
+
+def last_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
+    """The last few warnings, equal ones once."""
+    return tuple(dict.fromkeys(warnings))[-MOST_WARNINGS:]
+
+
+def with_warnings(said: str, warnings: Sequence[str]) -> str:
+    """Add to what is said of a failure what the build warned of, if it did."""
+    return "\n".join(filter(None, (said, "[build] warned:", *warnings))) if warnings else said
 
 
 def versions(
@@ -81,11 +118,11 @@ def versions(
     found = {}
     for name, command in commands.items():
         argv = [arm.substitute(word) for word in command]
-        said: deque[str] = deque(maxlen=_MOST_LINES)
+        said = _Output(deque(maxlen=_MOST_LINES))
         failure = _run(argv, arm, said, timeout_s, environment=environment, guardian=guardian)
-        version = next((line.strip() for line in said if line.strip()), "")
+        version = next((line.strip() for line in said.tail if line.strip()), "")
         if failure is not None or not version:
-            details = "\n".join(said) if failure else ""
+            details = "\n".join(said.tail) if failure else ""
             raise _error(arm, argv, failure or "printed nothing", details, f"the version of {name}")
         found[name] = arm.generalize(version)
     return found
@@ -103,7 +140,7 @@ def build_environment(arm: Arm, variables: Mapping[str, str]) -> dict[str, str]:
 def _run(
     argv: Sequence[str],
     arm: Arm,
-    tail: deque[str],
+    output: _Output,
     timeout_s: float,
     *,
     environment: Mapping[str, str],
@@ -112,7 +149,7 @@ def _run(
     """Run one command and kill what is left of its group; return how it failed, or None.
 
     Args:
-        tail: gets the lines of its output.
+        output: gets the lines that it prints.
     """
     try:
         process = subprocess.Popen(
@@ -127,7 +164,7 @@ def _run(
     except OSError as error:
         return f"cannot be started: {error.strerror}"
     guardian.watch(process.pid)
-    drain = threading.Thread(target=_drain, args=(process.stdout, tail), daemon=True)
+    drain = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
     drain.start()
     try:
         exit_code = process.wait(timeout_s)
@@ -145,10 +182,10 @@ def _run(
     return f"failed with exit code {exit_code}" if exit_code else None
 
 
-def _drain(stream: IO[bytes], tail: deque[str]) -> None:
+def _drain(stream: IO[bytes], output: _Output) -> None:
     with stream:
         for line in iter(lambda: stream.readline(_LINE_BYTES), b""):
-            tail.append(line.decode(errors="replace").rstrip())
+            output.add(line.decode(errors="replace").rstrip())
 
 
 def _error(
@@ -156,8 +193,9 @@ def _error(
 ) -> MeasureError | BaselineError:
     which = f"the {arm.name}" + (f" ({arm.sha[:12]})" if arm.sha else "")
     doing = f"asking {which} for {of}" if of else f"building {which}"
-    message = f"{doing}: {shlex.join(argv)} {failure}"
+    message = arm.generalize(f"{doing}: {shlex.join(argv)} {failure}")
+    details = arm.generalize(tail)
     if arm.name is ArmName.BASE:
         hint = "Name a base that builds with these commands: benchgate check --against REF"
-        return BaselineError(message, hint=hint, details=tail)
-    return MeasureError(message, details=tail)
+        return BaselineError(message, hint=hint, details=details)
+    return MeasureError(message, details=details)

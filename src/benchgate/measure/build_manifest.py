@@ -42,6 +42,7 @@ class About:
         built_s: when it was built, in seconds since 1970.
         took_s: how long that took.
         packages: what is installed in the environment: names and versions.
+        warnings: the last warnings that it printed.
     """
 
     project: str
@@ -49,6 +50,7 @@ class About:
     built_s: float
     took_s: float
     packages: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,11 @@ class Manifest:
         """
         try:
             found: dict[str, Any] = json.loads(data)
-            about = {**found["about"], "packages": tuple(found["about"]["packages"])}
+            about = {
+                **found["about"],
+                "packages": tuple(found["about"]["packages"]),
+                "warnings": tuple(found["about"]["warnings"]),
+            }
             files = (
                 {**one, "outside": one["outside"] and tuple(one["outside"])}
                 for one in found["files"]

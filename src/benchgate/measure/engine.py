@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -58,9 +59,16 @@ class Arm:
             text = text.replace(f"{{{key}}}", str(value))
         return text
 
-    def generalize(self, text: str) -> str:
-        """Name its folders {env} and {root} in a text: their paths differ in every run."""
-        return text.replace(str(self.env), "{env}").replace(str(self.root), "{root}")
+    def generalize(self, text: str, *, is_other: bool = False) -> str:
+        """Name its folders {env} and {root} in a text: their paths differ in every run.
+
+        Args:
+            is_other: the text is about another arm, so say whose folders they are.
+        """
+        whose = f" of the {self.name}" if is_other else ""
+        for name, folder in (("env", self.env), ("root", self.root)):
+            text = re.sub(rf"{re.escape(str(folder))}(?![\w-])", f"{{{name}{whose}}}", text)
+        return text
 
     def why_missing(self, program: str) -> str:
         """Say that nothing creates {env}, if a program that was not found would be in there."""

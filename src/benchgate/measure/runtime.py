@@ -23,7 +23,7 @@ def describe_runtime(arm: Arm, hello: Mapping[str, Any]) -> str:
     for module, file in hello["own"]:
         places.setdefault(_place(arm, Path(file)), []).append(module)
     code = "".join(f"; {', '.join(modules)} {place}" for place, modules in places.items())
-    python = _named(arm, hello["executable"] or "an unknown place")
+    python = arm.generalize(hello["executable"] or "an unknown place")
     return f"{implementation} {version} ({python}){code}"
 
 
@@ -47,10 +47,3 @@ def _place(arm: Arm, file: Path) -> str:
         return f"from {folder}"
     inner = folder.relative_to(root).as_posix()
     return "from the root of its tree" if inner == "." else f"from {inner} of its tree"
-
-
-def _named(arm: Arm, path: str) -> str:
-    """A path with the arm's own folders as the configuration names them."""
-    for name, folder in (("{env}", arm.env), ("{root}", arm.root)):
-        path = path.replace(str(folder), name)
-    return path

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError, UsageError
-from benchgate.measure.build import build, versions
+from benchgate.measure.build import build, last_warnings, versions, with_warnings
 from benchgate.measure.build_key import build_key
 from benchgate.measure.build_manifest import About
 from benchgate.measure.importpath import packages_in
@@ -47,6 +47,7 @@ class ArmBuild:
         self._guardian = guardian
         self._key = ""
         self._fresh: dict[str, State] = {}
+        self._warnings: tuple[str, ...] = ()
         if self._cache:
             tools = self._tools_before()
             self._fresh = snapshot(arm)
@@ -57,6 +58,11 @@ class ArmBuild:
     def packages(self) -> tuple[str, ...]:
         """What is installed for the arm."""
         return self.kept.about.packages if self.kept else packages_in(self.arm)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the build warned of, also if it was run before."""
+        return self.kept.about.warnings if self.kept else self._warnings
 
     def forget(self) -> None:
         """Do not use what was left before."""
@@ -112,13 +118,15 @@ class ArmBuild:
         is_fresh = last == self._fresh
         began_s = time.monotonic()
         for command in self.build.commands:
-            build(
-                self.arm,
-                [command],
-                timeout_s=self.build.timeout_s,
-                variables=self.build.env,
-                guardian=self._guardian,
-            )
+            with self._telling_warnings():
+                found = build(
+                    self.arm,
+                    [command],
+                    timeout_s=self.build.timeout_s,
+                    variables=self.build.env,
+                    guardian=self._guardian,
+                )
+            self._warnings = last_warnings((*self._warnings, *found))
             if self._cache:
                 now = snapshot(self.arm)
                 idle = idle or (shlex.join(command) if now == last else "")
@@ -135,7 +143,17 @@ class ArmBuild:
         Raises:
             MeasureError, BaselineError: as `versions`.
         """
-        return self._versions(self.build.toolchains)
+        with self._telling_warnings():
+            return self._versions(self.build.toolchains)
+
+    @contextmanager
+    def _telling_warnings(self) -> Iterator[None]:
+        """Add to an error what the build has warned of: that may be why something is missing."""
+        try:
+            yield
+        except (MeasureError, BaselineError) as error:
+            error.details = with_warnings(error.details, self.warnings)
+            raise
 
     def _tools_before(self) -> dict[str, str]:
         """Ask before the build, which may be what installs a tool."""
@@ -165,6 +183,7 @@ class ArmBuild:
             built_s=time.time(),
             took_s=took_s,
             packages=packages_in(self.arm),
+            warnings=self._warnings,
         )
         try:
             if self._cache:

@@ -16,6 +16,7 @@ from benchgate.gate.apart import TOGETHER
 from benchgate.gate.evidence import files_of
 from benchgate.measure.engine import ArmName, Discovery, tasks_of
 from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
+from benchgate.session.explained import Explainer
 
 if TYPE_CHECKING:
     import random
@@ -42,6 +43,7 @@ _VACUOUS = (
     "neither version runs code of the project outside of the benchmark's own files; move what it "
     "measures into a module of the project"
 )
+_AS_IT_IS = Explainer()
 _OTHER_ID = "the base's files do not define it there"
 _MOVED = 'the head has the same benchmark as {0}: if you renamed it, add "{1}" = "{0}" to [aliases]'
 
@@ -54,12 +56,14 @@ class FoundSet:
         files: whose benchmark files lie in the trees when it measures.
         discovery: under the names that the result gives the benchmarks.
         names: by such a name, what the engine calls the benchmark, if that differs.
+        explain: words what the engine observes.
     """
 
     engine: Engine
     discovery: Discovery
     files: BenchmarkFiles = BenchmarkFiles.OWN
     names: Mapping[str, str] = field(default_factory=dict)
+    explain: Explainer = field(default_factory=Explainer)
     _public: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,9 +78,9 @@ class FoundSet:
         return [self._public.get(name, name) for name in own]
 
     def named(self, observation: Observation) -> Observation:
-        """An observation of the engine, under the result's name of the benchmark."""
+        """An observation of the engine in words for readers, and under the result's name."""
         [id_] = self.public([observation.benchmark])
-        return observation if id_ == observation.benchmark else replace(observation, benchmark=id_)
+        return replace(self.explain.observation(observation), benchmark=id_)
 
     def told(self, starting: Callable[[str], None]) -> Callable[[str], None]:
         """What the engine is to call in place of a function that wants the result's names."""
@@ -86,8 +90,6 @@ class FoundSet:
         self, ids: Sequence[str], rng: random.Random, round_index: int, division: Division
     ) -> list[Task]:
         """Divide a round of the engine, with the result's names; see `engine.tasks_of`."""
-        if not self.names:
-            return list(tasks_of(self.engine, ids, rng, round_index, division))
         costs_s = {self.names.get(id_, id_): cost_s for id_, cost_s in division.costs_s.items()}
         own = replace(division, costs_s=costs_s)
         tasks = tasks_of(self.engine, self.own(ids), rng, round_index, own)
@@ -103,10 +105,15 @@ class FoundSet:
 
 
 def found_by(
-    engines: Iterable[Engine], files: BenchmarkFiles = BenchmarkFiles.OWN
+    engines: Iterable[Engine],
+    explain: Explainer = _AS_IT_IS,
+    files: BenchmarkFiles = BenchmarkFiles.OWN,
 ) -> Iterator[FoundSet]:
     """Let each engine find its benchmarks."""
-    return (FoundSet(engine, engine.discover(), files) for engine in engines)
+    return (
+        FoundSet(engine, explain.discovery(engine.discover()), files, explain=explain)
+        for engine in engines
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,7 @@ class SetFinder:
         make: makes engines for tables, without the base's benchmarks of the given ids.
         attempt: tries the benchmarks of the given ids on one side.
         aliases: old id to new id.
-        shown: an error as people are to see it, without the places of the trees.
+        explain: words what engines say.
     """
 
     laying: Laying
@@ -150,7 +157,7 @@ class SetFinder:
     make: Callable[[Tables, Collection[str]], Sequence[Engine]]
     attempt: Callable[[ArmName, Tables, Collection[str]], Attempt]
     aliases: Mapping[str, str]
-    shown: Callable[[str], str]
+    explain: Explainer
 
     def find_by_head(self) -> list[FoundSet]:
         """Find the head's benchmarks, and which of them run on the base."""
@@ -215,7 +222,7 @@ class SetFinder:
 
     def _discover(self, tables: Tables, unable: Collection[str] = ()) -> list[FoundSet]:
         self.lay(tables.files)
-        return list(found_by(self.make(tables, unable), tables.files))
+        return list(found_by(self.make(tables, unable), self.explain, tables.files))
 
     def _able(
         self, tables: Tables, found: list[FoundSet], ids: Collection[str]
@@ -236,7 +243,7 @@ class SetFinder:
         if tried.errors:
             found = self._discover(tables, tried.errors.keys())
         errors = {**why, **tried.errors}
-        return found, {id_: f"{UNABLE}: {self.shown(error)}" for id_, error in errors.items()}
+        return found, {id_: f"{UNABLE}: {_line(error)}" for id_, error in errors.items()}
 
     def _changed_together(
         self,
@@ -262,11 +269,15 @@ class SetFinder:
             if old not in on_head:
                 error = failure.error if failure else _OTHER_ID
             if error is not None:
-                why = f"the base's version does not run on the head ({self.shown(error)})"
+                why = f"the base's version does not run on the head ({_line(error)})"
                 found[new] = f"{TOGETHER}: {why}"
             elif old in tried.without_own_code:
                 found[new] = f"{TOGETHER}: {_VACUOUS}"
         return found
+
+
+def _line(error: str) -> str:
+    return error.partition("\n")[0]
 
 
 def _definitions(found: Iterable[FoundSet], arm: ArmName) -> dict[str, Definition]:

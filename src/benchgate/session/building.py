@@ -16,8 +16,9 @@ from benchgate.measure.engine import ArmName
 from benchgate.model.run import Status
 from benchgate.model.timing import Phase
 from benchgate.session.arm_build import ArmBuild, are_alike
-from benchgate.session.benchmark_sets import Attempt
+from benchgate.session.benchmark_sets import Attempt, found_by
 from benchgate.session.engines import EngineOptions, Place, config_in, make_engines
+from benchgate.session.explained import Explainer
 from benchgate.session.recorder import BaseTrial
 from benchgate.session.session import Session
 from benchgate.units import format_duration
@@ -54,11 +55,13 @@ class Built:
         tried: what trying the base has shown.
         toolchains: the versions of the tools that each arm's [build] names.
         described: see `PythonSettings`; of the base, if it was tried here.
+        warnings: what each arm's [build] warned of.
     """
 
     tried: BaseTrial
     toolchains: Mapping[ArmName, Mapping[str, str]]
     described: dict[tuple[str, ...], Described]
+    warnings: Mapping[ArmName, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Builder:
         order = sorted(drawn, key=lambda arm: is_tried_here and arm.name is ArmName.HEAD)
         toolchains: dict[ArmName, dict[str, str]] = {}
         described: dict[tuple[str, ...], Described] = {}
+        warnings: dict[ArmName, tuple[str, ...]] = {}
         with self._opened_builds(drawn) as builds:
             # What is built now shows which packages there are now.
             order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
@@ -91,9 +95,10 @@ class Builder:
                         for one in builds.values():
                             one.forget()
                     toolchains[arm.name] = self._prepare(builds[arm.name])
+                    warnings[arm.name] = builds[arm.name].warnings
                 if is_tried_here and arm.name is ArmName.BASE:
                     self.effects.phases.begin(Phase.FIND)
-                    tried = self._try_alone(arm, described)
+                    tried = self._try_alone(Explainer([arm], warnings), arm, described)
                     self.effects.phases.begin(Phase.BUILD)
                     note_shared(ground, described)
                 if ground and any(builds[other.name].build.commands for other in order[count:]):
@@ -101,7 +106,7 @@ class Builder:
             self._tell(builds.values())
         if ground:
             ground.settle()
-        return Built(tried or BaseTrial(), toolchains, described)
+        return Built(tried or BaseTrial(), toolchains, described, warnings)
 
     @contextmanager
     def _opened_builds(self, arms: Sequence[Arm]) -> Iterator[dict[ArmName, ArmBuild]]:
@@ -154,12 +159,14 @@ class Builder:
             "--no-cache builds again"
         )
 
-    def _try_alone(self, arm: Arm, described: dict[tuple[str, ...], Described]) -> BaseTrial:
+    def _try_alone(
+        self, explain: Explainer, arm: Arm, described: dict[tuple[str, ...], Described]
+    ) -> BaseTrial:
         """Run each benchmark of the base once, as briefly as possible, before the head runs."""
         config, effects = self.config, self.effects
         new_ids = config.aliases
         options = EngineOptions(choice=self.choice, described=described)
-        with self.trying(arm, config, options) as session:
+        with self.trying(arm, config, options, explain) as session:
             found = session.definitions(arm.name)
             ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
             # Code of a pull request must not get around it; else it is not worth much of the time.
@@ -176,7 +183,7 @@ class Builder:
         """Run some benchmarks of one side once; those that there is no time for count as able."""
         if not ids:
             return Attempt({}, ())
-        with self.trying(arm, config, options) as session:
+        with self.trying(arm, config, options, Explainer([arm])) as session:
             end_s = self.effects.clock() + _LARGEST_SHARE * config.measure.limit_s
             session.measure_round(
                 0,
@@ -193,7 +200,9 @@ class Builder:
         return Attempt(errors, session.without_own_code)
 
     @contextmanager
-    def trying(self, arm: Arm, config: Config, options: EngineOptions) -> Iterator[Session]:
+    def trying(
+        self, arm: Arm, config: Config, options: EngineOptions, explain: Explainer
+    ) -> Iterator[Session]:
         """Open a session that runs benchmarks of one side, each as briefly as possible."""
         effects = self.effects
         light = replace(config, measure=config.measure.model_copy(update=_ONCE))
@@ -201,7 +210,8 @@ class Builder:
         environ = clean_environ(effects.environ)
         brief = replace(options, brief=True, tell=effects.progress.message)
         engines = make_engines(light, [arm], place, self.guardian, environ, options=brief)
-        with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
+        find = partial(found_by, engines, explain)
+        with closing(Session(find, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
             yield session
 

@@ -18,11 +18,12 @@ from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.timing import Phase
-from benchgate.session.benchmark_sets import SetFinder
+from benchgate.session.benchmark_sets import SetFinder, found_by
 from benchgate.session.building import Builder, note_shared
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.counting import about_cost, choose_counting
 from benchgate.session.engines import EngineOptions, choose_place, config_in, make_engines
+from benchgate.session.explained import Explainer
 from benchgate.session.recorder import UNTRIED
 from benchgate.session.session import Session
 from benchgate.units import format_duration
@@ -109,6 +110,7 @@ def open_session(
             stack.callback(engine.close)
         return engines
 
+    explain = Explainer(drawn, built.warnings)
     session = Session(
         _finder(
             files,
@@ -119,9 +121,10 @@ def open_session(
             builder=builder,
             options=options,
             make=make,
+            explain=explain,
         )
         if ground and ground.laying
-        else make(config, drawn, options),
+        else partial(found_by, make(config, drawn, options), explain),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -168,6 +171,7 @@ def _finder(
     builder: Builder,
     options: EngineOptions,
     make: Callable[[Config, Sequence[Arm], EngineOptions], list[Engine]],
+    explain: Explainer,
 ) -> Callable[[], list[FoundSet]]:
     """Return what finds the benchmarks of two sides.
 
@@ -175,6 +179,7 @@ def _finder(
         files: whose benchmarks decide.
         laying, lay: see `SetFinder`.
         make: makes engines, and sees that they are closed.
+        explain: words what they say.
     """
     # What is known about a file is known about its version.
     described: dict[BenchmarkFiles, dict[tuple[str, ...], Described]]
@@ -211,13 +216,7 @@ def _finder(
         own = options_for(tables, EngineOptions(choice=options.choice))
         return builder.attempt(arm, of_tables, own, ids)
 
-    def shown(error: str) -> str:
-        text = error.partition("\n")[0]
-        for arm in arms:
-            text = arm.generalize(text)
-        return text
-
-    finder = SetFinder(laying, lay, make_for, attempt, config.aliases, shown)
+    finder = SetFinder(laying, lay, make_for, attempt, config.aliases, explain)
     return finder.find_by_base if files is BenchmarkFiles.BASE else finder.find_by_head
 
 
