@@ -28,7 +28,7 @@ from benchgate.measure.affinity import (
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.layout import Layout
-from benchgate.measure.lockstep import take_turns
+from benchgate.measure.lockstep import take_samples
 from benchgate.measure.worker import Worker, WorkerSetting
 
 LIMIT_US = 100.0
@@ -44,12 +44,17 @@ class Timed:
 
     worker: Worker
     overheads_us: list[float] = field(default_factory=list)
+    began_ns: int = 0
 
-    def sample(self) -> tuple[int, int]:
-        """Take one sample, and note what it cost beside."""
-        start = time.perf_counter_ns()
-        wall_ns, cpu_ns = self.worker.sample()
-        self.overheads_us.append((time.perf_counter_ns() - start - wall_ns) / 1000)
+    def begin_sample(self) -> None:
+        """Note when a sample begins."""
+        self.began_ns = time.perf_counter_ns()
+        self.worker.begin_sample()
+
+    def end_sample(self) -> tuple[int, int]:
+        """Note what the sample cost beside."""
+        wall_ns, cpu_ns = self.worker.end_sample()
+        self.overheads_us.append((time.perf_counter_ns() - self.began_ns - wall_ns) / 1000)
         return wall_ns, cpu_ns
 
 
@@ -79,7 +84,7 @@ def measure(cpu: int | None) -> list[float]:
             worker.ask("loops", loops=worker.ask("calibrate", target_ns=SAMPLE_NS)["loops"])
             worker.ask("begin")
             players.append(Timed(worker))
-        take_turns(players, TURNS, random.Random(0))  # noqa: S311 - repeatable on purpose
+        take_samples(players, TURNS, random.Random(0))  # noqa: S311 - repeatable on purpose
         return [us for player in players for us in player.overheads_us]
 
 

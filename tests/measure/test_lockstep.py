@@ -3,37 +3,43 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from itertools import count, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.measure.lockstep import (
     SamplePlan,
+    Work,
     make_plan,
     shared_loops,
-    take_turns,
+    take_samples,
     target_interval_ns,
     warm_up_until_settled,
 )
+from benchgate.measure.simultaneous import OF_ONE_THREAD, OF_SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LAUNCH_NS = 50_000_000
+MS = 1_000_000
+LAUNCH_NS = 50 * MS
 
 
 @dataclass
 class FakePlayer:
-    """Notes its name at every turn; its samples follow from their number."""
+    """Notes its name when a sample begins; its samples follow from their number."""
 
     name: str
     log: list[str]
     wall_ns: Callable[[int], int] = lambda _: 1000
     taken: int = field(default=0)
 
-    def sample(self) -> tuple[int, int]:
+    def begin_sample(self) -> None:
         self.log.append(self.name)
         self.taken += 1
+
+    def end_sample(self) -> tuple[int, int]:
+        self.log.append(f"{self.name} ends")
         return self.wall_ns(self.taken), self.taken
 
 
@@ -75,12 +81,18 @@ def test_the_faster_arm_sets_the_loops_unless_the_other_would_take_forever(
     assert shared_loops(calibrated, target_ns=1_000_000) == loops
 
 
-def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> SamplePlan:
+def plan_of(
+    loops: int,
+    *samples_ns: int,
+    launch_ns: int = LAUNCH_NS,
+    warmup: int | None = 3,
+    beside_ns: int = 0,
+    **like: bool,
+) -> SamplePlan:
     return make_plan(
-        loops,
-        [sample_ns, sample_ns],
+        Work(loops, samples_ns, beside_ns, **like),
         timer_cost_ns=50,
-        launch_ns=LAUNCH_NS,
+        launch_ns=launch_ns,
         samples=45,
         warmup=warmup,
     )
@@ -102,37 +114,53 @@ def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> SamplePlan
 def test_slow_work_gets_fewer_samples(
     loops: int, sample_ns: int, samples: int, warmup: int
 ) -> None:
-    plan = plan_of(loops, sample_ns)
+    plan = plan_of(loops, sample_ns, sample_ns)
     assert (plan.loops, plan.samples, plan.warmup) == (loops, samples, warmup)
+    assert not plan.together
+
+
+@pytest.mark.parametrize(
+    ("sample_ns", "loops", "samples", "warmup"),
+    [
+        (3 * MS, 8, 5, 1),
+        (11 * MS, 2, 5, 1),
+        (20 * MS, 1, 6, 1),
+        (50 * MS, 1, 2, 1),
+        (90 * MS, 1, 1, 1),
+        (9000 * MS, 1, 1, 1),
+    ],
+)
+def test_slow_work_that_only_computes_takes_few_long_samples_in_both_arms_at_the_same_time(
+    sample_ns: int, loops: int, samples: int, warmup: int
+) -> None:
+    slow: Any = {"launch_ns": 15 * MS, "warmup": None, "only_computes": True}
+    plan = plan_of(1, sample_ns, sample_ns - 1, **slow)
+    assert plan == SamplePlan(loops, samples, warmup, (OF_ONE_THREAD,), together=True)
+    warm = plan_of(1, sample_ns, sample_ns, is_warm=True, **slow)
+    assert warm.warmup == (0 if samples == 1 else 1)
+    several = plan_of(1, sample_ns, sample_ns, is_several=True, **slow)
+    assert several.of_cpu
+    assert several.notes == (OF_SEVERAL,)
+    assert plan_of(7, sample_ns, sample_ns, has_number=True, **slow).loops == 7
+
+
+def test_fast_work_and_work_that_waits_take_samples() -> None:
+    assert not plan_of(1, 2_999_999, 2 * MS, launch_ns=15 * MS, only_computes=True).together
+    assert not plan_of(1, 9000 * MS, 9000 * MS, launch_ns=15 * MS).together
 
 
 def test_what_is_not_timed_leaves_time_for_fewer_samples() -> None:
-    def samples_beside(beside_ns: int) -> int:
-        return make_plan(
-            1,
-            [100_000],
-            timer_cost_ns=50,
-            launch_ns=15_000_000,
-            samples=45,
-            warmup=3,
-            beside_ns=beside_ns,
-        ).samples
+    def samples_beside(beside_ns: int, sample_ns: int = 100_000, **like: bool) -> int:
+        return plan_of(1, sample_ns, launch_ns=15 * MS, beside_ns=beside_ns, **like).samples
 
     assert [samples_beside(each) for each in (0, 2_900_000, 50_000_000)] == [45, 20, 3]
     assert samples_beside(1_000_000_000) == 1
+    assert samples_beside(20 * MS, 20 * MS, only_computes=True) == 3
 
 
 def test_a_single_sample_needs_no_warm_up_where_first_calls_are_as_fast() -> None:
     def warmup_of(sample_ns: int, warmup: int | None) -> int | None:
-        plan = make_plan(
-            1,
-            [sample_ns],
-            timer_cost_ns=50,
-            launch_ns=LAUNCH_NS,
-            samples=45,
-            warmup=warmup,
-            is_warm=True,
-        )
+        plan = plan_of(1, sample_ns, warmup=warmup, is_warm=True)
         assert plan.notes == ()
         return plan.warmup
 
@@ -153,30 +181,13 @@ def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
     [(False, "raise `number`"), (True, "the other side is too slow for more calls in a sample")],
 )
 def test_the_shortest_sample_of_an_arm_is_noted(advice: str, *, is_limited: bool) -> None:
-    plan = make_plan(
-        1,
-        [1_000, 6_000_000],
-        timer_cost_ns=50,
-        launch_ns=LAUNCH_NS,
-        samples=45,
-        warmup=3,
-        is_limited=is_limited,
-    )
+    plan = plan_of(1, 1_000, 6_000_000, is_limited=is_limited)
     note = f"reading the clock costs 50 ns, 5.0 % of a sample of 1000 ns: {advice}"
     assert plan == SamplePlan(1, 33, 3, (note,))
 
 
 def test_of_calls_that_are_timed_one_by_one_each_must_be_long_enough() -> None:
-    plan = make_plan(
-        10,
-        [40_000, 50_000],
-        timer_cost_ns=50,
-        launch_ns=LAUNCH_NS,
-        samples=45,
-        warmup=3,
-        times_each=True,
-    )
-    (note,) = plan.notes
+    (note,) = plan_of(10, 40_000, 50_000, times_each=True).notes
     assert note == (
         "reading the clock costs 50 ns, 1.2 % of a sample of 4000 ns: each call is timed by "
         "itself, so let it do more work"
@@ -189,23 +200,18 @@ def test_the_warm_up_is_left_open_only_where_it_can_settle() -> None:
     slow = plan_of(1, 40_000_000, warmup=None)
     assert (slow.samples, slow.warmup) == (5, 3)
     assert slow.notes == ("too slow to see whether the warm-up settles: 3 discarded",)
-    slowest = plan_of(1, 10**10, warmup=None)
-    assert (slowest.samples, slowest.warmup) == (1, 1)
-    (note,) = slowest.notes
-    assert note == (
-        "the first call in a process takes longer than the next, so half of each round is "
-        "warm-up: `warmup = 0` in [measure] saves it"
-    )
+    assert plan_of(1, 10**10, warmup=None) == SamplePlan(1, 1, 1)
 
 
 def test_players_take_turns_sample_by_sample() -> None:
     log: list[str] = []
     players = [FakePlayer("a", log, lambda n: n), FakePlayer("b", log, lambda n: 10 * n)]
-    first, second = take_turns(players, 400, rng())
+    first, second = take_samples(players, 400, rng())
     assert first.wall_ns == list(range(1, 401))
     assert second.wall_ns == [10 * n for n in range(1, 401)]
     assert first.cpu_ns == second.cpu_ns == list(range(1, 401))
-    pairs = list(zip(log[::2], log[1::2], strict=True))
+    assert log[1::2] == [f"{name} ends" for name in log[::2]]
+    pairs = list(zip(log[::4], log[2::4], strict=True))
     assert {frozenset(pair) for pair in pairs} == {frozenset("ab")}
     # Which goes first is drawn anew each time: about half, and not in turn.
     assert 160 < pairs.count(("a", "b")) < 240
@@ -215,7 +221,7 @@ def test_players_take_turns_sample_by_sample() -> None:
 def test_the_order_of_turns_follows_from_the_seed() -> None:
     def order(seed: int) -> list[str]:
         log: list[str] = []
-        take_turns([FakePlayer("a", log), FakePlayer("b", log)], 20, rng(seed))
+        take_samples([FakePlayer("a", log), FakePlayer("b", log)], 20, rng(seed))
         return log
 
     assert order(1) == order(1)
@@ -223,9 +229,9 @@ def test_the_order_of_turns_follows_from_the_seed() -> None:
 
 
 def test_one_player_plays_alone() -> None:
-    (turns,) = take_turns([FakePlayer("a", [])], 3, rng())
+    (turns,) = take_samples([FakePlayer("a", [])], 3, rng())
     assert turns.wall_ns == [1000] * 3
-    (nothing,) = take_turns([FakePlayer("a", [])], 0, rng())
+    (nothing,) = take_samples([FakePlayer("a", [])], 0, rng())
     assert nothing.wall_ns == nothing.cpu_ns == []
 
 
@@ -251,6 +257,15 @@ def test_the_warm_up_lasts_until_all_have_settled(
     assert [len(t.cpu_ns) for t in turns] == [samples, samples]
 
 
+def test_players_that_play_together_all_begin_before_one_has_ended() -> None:
+    log: list[str] = []
+    players = [FakePlayer("a", log), FakePlayer("b", log)]
+    first, second = take_samples(players, 100, rng(), together=True)
+    assert first.wall_ns == second.wall_ns == [1000] * 100
+    groups = {tuple(log[index : index + 4]) for index in range(0, 400, 4)}
+    assert groups == {("a", "b", "a ends", "b ends"), ("b", "a", "b ends", "a ends")}
+
+
 def test_a_failing_player_stops_the_turns() -> None:
     numbers = count()
 
@@ -261,5 +276,5 @@ def test_a_failing_player_stops_the_turns() -> None:
 
     other = FakePlayer("b", [])
     with pytest.raises(RuntimeError):
-        take_turns([FakePlayer("a", [], fail_late), other], 100, rng())
+        take_samples([FakePlayer("a", [], fail_late), other], 100, rng())
     assert other.taken in {5, 6}

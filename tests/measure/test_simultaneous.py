@@ -23,8 +23,8 @@ from benchgate.measure.process import CommandLauncher
 from benchgate.measure.simultaneous import (
     OF_ONE_THREAD,
     OF_SEVERAL,
-    may_share_cpu,
     mostly_waits,
+    only_computes,
     run_together,
 )
 
@@ -57,28 +57,41 @@ def command(arm: ArmName, words: Sequence[str] = ("run",), cwd: Path = Path("/")
     return ArmCommand(arm, tuple(words), None, None, cwd, dict(os.environ), True, frozenset({0}))  # noqa: FBT003
 
 
-@pytest.mark.parametrize(
-    ("executions", "may"),
-    [
-        ([COMPUTES], True),
-        ([ON_A_BUSY_CPU], True),
-        ([WAITS, COMPUTES], True),
-        ([WAITS], False),
-        ([STARTS_OTHERS], True),
-        ([replace(STARTS_OTHERS, wall_ns=40 * MS)], False),
-        ([UNKNOWN], True),
-        ([], False),
-    ],
-)
-def test_what_only_computes_may_share_a_cpu(executions: list[Execution], *, may: bool) -> None:
-    assert may_share_cpu(executions) is may
+def test_what_computes_on_both_sides_may_share_a_cpu() -> None:
+    assert only_computes([0.0, 0.1])
+    assert not only_computes([0.0, 0.11])
 
 
 def test_what_mostly_waits_is_noticed() -> None:
-    assert not mostly_waits([COMPUTES, WAITS])
-    assert mostly_waits([COMPUTES, WAITS, WAITS])
-    busy = replace(STARTS_OTHERS, wall_ns=90 * MS)
-    assert not mostly_waits([busy, busy]), "they may have waited for the CPU"
+    assert not mostly_waits([0.0, 0.25])
+    assert mostly_waits([0.0, 0.25, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("warmup", "later", "together"),
+    [
+        ([COMPUTES], COMPUTES, True),
+        ([ON_A_BUSY_CPU], COMPUTES, True),
+        ([WAITS, COMPUTES], COMPUTES, True),
+        ([WAITS], WAITS, False),
+        ([STARTS_OTHERS], STARTS_OTHERS, True),
+        ([replace(STARTS_OTHERS, wall_ns=40 * MS)], WAITS, False),
+        ([UNKNOWN], UNKNOWN, True),
+        # Beside the other side, several threads may have waited for the CPU.
+        ([STARTS_OTHERS], replace(STARTS_OTHERS, wall_ns=90 * MS), True),
+    ],
+)
+def test_the_executions_that_came_before_decide(
+    warmup: list[Execution], later: Execution, *, together: bool
+) -> None:
+    left = {arm: list(warmup) for arm in ArmName}
+
+    def execution(arm: ArmName, _together: bool) -> Execution:  # noqa: FBT001
+        return left[arm].pop(0) if left[arm] else later
+
+    settings = replace(SETTINGS, warmup=len(warmup))
+    found = [is_together(done) for done, _ in rounds(Script(execution), 2, settings)]
+    assert found == [together, together]
 
 
 def test_waiting_for_a_shared_cpu_is_no_part_of_the_time_but_sleeping_is() -> None:

@@ -10,6 +10,11 @@ DATA_HELP: Final = (
     "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."
     " Both sides read those of the base."
 )
+IN_TURN_HELP: Final = (
+    "Run base and head only in turn, because both use something that only one can use at a time,"
+    " such as a port; by default they"
+    " [may run at the same time](how-it-decides.md#at-the-same-time)."
+)
 TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
 TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
 

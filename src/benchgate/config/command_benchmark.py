@@ -2,7 +2,7 @@
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from benchgate.config.benchmark_table import BenchmarkTable
+from benchgate.config.benchmark_table import IN_TURN_HELP, BenchmarkTable
 from benchgate.config.laxer import less, on
 from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.tables import fields
@@ -38,12 +38,7 @@ class CommandBenchmark(ProgramBenchmark, _Named):
         default=False,
         description="Its processes or threads run side by side: measure it without pinning.",
     )
-    in_turn: bool = Field(
-        default=False,
-        description="Run base and head only in turn, because both use something that only one can"
-        " use at a time, such as a port; by default they"
-        " [may run at the same time](how-it-decides.md#programs).",
-    )
+    in_turn: bool = Field(default=False, description=IN_TURN_HELP)
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from benchgate.config.benchmark_table import (
     DATA_HELP,
+    IN_TURN_HELP,
     TAGS_HELP,
     TIMEOUT_DEFAULT,
     BenchmarkTable,
@@ -38,7 +39,13 @@ class FunctionBenchmarks(BenchmarkTable):
     IN_FOLDERS: ClassVar[bool] = True
     OWN_PACKAGE: ClassVar[bool] = False
 
-    LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
+    LAXER = {  # noqa: RUF012 - a class variable
+        "tags": dropped,
+        "data": dropped,
+        "parallel": on,
+        "in_turn": on,
+        "allow_foreign": on,
+    }
 
     paths: fields.Paths
     interpreter: fields.Template | None = Field(
@@ -55,6 +62,7 @@ class FunctionBenchmarks(BenchmarkTable):
     parallel: bool = Field(
         default=False, description="They use several CPUs themselves: measure them without pinning."
     )
+    in_turn: bool = Field(default=False, description=IN_TURN_HELP)
     timeout_s: fields.Duration | None = Field(
         default=None,
         alias="timeout",

@@ -10,9 +10,9 @@ from benchgate.measure.engine import Observation, Stopwatch
 from benchgate.measure.execution import measured_in, notes_on
 from benchgate.measure.lockstep import executions_within, later_orders
 from benchgate.measure.simultaneous import (
-    may_share_cpu,
     mostly_waits,
     note_on,
+    only_computes,
     run_together,
     why_in_turn,
 )
@@ -121,8 +121,14 @@ class BurstRunner:
         except CommandFailedError as failure:
             # They may need the same thing, such as a port. A command that fails anyway fails again.
             self._parted.add(settings.id)
-            return self._repeat(settings, commands, rng, together=False), (why_in_turn(failure),)
-        if any(map(mostly_waits, samples.values())):
+            return self._repeat(settings, commands, rng, together=False), (
+                why_in_turn(failure.error),
+            )
+        # Nobody knows it of several threads.
+        if any(
+            mostly_waits([one.is_one_thread * one.waiting_ratio for one in each])
+            for each in samples.values()
+        ):
             self._parted.add(settings.id)
         return samples, (note_on([one for each in samples.values() for one in each]),)
 
@@ -136,7 +142,9 @@ class BurstRunner:
 
     def _learn(self, settings: RunSettings, executions: Executions) -> None:
         """Remember whether all arms were seen to need nothing but a CPU."""
-        if all(map(may_share_cpu, executions.values())):
+        if all(executions.values()) and only_computes(
+            min(one.waiting_ratio for one in each) for each in executions.values()
+        ):
             self._can_share.add(settings.id)
 
     def _repeat(

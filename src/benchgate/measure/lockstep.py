@@ -1,4 +1,4 @@
-"""Takes turns: samples of both arms' live workers alternate in random order."""
+"""Samples of both arms' live workers: they take turns in random order, or run together."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
+from benchgate.measure.simultaneous import OF_ONE_THREAD, OF_SEVERAL
 from benchgate.stats.timer import TIMER_FACTOR, timer_note
 from benchgate.stats.timeseries import settled_index
 
@@ -52,23 +53,27 @@ _FEWEST_SAMPLES = 3
 # A launch may take this many times its time to keep all samples, or to keep the fewest.
 STRETCH = 4
 _LONGEST_STRETCH = 20
+# Samples that both arms take at the same time, and in launch times: how long work takes at least to
+# be measured like that, and all samples of a launch.
+_SAMPLES_TOGETHER = 5
+_SHORTEST_TOGETHER = 1 / 5
+_STRETCH_TOGETHER = 8
 # A sample of the slower arm may take this many times its time, so that the faster arm's is long
 # enough.
 _LONGEST_SAMPLE = 10
 _RAISE_NUMBER = "raise `number`"
 _DO_MORE = "each call is timed by itself, so let it do more work"
-_HALF_IS_WARMUP = (
-    "the first call in a process takes longer than the next, so half of each round is warm-up: "
-    "`warmup = 0` in [measure] saves it"
-)
 _LIMITED = "the other side is too slow for more calls in a sample"
 
 
 class Player(Protocol):
     """A live worker with a benchmark open."""
 
-    def sample(self) -> tuple[int, int]:
-        """Take one sample; return (wall_ns, cpu_ns)."""
+    def begin_sample(self) -> None:
+        """Begin to take one sample."""
+
+    def end_sample(self) -> tuple[int, int]:
+        """Wait for the sample; return (wall_ns, cpu_ns)."""
         ...
 
 
@@ -80,12 +85,44 @@ class SamplePlan:
         loops: calls in one sample.
         samples: number of samples to take and keep.
         warmup: samples to discard before them; None until the first launch has determined it.
+        together: whether the arms take each sample at the same time, on one CPU.
+        of_cpu: whether the time of such a sample is its CPU time.
     """
 
     loops: int
     samples: int
     warmup: int | None
     notes: tuple[str, ...] = ()
+    together: bool = False
+    of_cpu: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a benchmark's samples are like, as far as the first ones show.
+
+    Attributes:
+        loops: calls in a sample, on every arm.
+        samples_ns: duration of a sample on each arm.
+        beside_ns: what a sample takes that is not timed: setting up, for example.
+        has_number: whether a sample must have these loops.
+        is_limited: whether the slowest arm limits the calls in a sample.
+        times_each: whether the calls of a sample are timed one by one.
+        is_warm: whether the first call in a process takes no longer than the next. If so, a launch
+            with a single sample discards none, which halves its time.
+        only_computes: whether the arms may take a sample at the same time, on one CPU.
+        is_several: whether threads or other processes do a part of the work.
+    """
+
+    loops: int
+    samples_ns: Sequence[int]
+    beside_ns: int = 0
+    has_number: bool = False
+    is_limited: bool = False
+    times_each: bool = False
+    is_warm: bool = False
+    only_computes: bool = False
+    is_several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,66 +155,85 @@ def shared_loops(calibrated: Sequence[tuple[int, int]], target_ns: int) -> int:
 
 
 def make_plan(
-    loops: int,
-    samples_ns: Sequence[int],
+    work: Work,
     *,
     timer_cost_ns: float,
     launch_ns: int,
     samples: int,
     warmup: int | None,
-    beside_ns: int = 0,
-    is_limited: bool = False,
-    times_each: bool = False,
-    is_warm: bool = False,
 ) -> SamplePlan:
     """Determine the number of samples, which is the same for all arms.
 
     Args:
-        loops: calls in one sample, on every arm.
-        samples_ns: duration of a sample on each arm.
-        launch_ns: time for the samples of one launch; a launch may take up to four times as long
-            to keep the number of samples, because the tail needs them.
+        launch_ns: time for the samples of one launch; a launch may take several times as long, to
+            keep the number of samples that the tail needs, or because the work is slow.
         samples: how many to take if the work is short enough.
-        warmup: how many to discard before them; None to determine it later. Slow work always gets
-            a fixed number, at most as many as it has samples.
-        beside_ns: what a sample takes that is not timed: setting up, for example.
-        is_limited: whether the slowest arm limits the calls in a sample.
-        times_each: whether the calls of a sample are timed one by one.
-        is_warm: whether the first call in a process takes no longer than the next. If so, a launch
-            with a single sample discards none, which halves its time.
+        warmup: how many to discard before them; None to determine it. Slow work always gets a
+            fixed number, at most as many as it has samples.
     """
-    longest_ns = max(samples_ns) + beside_ns
+    if work.only_computes and max(work.samples_ns) >= _SHORTEST_TOGETHER * launch_ns:
+        return _plan_together(work, launch_ns, samples, warmup)
+    longest_ns = max(work.samples_ns) + work.beside_ns
     fitting = int(STRETCH * launch_ns / longest_ns)
     if _FEWEST_SAMPLES * longest_ns <= _LONGEST_STRETCH * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))
     notes = []
-    timed_ns = min(samples_ns) / loops if times_each else min(samples_ns)
+    shortest_ns = min(work.samples_ns)
+    timed_ns = shortest_ns / work.loops if work.times_each else shortest_ns
     if note := timer_note(timed_ns, timer_cost_ns):
-        remedy = _DO_MORE if times_each else _RAISE_NUMBER
-        notes.append(f"{note}: {_LIMITED if is_limited else remedy}")
-    if count == 1 and is_warm:
+        remedy = _DO_MORE if work.times_each else _RAISE_NUMBER
+        notes.append(f"{note}: {_LIMITED if work.is_limited else remedy}")
+    if count == 1 and work.is_warm:
         warmup = 0
     if warmup is None and count < _WARMUP_WINDOW:
         warmup = _SLOW_WARMUP
         if count > 1:
             discarded = min(warmup, count)
             notes.append(f"too slow to see whether the warm-up settles: {discarded} discarded")
-    if count == 1 and warmup:
-        notes.append(_HALF_IS_WARMUP)
-    return SamplePlan(loops, count, None if warmup is None else min(warmup, count), tuple(notes))
+    return SamplePlan(
+        work.loops, count, None if warmup is None else min(warmup, count), tuple(notes)
+    )
 
 
-def take_turns(players: Sequence[Player], count: int, rng: random.Random) -> list[Turns]:
-    """Take `count` samples of every player, in a fresh random order for each."""
+def _plan_together(work: Work, launch_ns: int, samples: int, warmup: int | None) -> SamplePlan:
+    """Plan samples that both arms take at the same time: few, but long ones.
+
+    How far one is ahead at the beginning or at the end of a sample then matters little.
+    """
+    loops, sample_ns = work.loops, max(work.samples_ns)
+    whole_ns = _STRETCH_TOGETHER * launch_ns
+    if not work.has_number:
+        call_ns = sample_ns / loops
+        loops = max(1, round(whole_ns / _SAMPLES_TOGETHER / call_ns))
+        sample_ns = round(call_ns * loops)
+    count = max(1, min(samples, round(whole_ns / (sample_ns + work.beside_ns))))
+    if count == 1 and work.is_warm:
+        warmup = 0
+    note = OF_SEVERAL if work.is_several else OF_ONE_THREAD
+    discarded = 1 if warmup is None else min(warmup, count)
+    return SamplePlan(loops, count, discarded, (note,), together=True, of_cpu=work.is_several)
+
+
+def take_samples(
+    players: Sequence[Player], count: int, rng: random.Random, *, together: bool = False
+) -> list[Turns]:
+    """Take `count` samples of every player, in a fresh random order for each.
+
+    Args:
+        together: let all begin a sample before any has ended it; otherwise they take turns.
+    """
     turns = [Turns([], []) for _ in players]
     order = list(range(len(players)))
     for _ in range(count):
         rng.shuffle(order)
-        for index in order:
-            wall_ns, cpu_ns = players[index].sample()
-            turns[index].wall_ns.append(wall_ns)
-            turns[index].cpu_ns.append(cpu_ns)
+        for group in [order] if together else [[index] for index in order]:
+            for index in group:
+                players[index].begin_sample()
+            for index in group:
+                wall_ns, cpu_ns = players[index].end_sample()
+                turns[index].wall_ns.append(wall_ns)
+                turns[index].cpu_ns.append(cpu_ns)
     return turns
 
 
@@ -189,13 +245,13 @@ def warm_up_until_settled(
     Returns:
         The discarded samples, equally many for each player, and whether all have settled.
     """
-    turns = take_turns(players, _WARMUP_WINDOW, rng)
+    turns = take_samples(players, _WARMUP_WINDOW, rng)
     while True:
         if all(_is_settled(each.wall_ns) for each in turns):
             return turns, True
         if len(turns[0].wall_ns) >= _MOST_WARMUP:
             return turns, False
-        for all_turns, one in zip(turns, take_turns(players, 1, rng), strict=True):
+        for all_turns, one in zip(turns, take_samples(players, 1, rng), strict=True):
             all_turns.wall_ns.extend(one.wall_ns)
             all_turns.cpu_ns.extend(one.cpu_ns)
 

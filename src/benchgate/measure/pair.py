@@ -13,12 +13,15 @@ from benchgate.measure.engine import MetricSamples, Stopwatch
 from benchgate.measure.lockstep import (
     SamplePlan,
     Turns,
+    Work,
     make_plan,
     shared_loops,
-    take_turns,
+    take_samples,
     target_interval_ns,
     warm_up_until_settled,
 )
+from benchgate.measure.simultaneous import mostly_waits, only_computes
+from benchgate.measure.worker_process import WorkerFailedError
 from benchgate.model.metrics import (
     ALLOC_BLOCKS,
     ALLOC_PEAK,
@@ -38,9 +41,10 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
     from benchgate.model.run import Metric
 
-# How much longer than the next call the first call may take, and still count as warm. Calls of
-# seconds differ by some percent on a busy machine, and a tenth hides a tenth of a change at most.
-_WARM_RATIO = 1.1
+# How much longer than the next call the first call may take, and still count as warm. To discard it
+# doubles a launch with one sample; to keep it hides a fifth of a change at most. Up to here, more
+# rounds of half the cost see more.
+_WARM_RATIO = 1.25
 # A call that takes this long is a launch: it is neither repeated nor traced. Otherwise 9 rounds
 # of it would not fit into the default budget.
 _LONG_S = 10.0
@@ -61,6 +65,7 @@ class Sampling:
         warmup: samples to discard; None to continue until they settle.
         event: the event to count as instructions, after the samples; None to count nothing.
         brief: take a single sample, to see whether the benchmark works.
+        together: whether both arms may take a sample at the same time.
     """
 
     samples: int
@@ -68,6 +73,7 @@ class Sampling:
     warmup: int | None
     event: Event | None = None
     brief: bool = False
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +130,11 @@ def measure_launch(
     timeout_s *= number
     plan = SamplePlan(number, 1, 0) if sampling.brief else plan
     is_first = plan is None
-    if plan is None:
-        sampled = _first_samples(workers, sampling, rng, timeout_s, once, times_each=times_each)
-    else:
-        sampled = _take_samples(workers, plan, rng, timeout_s)
-    plan, warmup, turns = sampled
+    sampler = _Sampler(workers, sampling, rng, timeout_s, once, times_each, is_inside)
+    plan, warmup, turns = sampler.take(plan)
     is_long = max(each.wall_ns[0] for each in turns) >= 1e9 * _long_s(timeout_s)
     peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
-    metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
+    metrics = [_timings(plan, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
     if sampling.event and times_each:
@@ -170,83 +173,117 @@ def _long_s(timeout_s: float) -> float:
     return min(_LONG_S, timeout_s / 3)
 
 
-def _first_samples(
-    workers: Sequence[Worker],
-    sampling: Sampling,
-    rng: random.Random,
-    timeout_s: float,
-    once: Stopwatch,
-    *,
-    times_each: bool,
-) -> tuple[SamplePlan, list[Turns], list[Turns]]:
-    """Make the plan and follow it; make it again if the calls that it is made from were slow."""
-    with once:
-        plan, samples_ns = _calibrate(workers, sampling, timeout_s, times_each=times_each)
-    sampled = _take_samples(workers, plan, rng, timeout_s)
-    _, warmup, turns = sampled
-    shortest_ns = [
-        min((*before.wall_ns, *each.wall_ns)) for before, each in zip(warmup, turns, strict=True)
-    ]
-    pairs = zip(shortest_ns, samples_ns, strict=True)
-    if all(_MUCH_FASTER * now_ns >= before_ns for now_ns, before_ns in pairs):
-        return sampled
-    with once:
-        _ask(workers, timeout_s, "end")
-        plan, _ = _calibrate(workers, sampling, timeout_s, times_each=times_each)
-    return _take_samples(workers, plan, rng, timeout_s)
+@dataclass(slots=True)
+class _Sampler:
+    """Takes the samples of one launch, in workers with the same benchmark open.
+
+    Attributes:
+        once: times what only the first launch of a session needs.
+    """
+
+    workers: Sequence[Worker]
+    sampling: Sampling
+    rng: random.Random
+    timeout_s: float
+    once: Stopwatch
+    times_each: bool
+    is_inside: bool
+
+    def take(self, plan: SamplePlan | None) -> tuple[SamplePlan, list[Turns], list[Turns]]:
+        """Follow the plan; make another one if there is none, or the samples are not like it.
+
+        They may be much faster than the calls that it was made from, or wait for the other arm.
+
+        Returns:
+            The plan, and of each worker the warm-up and the samples.
+        """
+        calls_ns: list[float] = []
+        together = self.sampling.together and len(self.workers) > 1
+        if plan is None:
+            with self.once:
+                plan, calls_ns = self._calibrate(together=together)
+        taken = self._follow(plan)
+        plan, warmup, turns = taken
+        waits = plan.together and not plan.of_cpu and any(map(_mostly_waits, turns))
+        # Without calls that the plan was just made from, there is nothing to compare.
+        faster = [
+            before_ns * plan.loops > _MUCH_FASTER * min((*discarded.wall_ns, *each.wall_ns))
+            for before_ns, discarded, each in zip(calls_ns, warmup, turns, strict=False)
+        ]
+        if not waits and not any(faster):
+            return taken
+        with self.once:
+            _ask(self.workers, self.timeout_s, "end")
+            plan, _ = self._calibrate(together=together and not waits)
+        return self._follow(plan)
+
+    def _follow(self, plan: SamplePlan) -> tuple[SamplePlan, list[Turns], list[Turns]]:
+        """Warm up, then take the samples."""
+        try:
+            warmup, plan = self._warm_up(plan)
+            self._ask_sharing(plan, "begin")
+            turns = take_samples(self.workers, plan.samples, self.rng, together=plan.together)
+        except WorkerFailedError as failure:
+            failure.is_beside = plan.together
+            raise
+        return plan, warmup, turns
+
+    def _calibrate(self, *, together: bool) -> tuple[SamplePlan, list[float]]:
+        """Make a plan; return it, and the duration of a call in each worker, in ns."""
+        workers, timeout_s, sampling = self.workers, self.timeout_s, self.sampling
+        timer_cost_ns = max(worker.timer.error_ns for worker in workers)
+        target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
+        long_ns = int(1e9 * _long_s(timeout_s))
+        found = _ask(workers, timeout_s, "calibrate", target_ns=target_ns, long_ns=long_ns)
+        loops = shared_loops([(each["loops"], each["sample_ns"]) for each in found], target_ns)
+        samples_ns = [
+            each["sample_ns"]
+            if each["loops"] == loops
+            else _ask([worker], timeout_s, "time", loops=loops)[0]["sample_ns"]
+            for each, worker in zip(found, workers, strict=True)
+        ]
+        work = Work(
+            loops=loops,
+            samples_ns=samples_ns,
+            beside_ns=max(each["beside_ns"] for each in found),
+            has_number=any(each["has_number"] for each in found),
+            is_limited=loops < max(each["loops"] for each in found),
+            times_each=self.times_each,
+            is_warm=all(each["first_ns"] <= _WARM_RATIO * each["sample_ns"] for each in found),
+            only_computes=together and only_computes(each["waiting_ratio"] for each in found),
+            is_several=not self.is_inside or any(each["is_several"] for each in found),
+        )
+        plan = make_plan(
+            work,
+            timer_cost_ns=timer_cost_ns,
+            launch_ns=sampling.launch_ns,
+            samples=sampling.samples,
+            warmup=sampling.warmup,
+        )
+        return plan, [sample_ns / loops for sample_ns in samples_ns]
+
+    def _warm_up(self, plan: SamplePlan) -> tuple[list[Turns], SamplePlan]:
+        """Discard samples; if their number is open, determine it for all launches."""
+        self._ask_sharing(plan, "loops", loops=plan.loops, shares_cpu=plan.together)
+        if plan.warmup is not None:
+            warmup = take_samples(self.workers, plan.warmup, self.rng, together=plan.together)
+            return warmup, plan
+        turns, settled = warm_up_until_settled(self.workers, self.rng)
+        count = len(turns[0].wall_ns)
+        notes = plan.notes
+        if not settled:
+            notes += (f"the warm-up has not settled after {count} samples",)
+        return turns, replace(plan, warmup=count, notes=notes)
+
+    def _ask_sharing(self, plan: SamplePlan, step: str, **arguments: object) -> None:
+        """Let each worker carry out a step; the samples that follow have the same time limit."""
+        factor = len(self.workers) if plan.together else 1
+        _ask(self.workers, factor * self.timeout_s, step, **arguments)
 
 
-def _take_samples(
-    workers: Sequence[Worker], plan: SamplePlan, rng: random.Random, timeout_s: float
-) -> tuple[SamplePlan, list[Turns], list[Turns]]:
-    """Warm up, then take the samples; return also the warm-up and its number in the plan."""
-    warmup, plan = _warm_up(workers, plan, rng, timeout_s)
-    _ask(workers, timeout_s, "begin")
-    return plan, warmup, take_turns(workers, plan.samples, rng)
-
-
-def _calibrate(
-    workers: Sequence[Worker], sampling: Sampling, timeout_s: float, *, times_each: bool
-) -> tuple[SamplePlan, list[int]]:
-    """Make a plan; return it, and the duration of a sample in each worker."""
-    timer_cost_ns = max(worker.timer.error_ns for worker in workers)
-    target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
-    long_ns = int(1e9 * _long_s(timeout_s))
-    found = _ask(workers, timeout_s, "calibrate", target_ns=target_ns, long_ns=long_ns)
-    loops = shared_loops([(each["loops"], each["sample_ns"]) for each in found], target_ns)
-    shared = [
-        each if each["loops"] == loops else _ask([worker], timeout_s, "time", loops=loops)[0]
-        for each, worker in zip(found, workers, strict=True)
-    ]
-    samples_ns = [each["sample_ns"] for each in shared]
-    plan = make_plan(
-        loops,
-        samples_ns,
-        beside_ns=max(each["beside_ns"] for each in found),
-        timer_cost_ns=timer_cost_ns,
-        launch_ns=sampling.launch_ns,
-        samples=sampling.samples,
-        warmup=sampling.warmup,
-        is_limited=loops < max(each["loops"] for each in found),
-        times_each=times_each,
-        is_warm=all(each["first_ns"] <= _WARM_RATIO * each["sample_ns"] for each in found),
-    )
-    return plan, samples_ns
-
-
-def _warm_up(
-    workers: Sequence[Worker], plan: SamplePlan, rng: random.Random, timeout_s: float
-) -> tuple[list[Turns], SamplePlan]:
-    """Discard samples; if their number is open, determine it for all launches."""
-    _ask(workers, timeout_s, "loops", loops=plan.loops)
-    if plan.warmup is not None:
-        return take_turns(workers, plan.warmup, rng), plan
-    turns, settled = warm_up_until_settled(workers, rng)
-    count = len(turns[0].wall_ns)
-    notes = plan.notes
-    if not settled:
-        notes += (f"the warm-up has not settled after {count} samples",)
-    return turns, replace(plan, warmup=count, notes=notes)
+def _mostly_waits(turns: Turns) -> bool:
+    pairs = zip(turns.wall_ns, turns.cpu_ns, strict=True)
+    return mostly_waits([1 - cpu_ns / max(wall_ns, 1) for wall_ns, cpu_ns in pairs])
 
 
 def _count(
@@ -285,12 +322,12 @@ def _trace(
     return ()
 
 
-def _timings(loops: int, turns: Turns, warmup: Turns) -> list[MetricSamples]:
-    scale = 1e9 * loops
-    return [
-        MetricSamples(TIME, loops, _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)),
-        MetricSamples(CPU_TIME, loops, _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)),
-    ]
+def _timings(plan: SamplePlan, turns: Turns, warmup: Turns) -> list[MetricSamples]:
+    loops, scale = plan.loops, 1e9 * plan.loops
+    cpu = _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)
+    wall = _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)
+    times = cpu if plan.together and plan.of_cpu else wall
+    return [MetricSamples(TIME, loops, *times), MetricSamples(CPU_TIME, loops, *cpu)]
 
 
 def _scaled(values: Sequence[int], divisor: float) -> FloatArray:

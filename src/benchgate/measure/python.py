@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from random import Random
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from benchgate.measure.pair import LaunchOutcome, measure_launch
 from benchgate.measure.provided import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
+from benchgate.measure.simultaneous import why_in_turn
 from benchgate.measure.values import measure_values
 from benchgate.measure.worker import Worker
 from benchgate.measure.worker_process import (
@@ -96,6 +98,8 @@ class PythonEngine:
             requires_files=requires_files,
         )
         self._plans: dict[str, SamplePlan | Kind] = {}
+        # Why those are measured in turn that failed when both arms ran at the same time.
+        self._parted: dict[str, str] = {}
         self._counter = None
         if settings.valgrind:
             entries = self._discovery.entries
@@ -235,12 +239,20 @@ class PythonEngine:
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
                 with moved_to(cpu):
-                    launched = self._launch(players, id_, rng, alone=entry.isolate)
+                    launched = self._launch(players, id_, rng, cpu)
             except WorkerFailedError as failure:
+                if failure.is_beside:
+                    # They may need the same thing, such as a port. What fails anyway fails again.
+                    self._parted[id_] = why_in_turn(failure.error)
+                    self._plans.pop(id_, None)
+                    pending.insert(0, id_)
+                    return
                 yield _failed(failure, id_, arms)
                 yield from self._other_alone(failure, id_, arms, rng, cpu)
                 return
             notes = launched.notes
+            if id_ in self._parted:
+                notes += (self._parted[id_],)
             if launched.beside and cpu is not None:
                 notes += (_BESIDE.format(" and ".join(launched.beside)),)
             if entry.allow_foreign and len(players) > 1:
@@ -261,12 +273,12 @@ class PythonEngine:
                 return
 
     def _launch(
-        self, workers: Sequence[Worker], id_: str, rng: random.Random, *, alone: bool
+        self, workers: Sequence[Worker], id_: str, rng: random.Random, cpu: int | None
     ) -> LaunchOutcome[SamplePlan] | LaunchOutcome[Kind]:
         """Measure one benchmark in every worker, and keep the plan for the launches that follow.
 
         Args:
-            alone: whether nothing else is measured in these processes.
+            cpu: the CPU that the workers share; None if they may use all CPUs.
 
         Raises:
             WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
@@ -275,6 +287,7 @@ class PythonEngine:
         sides = [entry.sides[worker.arm.name] for worker in workers]
         names = [side.name for side in sides]
         plan = self._plans.get(id_)
+        together = cpu is not None and not entry.in_turn and id_ not in self._parted
         if len({side.metric is None for side in sides}) > 1:
             raise WorkerFailedError(workers[0], _TWO_KINDS)
         if metrics := [side.metric for side in sides if side.metric]:
@@ -287,10 +300,10 @@ class PythonEngine:
                 workers,
                 names,
                 plan if isinstance(plan, SamplePlan) else None,
-                self._settings.sampling,
+                replace(self._settings.sampling, together=together),
                 rng,
                 timeout_s=entry.timeout_s,
-                alone=alone,
+                alone=entry.isolate,
             )
         self._plans[id_] = launched.plan
         return launched
@@ -319,7 +332,7 @@ class PythonEngine:
             layouts = draw_layouts(rng, 1)
             on = None if entry.parallel else cpu
             workers = self._workers.start({other: side.file}, layouts, on)
-            self._launch(workers, id_, rng, alone=True)
+            self._launch(workers, id_, rng, on)
         except WorkerFailedError as too:
             yield _failed(too, id_, arms)
         finally:

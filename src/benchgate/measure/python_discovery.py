@@ -79,6 +79,11 @@ class Entry:
         return self._leading.file.benchmark.isolate or self._leading.measures == PEAK_RSS.name
 
     @property
+    def in_turn(self) -> bool:
+        """Whether both arms never take a sample at the same time."""
+        return self._leading.file.benchmark.in_turn
+
+    @property
     def allow_foreign(self) -> bool:
         """Whether it may measure installed code that is the same in both arms."""
         return self._leading.file.benchmark.allow_foreign

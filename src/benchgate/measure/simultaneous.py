@@ -1,4 +1,4 @@
-"""Runs a program in both arms at the same time, on one CPU.
+"""Runs the same work in both arms at the same time, on one CPU: programs, and slow functions.
 
 What disturbs one of them then disturbs the other, too, so the ratio of their times varies much less
 than if they take turns. The time of each is the time until it ended, without the time in which it
@@ -16,9 +16,9 @@ from benchgate.measure.affinity import kept_off
 from benchgate.model.metrics import TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.measure.arm_runner import ArmRunner, CommandFailedError
+    from benchgate.measure.arm_runner import ArmRunner
     from benchgate.measure.armcommand import ArmCommand, RunSettings
     from benchgate.measure.engine import ArmName
     from benchgate.measure.execution import Execution
@@ -30,30 +30,25 @@ OF_SEVERAL: Final = (
     " waiting: `in_turn = true` measures the wall time"
 )
 
-# The part of its time, waiting for a CPU left out, that a program may spend on anything else than
+# The part of its time, waiting for a CPU left out, that work may spend on anything else than
 # computing.
 _MOST_WAITING = 0.1
 
 
-def may_share_cpu(executions: Sequence[Execution]) -> bool:
-    """Whether a program does nothing but compute, as far as these executions show.
-
-    A program that waits, for example for a disk, could wait for its other side.
+def only_computes(waiting_ratios: Iterable[float]) -> bool:
+    """Whether work does nothing but compute on each arm; what waits could wait for the other arm.
 
     Args:
-        executions: of one arm, pinned, with nothing of the other arm beside them. The one that
-            waited least counts, because the first of all has to read files from the disk.
+        waiting_ratios: for each arm the part of its time, waiting for a CPU left out, in which it
+            did not compute; of the run that waited least, because the first of all has to read
+            files from the disk.
     """
-    return any(one.waiting_ratio <= _MOST_WAITING for one in executions)
+    return all(ratio <= _MOST_WAITING for ratio in waiting_ratios)
 
 
-def mostly_waits(executions: Sequence[Execution]) -> bool:
-    """Whether most executions beside the other arm waited for something else than a CPU.
-
-    Nobody knows it of several threads.
-    """
-    waiting = [one.is_one_thread and one.waiting_ratio > _MOST_WAITING for one in executions]
-    return 2 * sum(waiting) > len(executions)
+def mostly_waits(waiting_ratios: Sequence[float]) -> bool:
+    """Whether most runs beside the other arm waited for something else than a CPU."""
+    return 2 * sum(ratio > _MOST_WAITING for ratio in waiting_ratios) > len(waiting_ratios)
 
 
 def note_on(executions: Sequence[Execution]) -> str:
@@ -88,9 +83,9 @@ def run_together(
     return [replace(one, shared_cpu=True) for one in executions]
 
 
-def why_in_turn(failure: CommandFailedError) -> str:
-    """The note on a program that fails if both of its sides run at the same time."""
-    reason = str(failure).partition("\n")[0]
+def why_in_turn(failure: str) -> str:
+    """The note on work that fails if both sides do it at the same time."""
+    reason = failure.partition("\n")[0]
     return (
         "base and head were measured in turn, because one of them failed when both ran at the same"
         f" time: {reason}"

@@ -142,15 +142,21 @@ class Worker(WorkerProcess):
         return self._reply(step)
 
     def sample(self) -> tuple[int, int]:
-        """Let the worker take one sample; return (wall_ns, cpu_ns) of all its loops.
+        """Let the worker take one sample, and wait for it; see `begin_sample`, `end_sample`."""
+        self.begin_sample()
+        return self.end_sample()
 
-        It has the whole time limit that was set last.
+    def begin_sample(self) -> None:
+        """Let the worker take one sample. It has the whole time limit that was set last."""
+        self.allow(self._allowed_s)
+        self.send(b"s\n")
+
+    def end_sample(self) -> tuple[int, int]:
+        """Wait for the sample that was begun; return (wall_ns, cpu_ns) of all its loops.
 
         Raises:
             WorkerFailedError: as in `ask`, and if a clock ran backwards.
         """
-        self.allow(self._allowed_s)
-        self.send(b"s\n")
         line = self.line()
         sample = read_sample(line)
         if sample is None:

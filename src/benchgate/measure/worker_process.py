@@ -43,7 +43,10 @@ class WorkerFailedError(Exception):
     Attributes:
         worker: the worker that failed.
         error: one line, then the text that explains it.
+        is_beside: whether the other arm's worker took a sample at the same time.
     """
+
+    is_beside = False
 
     def __init__(self, worker: WorkerProcess, line: str, explanation: str = "") -> None:
         super().__init__(line)

@@ -140,19 +140,19 @@ class OpenTime(OpenAsvBenchmark):
             cpu_ns += cpu() - cpu_start
         return wall_ns, cpu_ns
 
-    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
+    def find_loops(self, target_ns: int) -> dict[str, int]:
         """Find how many loops make a sample long enough, or take long enough with their setups."""
         if self.number or not self.before_each_call:
-            reply = super().calibrate(message)
+            found = super().find_loops(target_ns)
         else:
-            reply = {"loops": 1, "sample_ns": self._shortest_ns(1), "first_ns": self.first_ns}
-            loops = message["target_ns"] // max(reply["sample_ns"], self.setup_ns, 1)
+            found = {"loops": 1, "sample_ns": self._shortest_ns(1)}
+            loops = target_ns // max(found["sample_ns"], self.setup_ns, 1)
             if loops > 1:
-                reply.update(loops=loops, sample_ns=self._shortest_ns(loops))
-        setups = min(1.0, reply["sample_ns"] / self.limit_ns)
+                found = {"loops": loops, "sample_ns": self._shortest_ns(loops)}
+        setups = min(1.0, found["sample_ns"] / self.limit_ns)
         if self.is_alone:
-            setups = reply["loops"] if self.before_each_call else 1
-        return {**reply, "beside_ns": int(setups * self.setup_ns)}
+            setups = found["loops"] if self.before_each_call else 1
+        return {**found, "beside_ns": int(setups * self.setup_ns)}
 
     def _shortest_ns(self, loops: int) -> int:
         # asv, too, looks for the number of calls without setting up again.
@@ -206,12 +206,12 @@ class OpenTimeraw(OpenAsvBenchmark):
         wall_ns, cpu_ns = map(int, ran.stdout.split()[-2:])
         return wall_ns, cpu_ns
 
-    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
+    def find_loops(self, target_ns: int) -> dict[str, int]:
         """Say how long the samples take, together with the start of their processes."""
         start = perf_counter_ns()
         wall_ns, _ = self.sample(self.number)
         beside_ns = max(0, perf_counter_ns() - start - wall_ns)
-        return {**super().calibrate(message), "beside_ns": beside_ns}
+        return {**super().find_loops(target_ns), "beside_ns": beside_ns}
 
     def close(self) -> dict[str, Any]:
         """Tear it down; the processes that it started are what was measured."""

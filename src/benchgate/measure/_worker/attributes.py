@@ -31,7 +31,7 @@ ELSEWHERE = {
     **dict.fromkeys(("repeat", "repeats", "repetitions", "samples"), SAMPLES),
     **dict.fromkeys(("loops", "iterations", "calls", "inner_loops"), NUMBER),
     **dict.fromkeys(("param_names", "parameters", "parametrize", "args"), PARAMS),
-    **dict.fromkeys(("group", "tags", "env", "isolate", "allow_foreign"), IN_ENTRY),
+    **dict.fromkeys(("group", "tags", "env", "isolate", "in_turn", "allow_foreign"), IN_ENTRY),
     "timeout": "`timeout` in [[benchmark]] or in [measure] sets it",
 }
 

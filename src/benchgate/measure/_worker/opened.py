@@ -8,10 +8,10 @@ from functools import partial
 from gc import collect, isenabled
 from itertools import repeat
 
-from .clocks import perf_counter_ns, process_time_ns
+from .clocks import perf_counter_ns, process_time_ns, thread_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
-from .process_state import CpuTime, mark, peak_rss_bytes, set_gc
+from .process_state import CpuTime, OwnTime, mark, peak_rss_bytes, set_gc
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .functions import Benchmark
 
 LONG_NS = 100_000_000
+# Clocks of the OS differ by a little, and its accounting rounds.
+ONE_THREAD = 0.97
 
 
 class OpenBenchmark:
@@ -34,11 +36,18 @@ class OpenBenchmark:
         is_inside: whether this process itself does the work.
         times_each: whether the calls of a sample are timed one by one, with other work between.
         long_ns: a sample that takes this long is taken only once to find the loops.
+        waiting_ratio: the part of its time in which a sample did not compute, of the sample that
+            waited least; waiting for a CPU does not count.
+        is_several: whether threads or processes did a part of the last sample.
+        clocks: for the wall and CPU time of samples.
     """
 
     is_inside = True
     times_each = False
     long_ns = 2**63
+    waiting_ratio = 1.0
+    is_several = False
+    clocks = perf_counter_ns, process_time_ns
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -63,6 +72,7 @@ class OpenBenchmark:
         self.call = function
         if self.args or benchmark.kwargs:
             self.call = partial(function, *self.args, **benchmark.kwargs)
+        self.own_time = OwnTime()
         self.cpu_time = CpuTime()
 
     def _finish(self, outcome: Any, what: str) -> Any:
@@ -116,18 +126,23 @@ class OpenBenchmark:
         return end - start, cpu() - cpu_start
 
     def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Find how many loops make a sample long enough."""
-        target_ns = message["target_ns"]
+        """Find how many loops make a sample long enough, and what a sample is like."""
+        return {
+            "beside_ns": 0,
+            **self.find_loops(message["target_ns"]),
+            "first_ns": self.first_ns,
+            "waiting_ratio": self.waiting_ratio,
+            "is_several": self.is_several,
+            "has_number": self.number is not None,
+        }
+
+    def find_loops(self, target_ns: int) -> dict[str, int]:
+        """Find how many loops take this long, or all those that `number` sets."""
         loops = self.number or 1
         while True:
             elapsed_ns = self._shortest_ns(loops)
             if self.number or elapsed_ns >= target_ns:
-                return {
-                    "loops": loops,
-                    "sample_ns": elapsed_ns,
-                    "first_ns": self.first_ns,
-                    "beside_ns": 0,
-                }
+                return {"loops": loops, "sample_ns": elapsed_ns}
             # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
 
@@ -142,17 +157,37 @@ class OpenBenchmark:
         only ever add time. This time decides how a whole session takes its samples.
         """
         start_ns = perf_counter_ns()
-        elapsed_ns = [self.sample(loops)[0]]
+        elapsed_ns = [self._watched_ns(loops)]
         if perf_counter_ns() - start_ns < self.long_ns:
-            elapsed_ns.append(self.sample(loops)[0])
+            elapsed_ns.append(self._watched_ns(loops))
         if sum(elapsed_ns) < LONG_NS:
-            elapsed_ns.append(self.sample(loops)[0])
+            elapsed_ns.append(self._watched_ns(loops))
         if self.first_ns is None:
             self.first_ns = elapsed_ns[0]
         return max(1, min(elapsed_ns))
 
+    def _watched_ns(self, loops: int) -> int:
+        """Time a sample without waiting for a CPU; see whether it only computes, in one thread."""
+        own = self.own_time
+        waited_ns, wall_ns = own.waited_ns(), own.wall_ns()
+        cpu_ns, thread_ns = own.cpu_ns(), thread_time_ns()
+        took_ns, _ = self.sample(loops)
+        thread_ns = thread_time_ns() - thread_ns
+        cpu_ns, wall_ns = own.cpu_ns() - cpu_ns, own.wall_ns() - wall_ns
+        if own.is_known:
+            self.waiting_ratio = min(self.waiting_ratio, max(0.0, 1 - cpu_ns / wall_ns))
+        self.is_several = thread_ns < ONE_THREAD * cpu_ns
+        return max(1, took_ns - (own.waited_ns() - waited_ns))
+
     def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Determine what a sample is.
+
+        If this process shares its CPU with the other arm's, waiting for it is no part of the time.
+        """
         self.loops = message["loops"]
+        self.clocks = perf_counter_ns, process_time_ns
+        if message.get("shares_cpu"):
+            self.clocks = self.own_time.wall_ns, self.own_time.cpu_ns
         return {}
 
     def begin(self, message: dict[str, Any]) -> dict[str, Any]:

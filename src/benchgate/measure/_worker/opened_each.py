@@ -14,7 +14,6 @@ from .opened import OpenBenchmark
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from .functions import Benchmark
 
@@ -74,19 +73,14 @@ class OpenEach(OpenBenchmark):
         if self.teardown_each:
             self._finish(self.teardown_each(*self.each, **self.benchmark.kwargs), "teardown_each")
 
-    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
+    def find_loops(self, target_ns: int) -> dict[str, int]:
         """Find how many loops make a sample long enough, or take long enough with their setups."""
         sample_ns, loops = self._shortest_ns(1), self.number
         if loops is None:
-            loops = max(1, message["target_ns"] // max(sample_ns, self.beside_ns))
+            loops = max(1, target_ns // max(sample_ns, self.beside_ns))
         if loops > 1:
             sample_ns = self._shortest_ns(loops)
-        return {
-            "loops": loops,
-            "sample_ns": sample_ns,
-            "first_ns": self.first_ns,
-            "beside_ns": self.beside_ns,
-        }
+        return {"loops": loops, "sample_ns": sample_ns, "beside_ns": self.beside_ns}
 
     def _trace(self) -> tuple[int, int]:
         self.prepare()

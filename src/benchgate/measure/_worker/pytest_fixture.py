@@ -143,9 +143,9 @@ class PedanticBenchmark(OpenBenchmark):
             if self.after_each:
                 self.after_each(*args, **kwargs)
 
-    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
+    def find_loops(self, target_ns: int) -> dict[str, int]:
         """Say also what a sample takes that is not timed."""
-        return {**super().calibrate(message), "beside_ns": max(0, self.beside_ns)}
+        return {**super().find_loops(target_ns), "beside_ns": max(0, self.beside_ns)}
 
 
 def opened_for(call: Callable[[], Any]) -> OpenBenchmark:

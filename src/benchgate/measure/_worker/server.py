@@ -239,7 +239,9 @@ class Server:
         while line is not None:
             try:
                 if line == SAMPLE and self.opened:
-                    self.send(b"%d %d\n" % self.opened.sample(self.opened.loops))
+                    self.send(
+                        b"%d %d\n" % self.opened.sample(self.opened.loops, *self.opened.clocks)
+                    )
                 else:
                     message: dict[str, Any] = self.loads(line.decode())
                     if message["do"] == until:
