@@ -211,7 +211,7 @@ def _plan_together(work: Work, launch_ns: int, samples: int, warmup: int | None)
     if count == 1 and work.is_warm:
         warmup = 0
     note = OF_SEVERAL if work.is_several else OF_ONE_THREAD
-    discarded = 1 if warmup is None else min(warmup, count)
+    discarded = 0 if warmup == 0 else 1
     return SamplePlan(loops, count, discarded, (note,), together=True, of_cpu=work.is_several)
 
 

@@ -234,7 +234,8 @@ class _Sampler:
         timer_cost_ns = max(worker.timer.error_ns for worker in workers)
         target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
         long_ns = int(1e9 * _long_s(timeout_s))
-        found = _ask(workers, timeout_s, "calibrate", target_ns=target_ns, long_ns=long_ns)
+        limits = {"target_ns": target_ns, "long_ns": long_ns}
+        found = _ask(workers, timeout_s, "calibrate", may_share=together, **limits)
         loops = shared_loops([(each["loops"], each["sample_ns"]) for each in found], target_ns)
         samples_ns = [
             each["sample_ns"]
