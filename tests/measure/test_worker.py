@@ -933,7 +933,7 @@ def test_an_interpreter_that_no_build_creates(start: Start, tmp_path: Path) -> N
     error = error_of(lambda: start("", interpreter=interpreter))
     assert error == (
         "cannot start the interpreter {env}/bin/python: no command of [build] creates {env}: add "
-        'some, such as commands = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
+        'some, such as command = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
     )
 
 

@@ -76,7 +76,7 @@ class Arm:
             return ""
         return (
             "no command of [build] creates {env}: add some, such as "
-            'commands = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
+            'command = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
         )
 
 
