@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.patience import PATIENCE_S, eventually
 
 from benchgate.errors import UsageError
 from benchgate.git import repository
@@ -185,23 +186,36 @@ def test_unrelated_histories_have_no_merge_base(repo: Git, commit: Callable[...,
 def test_git_is_told_to_stop_when_its_caller_is(repo: Git) -> None:
     """A program that is interrupted while git waits leaves no git behind."""
     program = (
-        "import os, signal, threading\n"
+        "import os, signal, threading, time\n"
         "from pathlib import Path\n"
         "from benchgate.git.repository import Git\n"
-        "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "Git(Path.cwd()).run('-c', 'alias.wait=!echo $$ >pid; exec sleep 60', 'wait')\n"
+        "def interrupt():\n"
+        "    while not Path('pid').exists():\n"
+        "        time.sleep(0.01)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt).start()\n"
+        "wait = 'alias.wait=!echo $$ >begun; mv begun pid; exec sleep 300'\n"
+        "Git(Path.cwd()).run('-c', wait, 'wait')\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program], cwd=repo.root, capture_output=True, check=False, timeout=20
+        [sys.executable, "-c", program],
+        cwd=repo.root,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
     assert b"KeyboardInterrupt" in ended.stderr
-    state = subprocess.run(
-        ["ps", "-o", "stat=", "-p", (repo.root / "pid").read_text().strip()],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert state.stdout.strip() in {"", "Z"}
+
+    def has_ended() -> bool:
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", (repo.root / "pid").read_text().strip()],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return state.stdout.strip() in {"", "Z"}
+
+    assert eventually(has_ended)
 
 
 def test_a_commit_is_what_its_hash_says(repo: Git, commit: Callable[..., str]) -> None:

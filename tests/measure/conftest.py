@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests import patience
 from tests.measure.hosted import Hosts
 
+from benchgate.measure import worker_process
 from benchgate.measure.guardian import Guardian
 
 if TYPE_CHECKING:
@@ -56,11 +59,25 @@ def alive() -> Callable[[int], bool]:
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], bool]], bool]:
     """Wait until something is true, but not for ever."""
+    return patience.eventually
 
-    def wait_for(condition: Callable[[], bool]) -> bool:
-        deadline = time.monotonic() + 10
-        while not condition() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return condition()
 
-    return wait_for
+@pytest.fixture
+def skip_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], str]:
+    """Give a statement for benchmarks that lets so many seconds pass for the limits of workers.
+
+    Apart from that, their time passes ten times as slowly, for busy machines.
+    """
+    skips = tmp_path / "skips"
+
+    def skipping(seconds: float) -> str:
+        skips.touch()
+
+        def monotonic() -> float:
+            return time.monotonic() / 10 + seconds * skips.stat().st_size
+
+        monkeypatch.setattr(worker_process, "time", SimpleNamespace(monotonic=monotonic))
+        monkeypatch.setattr(worker_process, "_TRACE_WAIT_S", patience.PATIENCE_S)
+        return f"open({str(skips)!r}, 'a').write('x')"
+
+    return skipping

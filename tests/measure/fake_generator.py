@@ -45,7 +45,7 @@ def main() -> None:
         said["reply"] = (*first, said["reply"])[min(len(earlier) - 1, len(first))]
     if order["turns"] and "error_in_turns" in said:
         said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
-    elif order["turns"] and not meet(order["turns"], said.get("patience", 10.0)):
+    elif order["turns"] and not meet(order["turns"], said.get("patience", 120.0)):
         said["reply"] = {**said["reply"], "error": "interrupted before the load had ended"}
     if "exit" in said:
         sys.stderr.write("no room in memory\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.patience import limited
 
 from benchgate.errors import BaselineError, BenchgateError, MeasureError
 from benchgate.measure.build import TAIL_LINES, build, build_environment, versions
@@ -43,7 +44,7 @@ def head(make_arm: Callable[[ArmName], Arm]) -> Arm:
 def run(guardian: Guardian) -> Callable[..., None]:
     """Build with shell commands."""
 
-    def run_all(arm: Arm, *commands: str, timeout_s: float = 20) -> None:
+    def run_all(arm: Arm, *commands: str, timeout_s: float = 60) -> None:
         argvs = [(*SHELL, command) for command in commands]
         build(arm, argvs, timeout_s=timeout_s, variables={}, guardian=guardian)
 
@@ -201,11 +202,22 @@ def test_timeout_ends_the_whole_group(
     alive: Callable[[int], bool],
     eventually: Callable[[Callable[[], bool]], bool],
 ) -> None:
-    with pytest.raises(MeasureError) as raised:
-        run(head, "echo waiting; sleep 60 & echo $! >child; wait", timeout_s=0.5)
-    assert raised.value.message.endswith("was stopped after 0.5 s, the build's timeout")
-    assert raised.value.details == "waiting"
-    assert eventually(lambda: not alive(int((head.root / "child").read_text())))
+    child = head.root / "child"
+
+    def stopped(limit_s: float) -> MeasureError:
+        with pytest.raises(MeasureError) as raised:
+            run(
+                head,
+                "echo waiting; sleep 300 & echo $! >begun; mv begun child; wait",
+                timeout_s=limit_s,
+            )
+        return raised.value
+
+    error = limited(stopped, child.exists)
+    assert " was stopped after " in error.message
+    assert error.message.endswith(" s, the build's timeout")
+    assert error.details == "waiting"
+    assert eventually(lambda: not alive(int(child.read_text())))
 
 
 def test_nothing_runs_on_after_a_command_that_succeeded(
@@ -214,7 +226,7 @@ def test_nothing_runs_on_after_a_command_that_succeeded(
     alive: Callable[[int], bool],
     eventually: Callable[[Callable[[], bool]], bool],
 ) -> None:
-    run(head, "sleep 60 & echo $! >child")
+    run(head, "sleep 300 & echo $! >child")
     assert eventually(lambda: not alive(int((head.root / "child").read_text())))
 
 
@@ -224,12 +236,18 @@ def test_interrupt_ends_the_whole_group(
     alive: Callable[[int], bool],
     eventually: Callable[[Callable[[], bool]], bool],
 ) -> None:
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    child = head.root / "child"
+
+    def interrupt() -> None:
+        eventually(child.exists)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
     with pytest.raises(KeyboardInterrupt):
-        run(head, "sleep 60 & echo $! >child; wait")
-    timer.join()
-    assert eventually(lambda: not alive(int((head.root / "child").read_text())))
+        run(head, "sleep 300 & echo $! >begun; mv begun child; wait", timeout_s=200)
+    thread.join()
+    assert eventually(lambda: not alive(int(child.read_text())))
 
 
 def test_no_build_outlives_benchgate_when_that_is_killed(
@@ -242,9 +260,9 @@ def test_no_build_outlives_benchgate_when_that_is_killed(
         "from benchgate.measure.engine import Arm, ArmName\n"
         "from benchgate.measure.guardian import Guardian\n"
         "arm = Arm(ArmName.HEAD, Path(sys.argv[1]), Path(sys.argv[1]) / 'env')\n"
-        "command = ('/bin/sh', '-c', 'sleep 60 & echo $! >started; mv started child; wait')\n"
+        "command = ('/bin/sh', '-c', 'sleep 300 & echo $! >started; mv started child; wait')\n"
         "with Guardian.start() as guardian:\n"
-        "    build(arm, [command], timeout_s=60, variables={}, guardian=guardian)\n"
+        "    build(arm, [command], timeout_s=300, variables={}, guardian=guardian)\n"
     )
     child = head.root / "child"
     with subprocess.Popen([sys.executable, "-c", program, str(head.root)]) as process:

@@ -41,10 +41,10 @@ print(subprocess.Popen(["sleep", "300"], start_new_session=True).pid, flush=True
 time.sleep(300)
 """
 
-# Replaces itself by a child in a session of its own again and again; ends by itself after 15 s.
+# Replaces itself by a child in a session of its own again and again; ends by itself after 60 s.
 MOVES_ON = """
 import os, sys, time
-deadline = time.monotonic() + 15
+deadline = time.monotonic() + 60
 while time.monotonic() < deadline:
     with open(sys.argv[1], "a") as log:
         log.write("x")

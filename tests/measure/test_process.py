@@ -13,6 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.patience import limited
 
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
@@ -142,18 +143,28 @@ def test_signals_have_their_default_effect(run: Run, name: str) -> None:
     assert execution.returncode == -signal.Signals[name]
 
 
-def test_a_timeout_kills_grandchildren_too(run: Run, alive: Alive) -> None:
-    execution = shell(run, "sleep 300 & echo $! $$; sleep 300", timeout_s=0.5)
+def test_a_timeout_kills_grandchildren_too(
+    run: Run, tmp_path: Path, alive: Alive, eventually: Eventually
+) -> None:
+    execution = limited(
+        lambda limit_s: shell(
+            run, "sleep 300 & echo $! $$; : > said; sleep 300", timeout_s=limit_s
+        ),
+        (tmp_path / "said").exists,
+    )
     assert execution.timed_out
     assert execution.returncode == -signal.SIGKILL
     assert execution.wall_ns >= 500_000_000
     pids = [int(pid) for pid in execution.output_tail.split()]
     assert len(pids) == 2
-    assert not any(map(alive, pids))
+    assert eventually(lambda: not any(map(alive, pids)))
 
 
-def test_a_timeout_ends_a_flood(run: Run) -> None:
-    execution = run("yes", timeout_s=0.3)
+def test_a_timeout_ends_a_flood(run: Run, tmp_path: Path) -> None:
+    execution = limited(
+        lambda limit_s: shell(run, "echo y; : > said; exec yes", timeout_s=limit_s),
+        (tmp_path / "said").exists,
+    )
     assert execution.timed_out
     assert execution.output_tail.endswith("y\n")
 
@@ -169,17 +180,16 @@ def test_a_command_that_closes_its_output_is_waited_for(run: Run) -> None:
 
 
 def test_a_background_child_that_holds_the_output_delays_nothing_and_is_killed(
-    run: Run, alive: Alive
+    run: Run, alive: Alive, eventually: Eventually
 ) -> None:
-    execution = shell(run, "sleep 300 & echo $!", timeout_s=60)
+    execution = shell(run, "sleep 300 & echo $!", timeout_s=200)
     assert not execution.timed_out
-    assert execution.wall_ns < 30_000_000_000
-    assert not alive(int(execution.output_tail))
+    assert eventually(lambda: not alive(int(execution.output_tail)))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux finds it by its environment")
 def test_a_child_that_floods_from_another_session_delays_nothing(
-    run: Run, tmp_path: Path, guardian: Guardian, alive: Alive
+    run: Run, tmp_path: Path, guardian: Guardian, alive: Alive, eventually: Eventually
 ) -> None:
     program = (
         "import subprocess, time\n"
@@ -190,7 +200,7 @@ def test_a_child_that_floods_from_another_session_delays_nothing(
     assert not run(python=program).timed_out
     pid = int((tmp_path / "pid").read_text())
     guardian.close()
-    assert not alive(pid)
+    assert eventually(lambda: not alive(pid))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +233,7 @@ def test_what_cannot_be_started_is_named(
 def test_a_missing_folder_is_named(launcher: CommandLauncher, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     with pytest.raises(MeasureError, match=f"cannot run 'true': there is no folder {missing}"):
-        launcher.execute(["true"], cwd=missing, env=os.environ, timeout_s=9)
+        launcher.execute(["true"], cwd=missing, env=os.environ, timeout_s=60)
 
 
 def test_programs_are_looked_up_in_the_path_of_the_command(tmp_path: Path) -> None:
@@ -282,7 +292,7 @@ def test_an_interruption_kills_the_group_and_goes_on_its_way(
     with pytest.raises(KeyboardInterrupt):
         shell(run, f"sleep 300 & echo $! $$ > {shlex.quote(str(pids))}; sleep 300")
     thread.join()
-    assert not any(alive(int(pid)) for pid in pids.read_text().split())
+    assert eventually(lambda: not any(alive(int(pid)) for pid in pids.read_text().split()))
     assert run("true").returncode == 0, "what comes after runs again"
 
 
@@ -311,8 +321,8 @@ def test_nothing_survives_when_benchgate_is_killed(
 def test_a_standard_output_can_be_kept(launcher: CommandLauncher, tmp_path: Path) -> None:
     file = tmp_path / "stdout"
     for text in ("first run, with more to say", "second"):
-        argv = ["/bin/sh", "-c", f"echo '{text}'; sleep 0.1; echo oops >&2; exit 3"]
-        execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=9, stdout=file)
+        argv = ["/bin/sh", "-c", f"echo '{text}'; echo oops >&2; exit 3"]
+        execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=60, stdout=file)
         assert (execution.returncode, execution.overflowed) == (3, False)
         assert file.read_text() == f"{text}\n"
         assert execution.output_tail == f"{text}\noops\n"
@@ -322,11 +332,10 @@ def test_an_endless_output_ends_the_command(
     launcher: CommandLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchgate.measure.process.MOST_OUTPUT_BYTES", 100_000)
-    text = "yes | head -c 200000; exec sleep 60"
+    text = "yes | head -c 200000; exec sleep 300"
     argv, file = ["/bin/sh", "-c", text], tmp_path / "stdout"
-    execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=60, stdout=file)
+    execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=200, stdout=file)
     assert (execution.overflowed, execution.timed_out) == (True, False)
-    assert execution.wall_ns < 50e9
     trouble = trouble_with(execution, frozenset({0}), 60) or ""
     assert trouble.startswith("printed more than 256.0 MiB\ny\n")
 
@@ -335,10 +344,12 @@ def test_a_file_that_cannot_be_made_is_an_error(launcher: CommandLauncher, tmp_p
     missing = tmp_path / "missing/file"
     with pytest.raises(MeasureError, match="No such file or directory"):
         launcher.execute(["yes"], cwd=tmp_path, env=os.environ, timeout_s=60, stdout=missing)
-    assert launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=9).returncode == 0
+    assert launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=60).returncode == 0
 
 
-def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
+def test_without_a_pidfd_a_thread_waits(
+    tmp_path: Path, alive: Alive, eventually: Eventually
+) -> None:
     portable = (
         "import os\n"
         "from benchgate.measure import _launcher\n"
@@ -371,9 +382,13 @@ def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        ended = ask("sleep 0.1; sleep 300 & echo $!; exit 3", 60)
-        late = ask("sleep 300 & echo $!; sleep 300", 0.3)
-    assert ended["returncode"] == 3
-    assert 100_000_000 <= ended["wall_ns"] < 30_000_000_000
+        ended = ask("sleep 0.1; sleep 300 & echo $!; exit 3", 200)
+        late = limited(
+            lambda limit_s: ask("sleep 300 & echo $!; : > said; sleep 300", limit_s),
+            (tmp_path / "said").exists,
+        )
+    assert (ended["returncode"], ended["timed_out"]) == (3, False)
+    assert ended["wall_ns"] >= 100_000_000
     assert late["timed_out"]
-    assert not any(alive(int(usage["output_tail"])) for usage in (ended, late))
+    pids = [int(usage["output_tail"]) for usage in (ended, late)]
+    assert eventually(lambda: not any(map(alive, pids)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from tests.load.servers import HttpServer
 
 from benchgate.load.tables import Service
 from benchgate.measure.engine import Arm, ArmName
@@ -89,7 +91,7 @@ def make(tmp_path: Path, guardian: Guardian) -> Iterator[MakeServices]:
 
 
 def answer(port: str) -> str:
-    with closing(socket.create_connection((HOST, int(port)), 5)) as connection:
+    with closing(socket.create_connection((HOST, int(port)), 60)) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         return connection.recv(1000).decode()
 
@@ -190,9 +192,10 @@ def test_it_never_gets_ready(make: MakeServices, ready: dict[str, Any], why: str
 
 def test_a_wrong_status_is_told(make: MakeServices) -> None:
     ready = {"http": "/health", "status": 204, "timeout": "300ms"}
-    services = make("serve(sys.argv[1])", ready=ready)
+    with HttpServer() as server:  # it listens already
+        services = make("time.sleep(60)", pick_port=lambda: server.port, ready=ready)
 
-    assert "must have status 204, but the answer has status 200" in failure(services.start)
+        assert "must have status 204, but the answer has status 200" in failure(services.start)
 
 
 def test_it_dies_at_once(make: MakeServices) -> None:
@@ -263,7 +266,12 @@ def test_a_command_that_stops_it_may_fail(make: MakeServices) -> None:
     assert refuses(services.values["port"])
 
 
-STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(300)
+"""
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="without /proc, only its group is seen")
@@ -278,8 +286,9 @@ def test_it_leaves_a_child_behind(
     program = f"""
 import subprocess
 signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-child = subprocess.Popen([sys.executable, "-c", {STUBBORN!r}], start_new_session={leaves})
-time.sleep(0.5)
+command = [sys.executable, "-c", {STUBBORN!r}]
+child = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session={leaves})
+child.stdout.readline()
 print("child", child.pid, flush=True)
 serve(sys.argv[1])
 """
@@ -306,7 +315,7 @@ def test_a_port_that_is_taken_meanwhile_is_replaced(make: MakeServices) -> None:
         other.bind((HOST, 0))
         other.listen()
         taken = other.getsockname()[1]
-        ports = iter([taken, free_port()])
+        ports = itertools.chain([taken], iter(free_port, 0))
         services = make(
             "serve(sys.argv[1])",
             pick_port=lambda: next(ports),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from tests.patience import limited
 
 from benchgate.config import Measure, SuiteBenchmark
 from benchgate.measure.arm_runner import ProgramSettings
@@ -85,7 +86,7 @@ def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator
         trees, suites = [], {}
         for name in arms:
             root = tmp_path / f"{name}-tree"
-            root.mkdir()
+            root.mkdir(exist_ok=True)
             own = (head_files if name is HEAD and head_files is not None else files) or {}
             for file, text in own.items():
                 (root / file).write_text(text)
@@ -345,8 +346,13 @@ def test_a_suite_that_cannot_be_read_says_why(
         assert more in failure.error
 
 
-def test_a_suite_that_takes_too_long_is_ended(make_engine: MakeEngine) -> None:
-    found = make_engine("echo begun; sleep 60", timeout="0.3s").discover()
+def test_a_suite_that_takes_too_long_is_ended(make_engine: MakeEngine, tmp_path: Path) -> None:
+    found = limited(
+        lambda limit_s: make_engine(
+            "echo begun; : > begun; sleep 300", timeout=f"{limit_s}s"
+        ).discover(),
+        lambda: all((tmp_path / f"{arm}-tree/begun").exists() for arm in ArmName),
+    )
     assert {one.error.partition(":")[0] for one in found.failures} == {"timed out"}
     assert all("begun" in one.error for one in found.failures)
 
@@ -634,7 +640,7 @@ def test_ctrl_c_ends_the_suite_and_what_it_started(
     alive: Callable[[int], bool],
     eventually: Callable[[Callable[[], bool]], bool],
 ) -> None:
-    engine = make_engine("sleep 60 & echo $! > pid; echo $$ >> pid; wait", arms=[HEAD])
+    engine = make_engine("sleep 300 & echo $! > pid; echo $$ >> pid; wait", arms=[HEAD])
     pids = tmp_path / "head-tree/pid"
 
     def begun() -> bool:
