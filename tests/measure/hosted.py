@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.measure.benchmarks import OWN_TIME, TAKEN
 from tests.measure.test_worker import PLAIN
 
 from benchgate.measure.engine import Arm, ArmName
@@ -33,10 +34,15 @@ def log(text):
 
 @dataclass
 class Hosts:
-    """Starts workers on the files of a tree."""
+    """Starts workers on the files of a tree.
+
+    Attributes:
+        variables: added to their environment.
+    """
 
     folder: Path
     guardian: Guardian
+    variables: dict[str, str] = field(default_factory=dict)
     workers: list[Worker] = field(default_factory=list)
 
     @property
@@ -55,6 +61,13 @@ class Hosts:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+
+    def have_own_time(self) -> None:
+        """Let time pass for them only if their files add to `time.now_ns`."""
+        clock = self.folder / "clock"
+        clock.mkdir()
+        (clock / "sitecustomize.py").write_text(OWN_TIME + TAKEN)
+        self.variables["PYTHONPATH"] = str(clock)
 
     def start(
         self,
@@ -78,7 +91,12 @@ class Hosts:
             path=[str(self.root / path)],
             cpus=None,
             forbidden=(),
-            variables={"PATH": os.environ["PATH"], "LOG": str(self.log), **self.guardian.variables},
+            variables={
+                "PATH": os.environ["PATH"],
+                "LOG": str(self.log),
+                **self.guardian.variables,
+                **self.variables,
+            },
             layout=PLAIN,
             helpers=hosted if hosted.is_dir() else hosted.parent,
             host=host,

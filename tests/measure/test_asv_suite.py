@@ -258,13 +258,15 @@ def test_setups_run_before_each_call(suite: Suite, log: Path) -> None:
     assert logged(log) == ["module", "class", "call77", "/class", "/module"] * 2
 
 
-def test_calibration_says_how_long_the_setups_take(suite: Suite) -> None:
+def test_calibration_says_how_long_the_setups_take(suite: Suite, hosts: Hosts) -> None:
+    hosts.have_own_time()
     source = """\
         import time
         class Slow:
             def setup(self):
-                time.sleep(0.05)
-            def time_it(self): ...
+                time.now_ns += 50_000_000
+            def time_it(self):
+                time.now_ns += 1_000
         """
     worker = suite(source, arguments=["call"])
     worker.ready(30)
@@ -281,10 +283,13 @@ def test_calibration_says_how_long_the_setups_take(suite: Suite) -> None:
     reply = worker.ask("calibrate", target_ns=TARGET_NS)
     assert reply["loops"] > 1
     # Samples of ten milliseconds share a setup.
-    assert reply["beside_ns"] == pytest.approx(50_000_000 * TARGET_NS / 10_000_000, rel=0.9)
+    assert reply["beside_ns"] == pytest.approx(50_000_000 * TARGET_NS / 10_000_000, rel=0.3)
 
 
-def test_samples_share_a_setup_for_as_long_as_asv_has_it(suite: Suite, log: Path) -> None:
+def test_samples_share_a_setup_for_as_long_as_asv_has_it(
+    suite: Suite, hosts: Hosts, log: Path
+) -> None:
+    hosts.have_own_time()
     worker = suite(
         """\
         import time
@@ -294,7 +299,7 @@ def test_samples_share_a_setup_for_as_long_as_asv_has_it(suite: Suite, log: Path
                 log("setup")
             def time_it(self):
                 log("call")
-                time.sleep(0.02)
+                time.now_ns += 20_000_000
         """,
         arguments=["sample"],
     )

@@ -419,7 +419,7 @@ bench_a.collect_each = True
     worker.ask("open", id="a")
     found = worker.ask("calibrate", target_ns=TARGET_NS)
     assert found["beside_ns"] >= 50_000_000
-    assert min(worker.sample()[0] for _ in range(3)) < 50_000_000
+    assert min(worker.sample()[0] for _ in range(5)) < 50_000_000
 
 
 def test_what_surrounds_a_call_is_not_timed(start: Start) -> None:
@@ -437,8 +437,7 @@ bench_a.teardown_each = lambda state: time.sleep(0.05)
     found = worker.ask("calibrate", target_ns=TARGET_NS)
     assert found["loops"] == 1, "a sample does not take long only because of its setups"
     assert found["beside_ns"] >= 100_000_000
-    assert found["sample_ns"] < 50_000_000
-    assert min(worker.sample()[0] for _ in range(3)) < 50_000_000
+    assert min(found["sample_ns"], *(worker.sample()[0] for _ in range(5))) < 50_000_000
 
 
 def test_without_a_result_of_its_setup_a_call_gets_the_state(
@@ -775,15 +774,17 @@ bench_a.number = 1
     assert error.splitlines()[0] == 'Exception: [[], "", [], []]'
 
 
-def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:
-    worker = start("import time\ndef bench_a():\n  print('said')\n  time.sleep(999)\n")
+def test_a_hanging_function_is_ended_and_shown(
+    start: Start, skip_time: Callable[[float], str]
+) -> None:
+    hang = f"{skip_time(100)}; time.sleep(999)"
+    worker = start(f"import time\ndef bench_a():\n  print('said')\n  {hang}\n")
     worker.ready(20)
     worker.allow(20)
     worker.ask("open", id="a")
-    worker.allow(0.3)
     error = error_of(worker.sample)
     assert error == (
-        "timed out: it took longer than 0.3 s; `timeout` sets the limit\n"
+        "timed out: it took longer than 20 s; `timeout` sets the limit\n"
         "said\n"
         "Traceback (most recent call first):\n"
         '  File "benchmarks/bench_it.py", line 4 in bench_a'
@@ -823,18 +824,19 @@ WRAPPER = ("/bin/sh", "-c", '"$0" "$@"; exit $?', sys.executable)
 
 
 @pytest.mark.parametrize("place", ["in bench_a", "on import"])
-def test_signals_reach_python_and_not_what_starts_it(start: Start, place: str) -> None:
-    hang = "import time\ndef hang():\n  time.sleep(999)\n"
+def test_signals_reach_python_and_not_what_starts_it(
+    start: Start, skip_time: Callable[[float], str], place: str
+) -> None:
+    hang = f"import time\ndef hang():\n  {skip_time(100)}; time.sleep(999)\n"
     source = hang + ("hang()\n" if place == "on import" else "def bench_a():\n  hang()\n")
     worker = start(source, interpreter=WRAPPER)
     if place == "in bench_a":
         worker.ready(20)
         worker.allow(20)
         worker.ask("open", id="a")
-        worker.allow(0.3)
         error = error_of(worker.sample)
     else:
-        error = error_of(lambda: worker.ready(3))
+        error = error_of(lambda: worker.ready(20))
     assert error.startswith("timed out")
     assert 'bench_it.py", line 3 in hang' in error
 
@@ -848,7 +850,9 @@ def test_how_python_ended_is_told_through_what_started_it(start: Start) -> None:
     assert error.startswith("its process was killed by SIGSEGV\n")
 
 
-def test_a_file_that_cannot_be_imported_says_where(start: Start) -> None:
+def test_a_file_that_cannot_be_imported_says_where(
+    start: Start, skip_time: Callable[[float], str]
+) -> None:
     error = error_of(lambda: start("x = 1\ndef bench_a(:\n").ready(20))
     assert error.startswith("SyntaxError: ")
     assert 'bench_it.py", line 2' in error
@@ -856,8 +860,8 @@ def test_a_file_that_cannot_be_imported_says_where(start: Start) -> None:
     assert error_of(lambda: start("print('so far')\nimport os; os._exit(3)").ready(20)) == (
         "its process ended by itself with exit code 3\nso far"
     )
-    error = error_of(lambda: start("while True: ...").ready(0.5))
-    assert error.startswith("timed out: it took longer than 0.5 s; `timeout` sets the limit\n")
+    error = error_of(lambda: start(f"while {skip_time(100)}: ...").ready(20))
+    assert error.startswith("timed out: it took longer than 20 s; `timeout` sets the limit\n")
     assert error.endswith('  File "benchmarks/bench_it.py", line 1 in <module>')
 
 
