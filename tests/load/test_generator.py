@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
-import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.load.launches import order_in
+from tests.patience import eventually
 
 from benchgate.stats.hdr import decode
 
@@ -35,6 +36,7 @@ TABLES: dict[str, Any] = {
     "teardown": {"queries": ["DROP TABLE orders"]},
     "step": [LOOKUP],
 }
+NOTE = {"step": [{"name": "note", "query": "INSERT INTO orders VALUES (NULL, 1)"}]}
 FILE = {"target": [{"driver": "sqlite", "dsn": "{scratch}/orders.db"}]}
 # Longer than a test waits for anything, so one that hangs fails.
 LONGEST_S = 60
@@ -80,12 +82,21 @@ class Program:
             if int(parent) == self.process.pid and "spawn_main" in arguments
         ]
 
-    def wait_for(self, path: Path) -> None:
-        deadline_s = time.monotonic() + LONGEST_S
-        while not path.exists():
-            assert time.monotonic() < deadline_s
-            assert self.process.poll() is None
-            time.sleep(0.02)
+    def wait_for_operations(self) -> None:
+        """Wait until operations of `NOTE` have run: the load is under way."""
+
+        def has_begun() -> bool:
+            path = self.folder / "scratch/orders.db"
+            if path.exists():
+                with (
+                    suppress(sqlite3.OperationalError),
+                    closing(sqlite3.connect(path, timeout=60)) as database,
+                ):
+                    return bool(database.execute("SELECT 1 FROM orders LIMIT 1, 1").fetchall())
+            return self.process.poll() is not None
+
+        assert eventually(has_begun)
+        assert self.process.poll() is None
 
 
 @pytest.fixture
@@ -125,18 +136,10 @@ def test_workers_in_processes_share_the_load(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_killed_is_told(tmp_path: Path, programs: list[Program]) -> None:
-    # Written by the first operation: the load is under way.
-    step = {"name": "note", "query": "INSERT INTO orders VALUES (NULL, 1)"}
-    tables = FILE | load(workers="process", duration="3s") | {"step": [step]}
-    program = Program(tmp_path, tables)
+    program = Program(tmp_path, FILE | NOTE | load(workers="process", duration="5s", rate=50))
     programs.append(program)
-    program.wait_for(tmp_path / "scratch/orders.db")
-    deadline_s = time.monotonic() + LONGEST_S
-    while not (children := program.children()):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
-    time.sleep(1)
-    os.kill(children[-1], signal.SIGKILL)
+    program.wait_for_operations()
+    os.kill(program.children()[-1], signal.SIGKILL)
     reply = program.reply()
     assert "lost: killed by SIGKILL" in reply["error"]
 
@@ -154,11 +157,9 @@ def test_processes_that_cannot_connect_say_so(tmp_path: Path) -> None:
 def test_a_signal_ends_the_load_and_the_teardown_still_runs(
     tmp_path: Path, programs: list[Program], number: int, workers: str
 ) -> None:
-    tables = FILE | load(workers=workers, duration="100s")
-    program = Program(tmp_path, tables)
+    program = Program(tmp_path, FILE | NOTE | load(workers=workers, duration="100s", rate=50))
     programs.append(program)
-    program.wait_for(tmp_path / "scratch/orders.db")
-    time.sleep(1)
+    program.wait_for_operations()
     children = program.children()
     program.process.send_signal(number)
     reply = program.reply()
@@ -172,16 +173,11 @@ def test_a_signal_ends_the_load_and_the_teardown_still_runs(
 def test_its_processes_end_with_it(tmp_path: Path, programs: list[Program]) -> None:
     program = Program(tmp_path, FILE | load(workers="process", duration="100s"))
     programs.append(program)
-    deadline_s = time.monotonic() + LONGEST_S
-    while not (children := program.children()):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
+    assert eventually(lambda: bool(program.children()))
+    children = program.children()
     program.process.kill()
     program.process.wait(LONGEST_S)
-    for child in children:
-        while _is_running(child):
-            assert time.monotonic() < deadline_s
-            time.sleep(0.05)
+    assert eventually(lambda: not any(map(_is_running, children)))
 
 
 def _is_running(process_id: int) -> bool:

@@ -203,12 +203,19 @@ def test_both_arms_draw_the_same(run: Any) -> None:  # noqa: ANN401
     seen: list[list[object]] = []
     for round_ in (0, 0, 1):
         drawn: list[object] = []
+        stop = threading.Event()
 
-        def operate(parameters: Any, drawn: list[object] = drawn) -> None:  # noqa: ANN401
+        def operate(
+            parameters: Any,  # noqa: ANN401
+            drawn: list[object] = drawn,
+            stop: threading.Event = stop,
+        ) -> None:
             drawn.append(parameters["id"])
+            if len(drawn) >= 10:
+                stop.set()
             time.sleep(0.001)
 
-        load = {"duration": "200ms", "warmup": "0s", "concurrency": 1}
-        run(Script(operate=operate), tables={"step": steps, "load": load}, round=round_)
+        load = {"duration": "120s", "warmup": "0s", "concurrency": 1}
+        run(Script(operate=operate), stop, tables={"step": steps, "load": load}, round=round_)
         seen.append(drawn[:10])
     assert seen[0] == seen[1] != seen[2]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distributed import LocalCluster
+from tests.patience import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,9 +58,7 @@ def when(condition: Callable[[], bool], act: Callable[[], object]) -> threading.
     """Do something in another thread as soon as a condition holds."""
 
     def wait() -> None:
-        deadline = time.monotonic() + 30.0
-        while not condition() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        eventually(condition)
         act()
 
     thread = threading.Thread(target=wait)

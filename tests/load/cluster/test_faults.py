@@ -240,11 +240,11 @@ def test_a_worker_that_does_not_answer_is_lost(
 
 
 def test_a_group_gives_up_when_the_generator_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member, "SILENCE_S", 0.2)
     member.prepare("lonely", member.Sealed(b""))
     gate = member._members["lonely"]  # noqa: SLF001 - what its task is given
     try:
         assert not gate.is_stopped()
+        monkeypatch.setattr(member, "SILENCE_S", 0.2)
         with pytest.raises(GivenUpError):
             gate.epoch_ns()
         assert gate.is_stopped()

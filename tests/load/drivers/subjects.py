@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tests.load.servers import Answer, HttpServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -93,7 +92,7 @@ def sql(driver: str, dsn: str, unreachable: str, slow: str) -> Iterator[Subject]
 
 def _answer(request: Request) -> Answer:
     if request.path == "/slow":
-        return Answer(delay_s=5)
+        return Answer(delay_s=60)
     return Answer(status=404) if request.path == "/bad" else Answer()
 
 
@@ -159,13 +158,3 @@ def subject_of(
     if driver == "http":
         return http()
     return command(folder) if driver == "command" else python(folder)
-
-
-def eventually(holds: Callable[[], bool], within_s: float = 10.0) -> bool:
-    """Whether it holds within some time."""
-    deadline = time.monotonic() + within_s
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True

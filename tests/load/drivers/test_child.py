@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 from tests.interpreters import find_interpreter
 from tests.load.drivers.places import connected, driver_of, place_in
+from tests.patience import in_time
 
 from benchgate.load.drivers import command
 from benchgate.load.drivers.command import CommandTarget
@@ -20,6 +20,7 @@ from benchgate.load.drivers.python import PythonTarget
 if TYPE_CHECKING:
     from benchgate.load.drivers.driver import Driver
 
+HANGING = "import time; time.sleep(60)"
 READY = "import json, os, sys, time\nprint('{}', flush=True)\n"
 
 
@@ -91,14 +92,14 @@ def test_the_shell_program_of_the_docs_works(tmp_path: Path) -> None:
             r"it exited with code 1: two / three / four",
         ),
         ("import os; os.kill(os.getpid(), 9)", r"it was ended by SIGKILL"),
-        ("import time; time.sleep(60)", r"it did not get ready within 0\.5 s"),
+        (HANGING, r"it did not get ready within 0\.5 s"),
         ("import os, time; os.close(1); time.sleep(60)", r"it closed its standard"),
         ("import sys; sys.exit('no p@ss w%rd, p%40ss%20w%25rd')", r"no \[removed\], \[removed\]$"),
     ],
 )
 def test_a_program_that_does_not_get_ready(tmp_path: Path, text: str, why: str) -> None:
     driver = program(
-        tmp_path, text, timeout="500ms" if "sleep" in text else "20s", env={"A": "${SECRET}"}
+        tmp_path, text, timeout="500ms" if text == HANGING else "60s", env={"A": "${SECRET}"}
     )
     with pytest.raises(TargetError, match=f"^the program failed: .*{why}"):
         driver.connect(0)
@@ -111,11 +112,8 @@ def test_a_program_that_does_not_get_ready(tmp_path: Path, text: str, why: str) 
         ("print('{}{}', flush=True)", "the program failed: its answer is not one JSON object"),
         ('print(\'{"error": {"code": 7}}\', flush=True)', '{"code": 7}'),
         ("sys.exit('the end')", "the program failed: it exited with code 1: the end"),
-        ("time.sleep(60)", r"the program failed: it did not answer within 0\.5 s"),
-        (
-            "os.write(1, b'{'); time.sleep(60)",
-            r"the program failed: it did not answer within 0\.5 s",
-        ),
+        ("time.sleep(300)", "the program failed: it did not answer within"),
+        ("os.write(1, b'{'); time.sleep(300)", "the program failed: it did not answer within"),
         ("os.write(1, b'x' * 2**25)", r"the program failed: its answer is too long"),
     ],
 )
@@ -124,14 +122,18 @@ def test_a_program_that_answers_badly_is_started_anew(tmp_path: Path, text: str,
         f"for line in sys.stdin:\n    if '\"bad\"' in line:\n        {text}\n    else:\n        "
     )
     fault += "print('{}', flush=True)\n"
-    timeout = "500ms" if "sleep" in text else "20s"
-    with connected(program(tmp_path, READY + fault, timeout=timeout)) as connection:
-        operation = connection.operations()[0]
-        for _ in range(2):
+
+    def run(limit_s: float) -> None:
+        driver = program(tmp_path, READY + fault, timeout=f"{limit_s}s")
+        with connected(driver) as connection:
+            operation = connection.operations()[0]
+            for _ in range(2):
+                operation({"is": "good"})
+                with pytest.raises(OperationError, match=f"^{why}"):
+                    operation({"is": "bad"})
             operation({"is": "good"})
-            with pytest.raises(OperationError, match=f"^{why}"):
-                operation({"is": "bad"})
-        operation({"is": "good"})
+
+    in_time(run, late="did not .* within")
 
 
 def test_a_program_that_ends_between_operations(tmp_path: Path) -> None:
@@ -165,9 +167,7 @@ def test_a_program_that_never_ends_is_ended(tmp_path: Path) -> None:
     text += READY + "while True: time.sleep(60)\n"
     driver = program(tmp_path, text)
     connection = driver.connect(0)
-    began = time.monotonic()
     connection.close()
-    assert time.monotonic() - began < 20
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
 
 
@@ -178,12 +178,16 @@ def test_a_large_request_is_sent_whole(tmp_path: Path) -> None:
 
 
 def test_a_program_that_does_not_read(tmp_path: Path) -> None:
-    text = READY + "time.sleep(60)"
-    with (
-        connected(program(tmp_path, text, timeout="500ms")) as connection,
-        pytest.raises(OperationError, match=r"it does not read its standard input$"),
-    ):
-        connection.operations()[0]({"text": "x" * 5_000_000})
+    text = READY + "time.sleep(300)"
+
+    def run(limit_s: float) -> None:
+        with (
+            connected(program(tmp_path, text, timeout=f"{limit_s}s")) as connection,
+            pytest.raises(OperationError, match=r"it does not read its standard input$"),
+        ):
+            connection.operations()[0]({"text": "x" * 5_000_000})
+
+    in_time(run, late="did not get ready within")
 
 
 def test_environment_and_placeholders(tmp_path: Path) -> None:

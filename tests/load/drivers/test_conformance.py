@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import threading
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 from tests.load.drivers.places import connected, driver_of, place_in
-from tests.load.drivers.subjects import Subject, eventually, subject_of
+from tests.load.drivers.subjects import Subject, subject_of
+from tests.patience import eventually
 
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import OperationError, TargetError
@@ -134,7 +135,11 @@ def test_nothing_is_left_over(subject: Subject, tmp_path: Path) -> None:
     assert eventually(lambda: threading.active_count() <= threads)
     before = used()
     once()
-    assert eventually(lambda: used() == before), (before, used())
+
+    def is_no_more() -> bool:  # less, if other tests have left something
+        return all(now <= then for now, then in zip(used(), before, strict=True))
+
+    assert eventually(is_no_more), (before, used())
 
 
 def test_a_connection_is_made_in_each_thread(driver: Driver[Any, Any, Any]) -> None:
@@ -164,13 +169,21 @@ def test_a_slow_operation_can_be_interrupted(driver: Driver[Any, Any, Any]) -> N
     with connected(driver) as connection:
         good, _, slow = connection.operations()
         good(VALUES)
-        began = time.monotonic()
-        timer = threading.Timer(0.3, connection.interrupt)
-        timer.start()
-        with pytest.raises(OperationError, match=r"^\S[^\n]{5,300}$"):
+        failed = threading.Event()
+
+        def interrupt() -> None:
+            wait_s = 0.3
+            while not failed.wait(wait_s):
+                connection.interrupt()
+                wait_s = 10.0  # and again, if it had not begun yet
+
+        interrupter = threading.Thread(target=interrupt)
+        interrupter.start()
+        with pytest.raises(OperationError, match=r"^\S[^\n]{5,300}$") as caught:
             slow({})
-        assert time.monotonic() - began < 4
-        timer.join()
+        failed.set()
+        interrupter.join()
+        assert not re.search("time|within", str(caught.value))
         good(VALUES)  # it is opened again if need be
 
 

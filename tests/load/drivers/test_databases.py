@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from tests.load.databases import PASSWORD, USER
 from tests.load.drivers.places import connected, driver_of, place_in
+from tests.patience import PATIENCE_S, in_time
 
 from benchgate.load.drivers.driver import OperationError, TargetError
 
@@ -53,9 +54,9 @@ def server(request: pytest.FixtureRequest) -> DatabaseServer:
 
 
 def made(
-    server: DatabaseServer, folder: Path, dsn: str, *steps: dict[str, Any]
+    server: DatabaseServer, folder: Path, dsn: str, *steps: dict[str, Any], timeout: str = "60s"
 ) -> Driver[Any, Any, Any]:
-    target = {"dsn": dsn, "timeout": "3s"}
+    target = {"dsn": dsn, "timeout": timeout}
     return driver_of(server.SCHEME, target, list(steps), place_in(folder, SECRET=WRONG))
 
 
@@ -166,16 +167,18 @@ def test_on_connect_runs_on_each_connection(server: DatabaseServer, tmp_path: Pa
 
 
 def test_a_statement_that_takes_too_long_fails(server: DatabaseServer, tmp_path: Path) -> None:
-    sleep = "SELECT SLEEP(60)" if server.SCHEME == "mysql" else "SELECT pg_sleep(60)"
-    target = {"dsn": server.dsn, "timeout": "500ms"}
+    sleep = "SELECT SLEEP(300)" if server.SCHEME == "mysql" else "SELECT pg_sleep(300)"
     steps = [{"query": sleep}, {"query": "SELECT 1"}]
-    with connected(driver_of(server.SCHEME, target, steps, place_in(tmp_path))) as connection:
-        slow, fast = connection.operations()
-        began = time.monotonic()
-        with pytest.raises(OperationError, match=r"time"):
-            slow({})
-        assert time.monotonic() - began < 10
-        fast({})
+
+    def run(limit_s: float) -> None:
+        target = {"dsn": server.dsn, "timeout": f"{limit_s}s"}
+        with connected(driver_of(server.SCHEME, target, steps, place_in(tmp_path))) as connection:
+            slow, fast = connection.operations()
+            with pytest.raises(OperationError, match=r"time"):
+                slow({})
+            fast({})
+
+    in_time(run, late="time")
 
 
 def test_a_server_that_goes_away_and_comes_back(server: DatabaseServer, tmp_path: Path) -> None:
@@ -190,7 +193,7 @@ def test_a_server_that_goes_away_and_comes_back(server: DatabaseServer, tmp_path
                         operation({})
             finally:
                 server.start()
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + PATIENCE_S
             while True:
                 try:
                     operation({})
@@ -205,11 +208,9 @@ def test_a_server_that_says_nothing(server: DatabaseServer, tmp_path: Path) -> N
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        driver = made(server, tmp_path, server.url("x", silent.getsockname()[1]))
-        began = time.monotonic()
+        driver = made(server, tmp_path, server.url("x", silent.getsockname()[1]), timeout="2s")
         with pytest.raises(TargetError, match=r"^cannot connect: .*time"):
             driver.connect(0)
-        assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("driver", ["postgresql", "mysql"])
