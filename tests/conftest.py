@@ -10,7 +10,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.world import World
 
 from benchgate.git.repository import Git
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-settings.register_profile("any speed", deadline=None)
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")
 
 # A shell's background job is started with Ctrl-C ignored, and all that it starts would be, too.

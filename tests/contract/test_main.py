@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from tests.contract.conftest import HEADERS
 from tests.contract.records import Repository, Run, Token
 from tests.contract.scene import zip_of
 from tests.contract.statefile import records_of
+from tests.patience import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,9 +90,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., tuple[subprocess.Popen[str],
         command = [*COMMAND, "--state", str(state), "--port-file", str(address), *more]
         process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
         started.append(process)
-        while not address.exists():
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            time.sleep(0.01)
+        assert eventually(lambda: address.exists() or process.poll() is not None)
+        assert address.exists(), process.stderr and process.stderr.read()
         return process, address.read_text()
 
     yield run
@@ -155,16 +154,16 @@ def test_it_ends_with_its_parent(session: requests.Session, tmp_path: Path) -> N
     command = [*COMMAND, "--state", str(state), "--port-file", str(address)]
     parent = f"import subprocess, time; subprocess.Popen({command!r}); time.sleep(600)"
     process = subprocess.Popen([sys.executable, "-c", parent], cwd=ROOT)
-    while not address.exists():
-        assert process.poll() is None
-        time.sleep(0.01)
+    assert eventually(address.exists)
     url = address.read_text()
     process.kill()
     process.wait()
-    for _ in range(1000):
+
+    def has_ended() -> bool:
         try:
             session.get(f"{url}/nowhere", timeout=20)
         except requests.ConnectionError:
-            return
-        time.sleep(0.02)
-    pytest.fail("the server outlived its parent")
+            return True
+        return False
+
+    assert eventually(has_ended)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import uuid
 from contextlib import chdir, suppress
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.done import Done
+from tests.patience import eventually
 
 from benchgate.cli.world import CI_VARIABLES, configuration, real_effects
 from benchgate.git.repository import Git
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MARKER = "BENCHGATE_E2E_MARKER"
 LONG_S = 120
-_SETTLING_S = 5.0
 
 CODE = "def work():\n    return sum(i * i for i in range(3000))\n"
 BENCHMARK = "import toy\n\n\ndef bench_work():\n    toy.work()\n"
@@ -148,9 +147,7 @@ class Program:
 
     def assert_nothing_left(self) -> None:
         """No process, nor a file in the folder for temporary files."""
-        deadline = time.monotonic() + _SETTLING_S
-        while self.processes() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        eventually(lambda: not self.processes())
         assert self.processes() == {}
         assert sorted(path.name for path in self.temporary.iterdir()) == []
 

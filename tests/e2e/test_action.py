@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +23,7 @@ from tests.contract.server import GitHubServer
 from tests.e2e import hosted
 from tests.e2e.conftest import CODE, processes_with
 from tests.e2e.hosted import Event, pull_request, push, run_of
+from tests.patience import PATIENCE_S, eventually
 
 from benchgate.cli.workflows import workflow_texts
 
@@ -448,13 +448,11 @@ def test_a_cancelled_job_leaves_nothing(runner: Runner) -> None:
         if "round 1 of" in line:
             break
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=PATIENCE_S)
     ended = runner.ended(process, "".join(read) + rest)
     assert ended.code != 0
     assert runner.artifacts() == []
     assert len(runner.comments()) == 1
     # The guardian ends what it guards, and then itself.
-    deadline_s = time.monotonic() + 20
-    while processes_with(mark := f"BENCHGATE_CANCELLED={runner.folder}"):
-        assert time.monotonic() < deadline_s, processes_with(mark)
-        time.sleep(0.1)
+    mark = f"BENCHGATE_CANCELLED={runner.folder}"
+    assert eventually(lambda: not processes_with(mark)), processes_with(mark)

@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import sysconfig
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.conftest import LONG_S, PYTHON, QUICK
+from tests.e2e.conftest import PYTHON, QUICK
 from tests.e2e.test_interrupt import wait_for
+from tests.patience import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,10 +183,9 @@ def test_a_failed_build_is_not_kept(counted: Counted, benchgate: Program) -> Non
 
 def test_an_interrupted_build_is_not_kept(counted: Counted, benchgate: Program) -> None:
     root = counted.project.root
-    counted.configure(more="sleep 30")
+    counted.configure(more="sleep 300")
     process = benchgate.start(root, "list")
-    while counted.runs == 0:
-        time.sleep(0.05)
+    assert eventually(lambda: bool(counted.runs))
     process.send_signal(signal.SIGINT)
     assert benchgate.wait(process).code == 130
     assert "no builds are kept" in ran(benchgate, root, "cache").out
@@ -242,9 +241,7 @@ def test_two_checks_at_once_build_each_commit_once(
     counted.project.slow_down()
     root = counted.project.root
     first = benchgate.start(root, "check", "--rounds", "1")
-    deadline = time.monotonic() + LONG_S
-    while not counted.runs and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert eventually(lambda: bool(counted.runs))
     second = benchgate.start(root, "check", "--rounds", "1")
     wait_for(
         second, f"waiting for another benchgate (process {first.pid}): it builds the same base"

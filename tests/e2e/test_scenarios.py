@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.patience import eventually
 
 from benchgate.baselines.own_file import read_result
 from benchgate.gate.evidence import series_of
@@ -308,7 +309,7 @@ def test_interrupted_under_load(benchgate: Program, shop: Project, phase: str) -
     if phase != "teardown":
         time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    done = benchgate.wait(process, 30)
+    done = benchgate.wait(process)
 
     done.check(130, "interrupted")
     benchgate.assert_nothing_left()
@@ -326,9 +327,7 @@ def test_killed_under_load(benchgate: Program, shop: Project) -> None:
     process.kill()
     benchgate.wait(process)
 
-    deadline = time.monotonic() + 30
-    while benchgate.processes() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: not benchgate.processes())
     assert benchgate.processes() == {}
     benchgate.wait(benchgate.start(shop.root, "list")).check(0)
     benchgate.assert_nothing_left()

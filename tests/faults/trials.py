@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.faults.system_calls import calls_of, python_module, run, run_with_fault
+from tests.patience import eventually
 
 from benchgate.history.parquet import decode_run
 from benchgate.model.codec import HISTORY, STATISTICS, decode_result
@@ -48,7 +48,6 @@ _RESULT, _STATISTICS, _HISTORY = "result.json", "statistics.json", "history.json
 _OUTPUTS = ("verdict.json", "verdict.md", "verdict.html")
 _EARLIER = b"what was there before\n"
 _WITHOUT_VERDICT = frozenset({2, 4, 5, 6, 7})
-_SETTLING_S = 5.0
 _MOST_TRIES = 3
 
 
@@ -218,10 +217,8 @@ class Place:
                 decode_result(_expanded(stored), stored.name)
 
     def _left_behind(self) -> Iterator[str]:
-        deadline = time.monotonic() + _SETTLING_S
-        while (alive := self._processes()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        yield from (f"process {each}" for each in alive)
+        eventually(lambda: not self._processes())
+        yield from (f"process {each}" for each in self._processes())
         yield from (f"temporary {each.name}" for each in self._temporary.iterdir())
         trees = self._git("worktree", "list", "--porcelain").count("worktree ")
         if trees != 1:

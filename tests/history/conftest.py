@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import socket
+import re
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import s3fs
+from tests.patience import eventually
 from tests.results import arm
 
 from benchgate.history.record import RunRecord, record_of
@@ -41,23 +41,20 @@ def record_at(hour: int, values_s: Mapping[str, float], **more: Any) -> RunRecor
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of moto on a free port of this machine; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("moto") / "log"
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+
+    def address() -> list[str]:
+        return re.findall(r"Running on (http://[\d.:]+)\s", log.read_text())
+
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=output) as server,
     ):
         try:
-            for _ in range(600):
-                with socket.socket() as client:
-                    if client.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                assert server.poll() is None, log.read_text()
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
+            assert eventually(lambda: bool(address()) or server.poll() is not None)
+            (found,) = address() or [pytest.fail(log.read_text())]
+            yield found
         finally:
             server.terminate()
 

@@ -16,6 +16,7 @@ import pytest
 from benchgate.git.repository import Git
 from benchgate.measure import ground as ground_module
 from benchgate.measure.engine import ArmName
+from benchgate.measure.places import remake
 from benchgate.measure.worktree import Trees, two_arms
 
 if TYPE_CHECKING:
@@ -137,11 +138,21 @@ def test_what_was_built_is_not_changed_while_another_side_is(
     assert trees.ground.changes_of_round() == trees.ground.changes() == expected
 
 
-def test_the_order_in_which_arms_are_moved_follows_from_the_seed(trees: Trees) -> None:
-    def order(seed: int) -> bool:
+def test_the_order_in_which_arms_are_moved_follows_from_the_seed(
+    trees: Trees, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[Path] = []
+
+    def recreate(root: Path, scratch: Path) -> None:
+        moved.append(root)
+        remake(root, scratch)
+
+    def order(seed: int) -> tuple[Path, ...]:
+        moved.clear()
         trees.ground.draw(random.Random(seed))  # noqa: S311 - repeatable on purpose
-        one, other = (path.stat().st_ctime_ns for path in both(trees, ""))
-        return one < other
+        return tuple(moved)
+
+    monkeypatch.setattr(ground_module, "remake", recreate)
 
     orders = [order(seed) for seed in range(12)]
     assert len(set(orders)) == 2

@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import threading
+import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import opens
+from benchgate.measure import opens, owncode
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.owncode import ForeignCodeError, OwnCode, code_among
 
@@ -170,21 +171,21 @@ def test_who_opens_a_file_once_was_somebody_else(arms: list[Arm], checkout: Path
 
 
 @only_linux
-def test_who_opens_a_file_all_the_time_was_somebody_else(arms: list[Arm], checkout: Path) -> None:
-    ended = threading.Event()
+def test_who_opens_a_file_all_the_time_was_somebody_else(
+    arms: list[Arm], checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit = reading(checkout / "README")
+    slept: list[float] = []
 
-    def work() -> None:
-        while not ended.wait(0.01):
-            (checkout / "README").read_bytes()
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        edit()
 
-    editor = threading.Thread(target=work)
-    editor.start()
-    try:
-        run = reading(arms[1].root / "README")
-        assert check(arms, checkout, lambda: (run(), ended.wait(0.1))) == ()
-    finally:
-        ended.set()
-        editor.join()
+    clock = SimpleNamespace(perf_counter=time.perf_counter, sleep=sleep)
+    monkeypatch.setattr(owncode, "time", clock)
+    run = reading(arms[1].root / "README")
+    assert check(arms, checkout, lambda: (run(), edit())) == ()
+    assert slept
 
 
 @only_linux

@@ -8,6 +8,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.patience import in_time
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.measure.engine import Engine, Observation
 
-MEASURE = '[measure]\ncanary = false\ntimeout = "1s"\nexecutions = 2\ncommand_warmup = 3\n'
+MEASURE = '[measure]\ncanary = false\ntimeout = "{}s"\nexecutions = 2\ncommand_warmup = 3\n'
 COMMAND = '[[benchmark]]\nname = "cmd"\ncommand = "{}"\n'
 PYTHON = '[[benchmark]]\npython = "."\n'
 BENCH = "import time\ndef bench_it():\n    time.sleep({})\n"
@@ -45,7 +46,7 @@ def measured(
 ) -> list[Observation]:
     arms = []
     for name in ArmName:
-        (tmp_path / name).mkdir()
+        (tmp_path / name).mkdir(exist_ok=True)
         for file, text in (files or {}).items():
             (tmp_path / name / file).write_text(text)
         arms.append(Arm(name, tmp_path / name, tmp_path / "env", str(name), guardian.variables))
@@ -62,27 +63,35 @@ def measured(
 
 def _round(engines: Sequence[Engine], id_: str) -> list[Observation]:
     (engine,) = engines
-    assert {d.id for found in engine.discover().found.values() for d in found} == {id_}
+    discovery = engine.discover()
+    if discovery.failures:
+        raise ValueError(discovery.failures[0].error)
+    assert {d.id for found in discovery.found.values() for d in found} == {id_}
     return list(engine.measure_round([id_], random.Random(1), 0))  # noqa: S311 - repeatable on purpose
 
 
 def test_a_command_that_says_nothing_is_run_as_measure_says(
     tmp_path: Path, guardian: Guardian
 ) -> None:
-    config = loads(MEASURE + COMMAND.format("true"), "x")
+    config = loads(MEASURE.format(60) + COMMAND.format("true"), "x")
     for seen in measured(config, tmp_path, guardian, "cmd"):
         assert (seen.error, seen.metrics[0].samples.shape) == (None, (2,))
         assert seen.metrics[0].warmup.shape == (3,)
 
 
 @pytest.mark.parametrize(
-    ("text", "id_"), [(COMMAND.format("sleep 9"), "cmd"), (PYTHON, "it/it"), ("", "it/it")]
+    ("text", "id_"), [(COMMAND.format("sleep 300"), "cmd"), (PYTHON, "it/it"), ("", "it/it")]
 )
 def test_the_timeout_of_measure_holds_for_every_kind(
     tmp_path: Path, guardian: Guardian, text: str, id_: str
 ) -> None:
-    files = {} if "command" in text else {"bench_it.py": BENCH.format(9)}
-    (failed, *_) = measured(loads(MEASURE + text, "x"), tmp_path, guardian, id_, files)
+    files = {} if "command" in text else {"bench_it.py": BENCH.format(300)}
+
+    def run(limit_s: float) -> list[Observation]:
+        config = loads(MEASURE.format(limit_s) + text, "x")
+        return measured(config, tmp_path, guardian, id_, files)
+
+    (failed, *_) = in_time(run, late="^timed out")  # while it looked for benchmarks
     assert (failed.error or "").startswith("timed out")
 
 
@@ -92,7 +101,7 @@ def test_the_timeout_of_measure_holds_for_every_kind(
 def test_each_side_runs_its_own_command_as_the_base_says(
     tmp_path: Path, guardian: Guardian, base: str, head: str, executions: int
 ) -> None:
-    text = MEASURE + COMMAND.format("test {{sha}} = {}")
+    text = MEASURE.format(60) + COMMAND.format("test {{sha}} = {}")
     config = policy_from(
         loads(text.format("base") + base, "base"), loads(text.format("head") + head, "head")
     )
