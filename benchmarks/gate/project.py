@@ -21,9 +21,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+
+def names_of(functions: str) -> tuple[str, ...]:
+    """The workloads of the ten functions ("ten"), or of the three slow ones ("slow")."""
+    text = (Path(__file__).parent / functions / "workloads.py").read_text(encoding="utf-8")
+    return tuple(re.findall(r'^    "(\w+)",$', text, re.MULTILINE))
+
+
 FOLDER = Path(__file__).parent / "ten"
-_WORKLOADS = (FOLDER / "workloads.py").read_text(encoding="utf-8")
-NAMES = tuple(re.findall(r'^    "(\w+)",$', _WORKLOADS, re.MULTILINE))
+NAMES = names_of("ten")
 PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
 # The interpreter itself: the first `python3` on the path may be a script that looks for it.
 _PYTHON = Path(sys.executable).resolve()
@@ -73,16 +79,20 @@ class Change:
         percents: by workload, in percent of loop units, up to 99.
         command: of the program, in percent of its whole CPU time.
         edit: one of EDITS, which changes nothing that is measured.
+        functions: see `names_of`.
     """
 
     percents: Mapping[str, int]
     command: int = 0
     edit: str = ""
+    functions: str = "ten"
 
     @property
     def slower(self) -> list[str]:
         """The benchmarks that got slower."""
-        functions = sorted(f"ten/{name}" for name, percent in self.percents.items() if percent)
+        functions = sorted(
+            f"{self.functions}/{name}" for name, more in self.percents.items() if more
+        )
         return [*functions, *(["program"] if self.command else [])]
 
 
@@ -104,9 +114,9 @@ def git(folder: Path, *arguments: str) -> None:
 @contextmanager
 def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
     """Make a scratch repository of one commit, with the change in the working tree."""
-    with _committed(FOLDER, config) as folder:
-        percents = [change.percents.get(name, 0) for name in NAMES]
-        _replace(folder / "workloads.py", _percents([0] * len(NAMES)), _percents(percents))
+    with _committed(Path(__file__).parent / change.functions, config) as folder:
+        percents = [change.percents.get(name, 0) for name in names_of(change.functions)]
+        _replace(folder / "workloads.py", _percents([0] * len(percents)), _percents(percents))
         if change.edit:
             _replace(folder / "workloads.py", *EDITS[change.edit])
         if change.command:

@@ -24,12 +24,12 @@ from benchmarks.gate.launches import recording_of, write_recording
 from benchmarks.gate.project import (
     COMMAND_CONFIG,
     EDITS,
-    NAMES,
     PYTHON_CONFIG,
     Change,
     burner,
     check,
     extension_repository,
+    names_of,
     repository,
 )
 
@@ -56,6 +56,7 @@ class Scenario:
         extension: a C extension is measured, compiled with these options; an unrelated function
             moves its code in the head.
         is_command: a program of about 30 ms is measured instead of the ten functions.
+        is_slow: three functions of 10, 50 and 300 ms are measured instead.
         burner: see `project.burner`.
         rounds: how many rounds of everything are measured; 0 if benchgate chooses.
         margin: of the gate.
@@ -72,6 +73,7 @@ class Scenario:
     edit: str = ""
     extension: str = ""
     is_command: bool = False
+    is_slow: bool = False
     burner: str = ""
     rounds: int = 0
     margin: str = "2%"
@@ -83,7 +85,7 @@ class Scenario:
     @property
     def words(self) -> str:
         """A description for people."""
-        what = "a program" if self.is_command else ""
+        what = "a program" if self.is_command else "three slow functions" if self.is_slow else ""
         what = f"a C extension ({self.extension})" if self.extension else what
         change = f"+{self.percent} %" if self.percent else ""
         is_edited = self.is_edited or self.edit or self.extension
@@ -99,11 +101,13 @@ class Scenario:
         """What the head of a build does in addition."""
         if self.is_command:
             return Change({}, command=self.percent)
-        names = NAMES if self.everywhere else (NAMES[index % len(NAMES)],)
+        functions = "slow" if self.is_slow else "ten"
+        all_names = names_of(functions)
+        names = all_names if self.everywhere else (all_names[index % len(all_names)],)
         # Each half of the sessions has all of them, one after the other.
         turn = index // 2 if self.rounds else index
         edit = list(EDITS)[turn % len(EDITS)] if self.is_edited else self.edit
-        return Change(dict.fromkeys(names, self.percent), edit=edit)
+        return Change(dict.fromkeys(names, self.percent), edit=edit, functions=functions)
 
     def repository(self, index: int) -> AbstractContextManager[Path]:
         """Make the scratch repository of a build."""
@@ -141,6 +145,10 @@ BUILDS = (
     _in_lanes("1-margin-0.5-lanes", 1, margin="0.5%", builds=100, weight=2),
     _in_lanes("clean-burner-same-lanes", burner="same", builds=50),
     _in_lanes("3-burner-same-lanes", 3, burner="same", builds=50),
+    _in_lanes("slow-clean-lanes", is_slow=True, builds=50),
+    _in_lanes("slow-5-lanes", 5, is_slow=True, builds=21),
+    _in_lanes("slow-clean-burner-same-lanes", is_slow=True, burner="same", builds=50),
+    _in_lanes("slow-5-burner-same-lanes", 5, is_slow=True, burner="same", builds=21),
     Scenario("command-clean", is_command=True, builds=300, weight=3),
     Scenario("command-5", 5, is_command=True, builds=100),
     Scenario("command-10", 10, is_command=True, builds=100),

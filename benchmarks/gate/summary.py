@@ -28,7 +28,7 @@ _TYPICAL = "clean-lanes"
 
 def summary() -> str:
     """The lines, as a list; those for which nothing is recorded are left out."""
-    lines = (*_alarms(), *_found(), *_programs(), *_waits(), *_agreement())
+    lines = (*_alarms(), *_found(), *_others(), *_waits(), *_agreement())
     return "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
 
 
@@ -47,7 +47,9 @@ def _found() -> Iterator[str]:
     for percent in _PERCENTS:
         builds = _builds(
             lambda one, percent=percent: (  # type: ignore[misc]
-                one.percent == percent and one.margin == _MARGIN and not one.is_command
+                one.percent == percent
+                and one.margin == _MARGIN
+                and not (one.is_command or one.is_slow)
             )
         )
         if builds and (found := count(builds).found):
@@ -56,7 +58,13 @@ def _found() -> Iterator[str]:
         yield f"A change in one of ten benchmarks was found, at a margin of 2 %: {', '.join(said)}."
 
 
-def _programs() -> Iterator[str]:
+def _others() -> Iterator[str]:
+    builds = _builds(lambda one: one.percent == 5 and one.is_slow)
+    if builds and (found := count(builds).found):
+        yield (
+            "A function of 10, 50 or 300 ms that takes 5 % longer was found in "
+            f"{_of(found)}, half of them beside a busy loop on each CPU."
+        )
     builds = _builds(lambda one: one.percent == 5 and one.is_command)
     if builds and (found := count(builds).found):
         yield f"A program of about 30 ms that takes 5 % more CPU time was found in {_of(found)}."

@@ -53,10 +53,10 @@ _FEWEST_SAMPLES = 3
 # A launch may take this many times its time to keep all samples, or to keep the fewest.
 STRETCH = 4
 _LONGEST_STRETCH = 20
-# Samples that both arms take at the same time, and in launch times: how long work takes at least to
-# be measured like that, and all samples of a launch.
-_SAMPLES_TOGETHER = 5
-_SHORTEST_TOGETHER = 1 / 5
+# A kernel lets a process run for about 3 ms before another one. Samples in turn are steady if they
+# are shorter, and samples of both arms at the same time if they are much longer.
+_SLICE_NS = 3_000_000
+_SAMPLE_TOGETHER_NS = 24_000_000
 _STRETCH_TOGETHER = 8
 # A sample of the slower arm may take this many times its time, so that the faster arm's is long
 # enough.
@@ -171,7 +171,7 @@ def make_plan(
         warmup: how many to discard before them; None to determine it. Slow work always gets a
             fixed number, at most as many as it has samples.
     """
-    if work.only_computes and max(work.samples_ns) >= _SHORTEST_TOGETHER * launch_ns:
+    if work.only_computes and min(work.samples_ns) >= _SLICE_NS:
         return _plan_together(work, launch_ns, samples, warmup)
     longest_ns = max(work.samples_ns) + work.beside_ns
     fitting = int(STRETCH * launch_ns / longest_ns)
@@ -202,12 +202,12 @@ def _plan_together(work: Work, launch_ns: int, samples: int, warmup: int | None)
     How far one is ahead at the beginning or at the end of a sample then matters little.
     """
     loops, sample_ns = work.loops, max(work.samples_ns)
-    whole_ns = _STRETCH_TOGETHER * launch_ns
     if not work.has_number:
         call_ns = sample_ns / loops
-        loops = max(1, round(whole_ns / _SAMPLES_TOGETHER / call_ns))
+        loops = max(1, round(_SAMPLE_TOGETHER_NS / call_ns))
         sample_ns = round(call_ns * loops)
-    count = max(1, min(samples, round(whole_ns / (sample_ns + work.beside_ns))))
+    fitting = round(_STRETCH_TOGETHER * launch_ns / (sample_ns + work.beside_ns))
+    count = max(1, min(samples, fitting))
     if count == 1 and work.is_warm:
         warmup = 0
     note = OF_SEVERAL if work.is_several else OF_ONE_THREAD
