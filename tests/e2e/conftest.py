@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -88,7 +89,7 @@ def state_of(git: Git) -> dict[str, object]:
 
 @dataclass(slots=True)
 class Program:
-    """Calls `python -m benchgate`; afterwards nothing of it may be left.
+    """Calls `python -m benchgate`; afterwards nothing of it may be left, nor a tree be named.
 
     Attributes:
         temporary: where it makes temporary files.
@@ -108,6 +109,7 @@ class Program:
         before = state_of(git) if git else None
         done = self.wait(self.start(cwd, *arguments))
         self.assert_nothing_left()
+        assert re.findall(rf"{self.temporary}/benchgate-\w+/[0-9a-f]+", done.out + done.err) == []
         assert git is None or state_of(git) == before
         return done
 

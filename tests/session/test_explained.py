@@ -64,6 +64,7 @@ def test_a_folder_of_a_side_has_the_name_that_the_configuration_gives_it(
         "ModuleNotFoundError: No module named 'zope'\nTraceback",
         "exited with 1 (allowed: 0)\nfixture 'benchmark' not found",
         "exited with 127 (allowed: 0)",
+        "exited with 1 (allowed: 0)\nthe framework could not be found",
         "pytest is not installed for {env}/bin/python",
         "cannot run '{env}/bin/tool': No such file or directory",
         "exited with 1 (allowed: 0)\nError: Cannot find module 'tinybench'",

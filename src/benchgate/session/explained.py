@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm, ArmName, Discovery, DiscoveryFailure, Observation
 
 _MISSING = re.compile(
-    r"no module named|cannot import|no such file|not ?found|not installed|exited with 127"
-    r"|(?:cannot|can't|could not) (?:find|load|locate|open|run|start)",
+    r"no module named|cannot import|no such file|not (?:be )?found|notfound|not installed"
+    r"|(?:cannot|can't|could not) (?:find|load|locate|open|run|start)|exited with 127",
     re.IGNORECASE,
 )
 
