@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .functions import Benchmark
 
 LONG_NS = 100_000_000
-SLOW_NS = 1_000_000
 # Clocks of the OS differ by a little, and its accounting rounds.
 ONE_THREAD = 0.97
 
@@ -37,7 +36,8 @@ class OpenBenchmark:
         is_inside: whether this process itself does the work.
         times_each: whether the calls of a sample are timed one by one, with other work between.
         long_ns: a sample that takes this long is taken only once to find the loops.
-        may_share: whether both arms may take a sample at the same time, on one CPU.
+        own_time: clocks that leave waiting for a CPU out, once they are needed: if both arms may
+            take a sample at the same time, on one CPU.
         waiting_ratio: the part of its time in which a sample did not compute, of the sample that
             waited least; waiting for a CPU does not count.
         is_several: whether threads or processes did a part of the last sample.
@@ -47,7 +47,7 @@ class OpenBenchmark:
     is_inside = True
     times_each = False
     long_ns = 2**63
-    may_share = False
+    own_time: OwnTime | None = None
     waiting_ratio = 1.0
     is_several = False
     clocks = perf_counter_ns, process_time_ns
@@ -75,7 +75,6 @@ class OpenBenchmark:
         self.call = function
         if self.args or benchmark.kwargs:
             self.call = partial(function, *self.args, **benchmark.kwargs)
-        self.own_time = OwnTime()
         self.cpu_time = CpuTime()
 
     def _finish(self, outcome: Any, what: str) -> Any:
@@ -130,7 +129,8 @@ class OpenBenchmark:
 
     def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
         """Find how many loops make a sample long enough, and what a sample is like."""
-        self.may_share = message.get("may_share", False)
+        if message.get("may_share"):
+            self.own_time = OwnTime()
         return {
             "beside_ns": 0,
             **self.find_loops(message["target_ns"]),
@@ -161,29 +161,29 @@ class OpenBenchmark:
         only ever add time. This time decides how a whole session takes its samples.
         """
         start_ns = perf_counter_ns()
-        elapsed_ns = [self._watched_ns(loops, perf_counter_ns)]
-        # To read the other clock takes a little of a short sample.
-        is_slow = self.may_share and elapsed_ns[0] >= SLOW_NS
-        clock = self.own_time.wall_ns if is_slow else perf_counter_ns
+        elapsed_ns = [self._watched_ns(loops)]
         if perf_counter_ns() - start_ns < self.long_ns:
-            elapsed_ns.append(self._watched_ns(loops, clock))
+            elapsed_ns.append(self._watched_ns(loops))
         if sum(elapsed_ns) < LONG_NS:
-            elapsed_ns.append(self._watched_ns(loops, clock))
+            elapsed_ns.append(self._watched_ns(loops))
+        if self.first_ns is None:
+            self.first_ns = elapsed_ns[0]
         return max(1, min(elapsed_ns))
 
-    def _watched_ns(self, loops: int, clock: Callable[[], int]) -> int:
-        """Time a sample by a clock; see whether it only computes, in one thread."""
+    def _watched_ns(self, loops: int) -> int:
+        """Time a sample; see whether it only computes, in one thread."""
         own = self.own_time
-        wall_ns, cpu_ns, thread_ns = own.wall_ns(), own.cpu_ns(), thread_time_ns()
-        took_ns, _ = self.sample(loops, clock)
-        thread_ns = thread_time_ns() - thread_ns
-        cpu_ns, wall_ns = own.cpu_ns() - cpu_ns, own.wall_ns() - wall_ns
+        if own is None:
+            return self.sample(loops)[0]
+        cpu_ns, thread_ns, wall_ns = own.cpu_ns(), thread_time_ns(), own.wall_ns()
+        took_ns, _ = self.sample(loops)
+        wall_ns, thread_ns = own.wall_ns() - wall_ns, thread_time_ns() - thread_ns
+        cpu_ns = own.cpu_ns() - cpu_ns
         if own.is_known:
             self.waiting_ratio = min(self.waiting_ratio, max(0.0, 1 - cpu_ns / wall_ns))
         self.is_several = thread_ns < ONE_THREAD * cpu_ns
-        if self.first_ns is None:
-            self.first_ns = min(took_ns, wall_ns) if self.may_share else took_ns
-        return took_ns
+        # One includes what is not timed, the other one how long it waited for the CPU.
+        return min(took_ns, wall_ns)
 
     def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:
         """Determine what a sample is.
@@ -193,6 +193,7 @@ class OpenBenchmark:
         self.loops = message["loops"]
         self.clocks = perf_counter_ns, process_time_ns
         if message.get("shares_cpu"):
+            self.own_time = self.own_time or OwnTime()
             self.clocks = self.own_time.wall_ns, self.own_time.cpu_ns
         return {}
 
