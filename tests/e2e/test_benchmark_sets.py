@@ -231,7 +231,6 @@ def test_a_benchmark_that_must_change_with_the_code_is_not_compared(project: Pro
     [
         ({FILE: f"{EASIER}\n\ndef ("}, "SyntaxError"),
         ({FILE: f"import nothing\n{EASIER}"}, "No module named 'nothing'"),
-        ({f"{FILE}/bench_toy.py": EASIER}, "Is a directory"),
     ],
 )
 def test_a_new_version_that_cannot_be_read_has_failed(
@@ -244,6 +243,14 @@ def test_a_new_version_that_cannot_be_read_has_failed(
     failed = row_of(verdict, "toy")
     assert failed.outcome is Outcome.FAILED
     assert error in (failed.error or "")
+
+
+def test_a_benchmark_with_a_folder_in_its_place_is_missing(project: Project) -> None:
+    (project.root / FILE).unlink()
+    project.write({f"{FILE}/bench_toy.py": EASIER})
+    verdict = project.checked(policy="base")
+    assert row_of(verdict).outcome is Outcome.MISSING
+    assert (verdict.exit_code, verdict.decision) == (5, "fail")
 
 
 def test_a_file_in_the_place_of_the_benchmarks_is_an_error(project: Project) -> None:
