@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")
 
+# Whatever the terminal that the tests run in is like: those that need one say so.
+for terminal in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+    os.environ.pop(terminal, None)
+
 # A shell's background job is started with Ctrl-C ignored, and all that it starts would be, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
