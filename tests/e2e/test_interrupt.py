@@ -139,7 +139,7 @@ def test_one_request_at_any_moment_is_enough(
     process.send_signal(number)
     done = end(benchgate, process)
     if not begun and done.code != 130:
-        assert done.code in {-number, -signal.SIGINT}
+        assert done.code in {-number, -signal.SIGINT, 1}
         return
     # CPython ends by SIGINT if code in a string, such as that of a dataclass, was interrupted.
     assert done.code in {130, -signal.SIGINT}
@@ -227,8 +227,8 @@ def test_killed_at_random_moments() -> None:
 def test_twelve_times_ctrl_c(benchgate: Program, toy: Project, moment_s: float) -> None:
     """In start-up, discovery, warm-up, sampling: it ends, quickly, and leaves nothing.
 
-    Until benchgate has begun, Python itself says how it ends: with 1 if it cannot find the program,
-    because it was interrupted while it looked for it.
+    Until benchgate has begun, Python itself says how it ends: with 1 if it cannot start, because it
+    was interrupted.
     """
     toy.configure("")
     toy.slow_down()
@@ -240,7 +240,7 @@ def test_twelve_times_ctrl_c(benchgate: Program, toy: Project, moment_s: float) 
         process.send_signal(signal.SIGINT)
         time.sleep(0.08)
     done = benchgate.wait(process)
-    assert done.code in {130, -signal.SIGINT} or "Could not import runpy module" in done.err
+    assert done.code in {130, -signal.SIGINT} or (done.code == 1 and not begun)
     if begun:
         assert "Traceback" not in done.err, done.err
     benchgate.assert_nothing_left()
