@@ -59,15 +59,15 @@ def _found() -> Iterator[str]:
 
 
 def _others() -> Iterator[str]:
-    builds = _builds(lambda one: one.percent == 5 and one.is_slow)
-    if builds and (found := count(builds).found):
-        yield (
-            "A function of 10, 50 or 300 ms that takes 5 % longer was found in "
-            f"{_of(found)}, half of them beside a busy loop on each CPU."
-        )
-    builds = _builds(lambda one: one.percent == 5 and one.is_command)
-    if builds and (found := count(builds).found):
-        yield f"A program of about 30 ms that takes 5 % more CPU time was found in {_of(found)}."
+    said = []
+    for what, builds in (
+        ("a program of about 30 ms", _builds(lambda one: one.percent == 5 and one.is_command)),
+        ("a function of 10, 50 or 300 ms", _builds(lambda one: one.percent == 5 and one.is_slow)),
+    ):
+        if builds and (found := count(builds).found):
+            said.append(f"in {_of(found)} checks of {what}")
+    if said:
+        yield f"A slowdown of 5 % was found {', and '.join(said)}, also beside busy loops."
 
 
 def _waits() -> Iterator[str]:
