@@ -22,7 +22,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
 class FunctionBenchmarks(BenchmarkTable):
-    """Functions that are called in the project's own interpreter, base and head in turn.
+    """Functions that are called in the project's own interpreter, base and head side by side.
 
     Attributes:
         BESIDE: names of files that the tool reads from the folders above, if they exist.

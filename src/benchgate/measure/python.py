@@ -1,4 +1,4 @@
-"""Measures Python functions: one worker process per arm, and the two workers take turns."""
+"""Measures Python functions: one worker process per arm, in turn or at the same time."""
 
 from __future__ import annotations
 
