@@ -194,7 +194,7 @@ def python_engine(
             (arm.root / "bench_it.py").write_text("from work import *\n")
         settings = PythonSettings(
             measure=sampling(5, 0.001),
-            cpu=None,
+            cpu=max(os.sched_getaffinity(0)),
             unpinned="",
             all_cpus=tuple(os.sched_getaffinity(0)),
             interpreter=sys.executable,
@@ -233,6 +233,22 @@ def test_a_count_of_a_function_is_of_its_calls_alone(
     counts = counts_of(of_round(engine, ids, 0))
     (base,), (head,) = counts[BASE], counts[HEAD]
     assert head / base == pytest.approx(1.03, abs=0.005)
+
+
+@real
+def test_one_slow_call_is_counted_though_a_sample_has_several(
+    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+) -> None:
+    engine, ids = python_engine(
+        "from time import process_time as now\n"
+        "def bench_a():\n    end = now() + 0.005\n    while now() < end: ...\n"
+    )
+    timed = list(engine.measure_round(ids, random.Random(1), 0))  # noqa: S311 - repeatable
+    counted = [one for each in engine.count_round(ids, 0, ignore) for one in each]
+    times = [of for one in timed for of in one.metrics if of.metric.name == "time"]
+    assert times
+    assert all(of.loops > 1 for of in times)
+    assert {of.loops for one in counted for of in one.metrics} == {1}
 
 
 @real

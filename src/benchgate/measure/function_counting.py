@@ -26,7 +26,7 @@ _SAMPLES = 2
 
 
 class FunctionCounter:
-    """Counts the functions that have been timed, with as many calls in a sample as then.
+    """Counts the functions that have been timed.
 
     Args:
         workers: starts the workers.
@@ -117,6 +117,8 @@ class FunctionCounter:
         entry, plan = self._entries[id_], self._plans[id_]
         if not isinstance(plan, SamplePlan):
             raise CounterError("it returns a number")
+        # The loops of slow calls average the noise of their time, which a count does not have.
+        loops = 1 if plan.together else plan.loops
         counts: dict[ArmName, float] = {}
         is_clean = True
         for worker in workers:
@@ -129,24 +131,28 @@ class FunctionCounter:
                 raise CounterError("it works in processes that benchgate does not see")
             if opened["times_each"]:
                 raise CounterError(COUNTS_SETUPS)
-            counts[arm] = _count_per_call(worker, plan, folder / arm)
+            counts[arm] = _count_per_call(worker, plan.samples, loops, folder / arm)
             is_clean &= not worker.ask("close")["changed"]
             worker.forget_output()
-        return plan.loops, counts, is_clean
+        return loops, counts, is_clean
 
 
-def _count_per_call(worker: Worker, plan: SamplePlan, folder: Path) -> float:
+def _count_per_call(worker: Worker, timed: int, loops: int, folder: Path) -> float:
     """Count a sample of no calls, which is overhead, and one of all.
 
     The first is a warm-up, unless the work is so slow that a launch takes a single sample.
+
+    Args:
+        timed: number of samples in a launch.
+        loops: calls in a sample that is counted.
 
     Raises:
         CounterError: calls did not add to the count.
         WorkerFailedError: the benchmark failed, or took too long.
     """
-    samples = _SAMPLES if plan.samples > 1 else 1
-    worker.ask("loops", loops=plan.loops)
-    if plan.samples > 1:
+    samples = _SAMPLES if timed > 1 else 1
+    worker.ask("loops", loops=loops)
+    if timed > 1:
         worker.sample()
     worker.ask("begin")
     of_all = min(_count_sample(worker, folder) for _ in range(samples))
@@ -155,7 +161,7 @@ def _count_per_call(worker: Worker, plan: SamplePlan, folder: Path) -> float:
     worker.ask("end")
     if of_all <= of_none:
         raise CounterError("calls did not add to the count")
-    return (of_all - of_none) / plan.loops
+    return (of_all - of_none) / loops
 
 
 def _count_sample(worker: Worker, folder: Path) -> int:
