@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.baselines.own_file import read_result
-from benchgate.model.metrics import TIME
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.baselines.files import read_result
+from benchgate.model.run import TIME
+from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,12 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.history import trends
-from benchgate.history.adding import add_runs
-from benchgate.history.find import HistoryRequest, find_history
-from benchgate.history.query import Rows
 from benchgate.history.record import Measured, RunRecord
-from benchgate.history.sources import read_sources
-from benchgate.history.store import Store
+from benchgate.history.sources import add_runs, read_sources
+from benchgate.history.store import Rows, Store
+from benchgate.history.trends import HistoryRequest, find_history
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:

@@ -22,11 +22,18 @@ import numpy as np
 
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 LAUNCHES = 20
 SAMPLES = 50

@@ -22,7 +22,7 @@ from benchgate.load.drivers.driver import Connection, Driver
 from benchgate.load.iteration import run_launch
 from benchgate.load.launch import open_launch
 from benchgate.load.order import LoadOrder
-from benchgate.stats.hdr import decode
+from benchgate.stats.histogram import decode
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:

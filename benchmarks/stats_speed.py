@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
-from benchgate.stats.multiplicity import holm
-from benchgate.stats.signedrank import paired_shift, signed_rank
+from benchgate.stats.rank_tests import (
+    holm,
+    mann_whitney,
+    paired_shift,
+    signed_rank,
+    two_sample_shift,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,18 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import PolicyChange
-from benchgate.model.row import Classical, ConfirmationCost, Row
-from benchgate.model.run import Source, Tier
-from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
+from benchgate.model.policy import Outcome, PolicyChange
+from benchgate.model.run import Environment, Source, Tier
+from benchgate.model.verdict import (
+    NO_BASELINE,
+    Classical,
+    ConfirmationCost,
+    Decision,
+    GateSettings,
+    Reason,
+    Row,
+    Verdict,
+)
 from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
 

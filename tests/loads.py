@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchgate.model.launches import Launch
 from benchgate.model.load import (
     Generator,
     KeptError,
@@ -17,11 +16,8 @@ from benchgate.model.load import (
     Windows,
     WorkerGroup,
 )
-from benchgate.model.metrics import UNDER_LOAD
-from benchgate.model.run import BenchmarkResult, Series, Tier
-from benchgate.stats.hdr import encode
-from benchgate.stats.histogram import Histogram
-from benchgate.stats.packed import pack
+from benchgate.model.run import UNDER_LOAD, BenchmarkResult, Launch, Series, Tier
+from benchgate.stats.histogram import Histogram, encode, pack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

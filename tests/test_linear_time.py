@@ -14,10 +14,10 @@ from tests.formats.cases import CASES
 from tests.growth import grows_too_fast
 from tests.results import measured
 
-from benchgate.baselines.base_config import MOST_BYTES
+from benchgate.baselines.base import MOST_BYTES
 from benchgate.config import loads
 from benchgate.config.loosening import loosening
-from benchgate.config.rules import matches
+from benchgate.config.resolved import matches
 from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
 from benchgate.formats.parsed import Source

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.changepoint import LEAST_RUNS, LONGEST_HISTORY
-from benchgate.stats.energy import EnergyScan
+from benchgate.stats.changepoint import LEAST_RUNS, LONGEST_HISTORY, EnergyScan
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.differences import two_sample_t
-from benchgate.stats.intervals import mean_interval
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.power import (
+from benchgate.stats.differences import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_to_detect,
+    two_sample_t,
 )
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.intervals import mean_interval
+from benchgate.stats.rank_tests import mann_whitney, signed_rank
 from benchgate.stats.spread import robust_spread
 from validation.rates import Simulation, Verdict
 

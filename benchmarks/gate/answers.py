@@ -16,12 +16,10 @@ from benchgate.config import loads
 from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.rank_tests import mann_whitney
+from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from benchmarks.gate.ways import Way
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from benchmarks.gate.tables import table
 from benchmarks.gate.tally import CONFIDENCE, rate, rounds_each, share, with_bounds
 from benchmarks.gate.ways import RULED, STORED, STORED_LAUNCHES, TURNS
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.recorded_build import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

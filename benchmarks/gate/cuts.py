@@ -19,9 +19,9 @@ from benchgate.config import loads
 from benchgate.gate.cut_short import unspent_families
 from benchgate.gate.recorded_build import states
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.outcome import Outcome
-from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney
-from benchgate.stats.power import least_launches
+from benchgate.model.policy import Outcome
+from benchgate.stats.differences import least_launches
+from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

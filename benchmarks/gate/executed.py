@@ -10,7 +10,7 @@ from benchmarks.gate.launches import read_recording
 from benchmarks.gate.loads import load_range
 from benchmarks.gate.tally import rate
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

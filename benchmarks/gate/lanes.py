@@ -26,9 +26,8 @@ from benchgate.measure.engine import (
     ignore,
 )
 from benchgate.measure.python import divide
-from benchgate.model.metrics import TIME
-from benchgate.model.run import CANARY_IDS, Tier
-from benchgate.model.timing import Phase
+from benchgate.model.result import Phase
+from benchgate.model.run import CANARY_IDS, TIME, Tier
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:

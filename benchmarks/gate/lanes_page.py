@@ -16,7 +16,7 @@ from benchmarks.gate.lanes import Check, Costs, check_of, costs_of, later_rounds
 from benchmarks.gate.project import Change, check, repository
 from benchmarks.gate.record import RECORDINGS
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchgate.gate.evidence import series_of
 from benchgate.model.run import CANARY_IDS
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 from benchmarks.gate.twice import twice_blocks
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -34,7 +34,7 @@ from benchmarks.gate.project import (
 )
 
 import benchgate
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

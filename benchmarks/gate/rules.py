@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.rank_tests import mann_whitney, mann_whitney_classical
+from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

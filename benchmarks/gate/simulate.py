@@ -14,7 +14,7 @@ from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 
 from benchgate.config import loads
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

@@ -21,11 +21,9 @@ from benchgate.gate.calibration import is_steady, run_value
 from benchgate.gate.rows import tested_row
 from benchgate.gate.settled import to_measure
 from benchgate.gate.suite import Judgment, gather_rows
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Classical
-from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier
+from benchgate.model.verdict import Classical
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -15,7 +15,7 @@ from benchmarks.gate.stored import Between, Question, Screened, ask, screen
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, with_bounds
 
-from benchgate.model.row import RUNS_NEEDED
+from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from benchmarks.gate.record import BUILDS, RECORDINGS, TWICE
 from benchmarks.gate.tally import at_most, rate
 from benchmarks.gate.twice import answers_of
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

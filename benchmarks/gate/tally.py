@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from validation.rates import Rate
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

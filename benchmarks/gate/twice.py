@@ -14,7 +14,7 @@ from benchmarks.gate.record import RECORDINGS, TWICE
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, with_bounds
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.rank_tests import mann_whitney, signed_rank, two_sample_shift
 
 ROWS = np.random.default_rng(1).normal(size=(200, 12))
 OTHERS = np.random.default_rng(2).normal(size=(200, 12))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchgate.baselines.artifact import ArtifactQuery
+from benchgate.baselines.artifacts import ArtifactQuery
 from benchgate.github.objects import Artifact, ArtifactRun, Repository, WorkflowRun
 
 OURS = Repository(id=1296269)

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from benchgate.baselines.any_file import read_any
+from benchgate.baselines.files import read_any
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Kind, Run, Source, Status
+from benchgate.model.run import Environment, Kind, Run, Source, Status
 
 
 def row(name: str, values: list[float] | None, **stats: Any) -> dict[str, Any]:  # noqa: ANN401

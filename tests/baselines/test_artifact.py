@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.baselines.conftest import FORK, OURS, GitHub, sha
 
-from benchgate.baselines.artifact import (
+from benchgate.baselines.artifacts import (
     TRUSTED_EVENTS,
     Candidate,
     choose_artifacts,

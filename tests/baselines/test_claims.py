@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from benchgate.baselines.claims import (
+from benchgate.baselines.unverified import (
     CLOCKS_DIFFER,
     RunPeriod,
     lie_about_base,
     lie_about_named_base,
     lie_about_time,
 )
-from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Run, Source
+from benchgate.model.run import Environment, Run, Source
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TOOK = RunPeriod(BEGAN, BEGAN + timedelta(minutes=20))

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines import directory
-from benchgate.baselines.directory import read_folder, read_single
+from benchgate.baselines import files
+from benchgate.baselines.files import read_folder, read_single
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Run, Source
+from benchgate.model.run import Environment, Run, Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +79,7 @@ def test_what_cannot_be_read_is_skipped_with_its_reason(tmp_path: Path) -> None:
 def test_only_so_many_are_read_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directory, "MOST_FILES", 2)
+    monkeypatch.setattr(files, "MOST_FILES", 2)
     for day in (1, 2, 3):
         os.utime(write(tmp_path / f"{day}.json", day), (1e9 + day, 1e9 + day))
     found = read_folder(tmp_path)
@@ -93,7 +92,7 @@ def test_all_together_take_no_more_than_one_file_may(
 ) -> None:
     size_bytes = write(tmp_path / "a.json", 1).stat().st_size
     write(tmp_path / "b.json", 2)
-    monkeypatch.setattr(directory, "MAX_FILE_BYTES", 2 * size_bytes - 1)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 2 * size_bytes - 1)
     found = read_folder(tmp_path)
     assert len(found.earlier) == 1
     assert [one.reason for one in found.skipped] == [

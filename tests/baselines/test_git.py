@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.git import choose_base
+from benchgate.baselines.base import choose_base
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import Git
 from benchgate.model.run import Source

@@ -10,13 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.baselines.conftest import GitHub, sha
 
-from benchgate.baselines import reading
-from benchgate.baselines.reading import read_artifacts
+from benchgate.baselines import artifacts
+from benchgate.baselines.artifacts import read_artifacts
 from benchgate.errors import FormatError, GitHubError
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Run, Source
+from benchgate.model.run import Environment, Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -131,7 +130,7 @@ HOSTILE = {
 def test_a_hostile_artifact_is_skipped_with_its_reason(
     github: GitHub, monkeypatch: pytest.MonkeyPatch, data: bytes, reason: str | None
 ) -> None:
-    monkeypatch.setattr(reading, "MOST_BYTES", 4_000_000)
+    monkeypatch.setattr(artifacts, "MOST_BYTES", 4_000_000)
     given = found(github, {1: data, 50: content(50)})
     if reason is None:  # the last of them counts, as in every reader of JSON
         assert numbers(given) == [sha(50), sha(1)]
@@ -165,7 +164,7 @@ def test_nothing_else_is_a_result(data: bytes) -> None:
 
 def test_all_together_are_bounded(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     size_bytes = len(content(50))
-    monkeypatch.setattr(reading, "MAX_FILE_BYTES", size_bytes + 5)
+    monkeypatch.setattr(artifacts, "MAX_FILE_BYTES", size_bytes + 5)
     given = found(github, {50: content(50), 49: content(49)})
     assert numbers(given) == [sha(50)]
     assert [one.reason for one in given.skipped] == ["is larger than the limit of 5 bytes"]
@@ -183,7 +182,7 @@ def test_no_more_are_asked_for_than_are_wanted(github: GitHub) -> None:
 def test_the_requests_are_bounded_whatever_is_in_them(github: GitHub) -> None:
     asked: list[int] = []
     given = found(github, dict.fromkeys(range(1, 60), b"{}"), asked=asked)
-    assert len(asked) == len(given.skipped) == reading.MOST_TRIED
+    assert len(asked) == len(given.skipped) == artifacts.MOST_TRIED
 
 
 def test_results_of_other_machines_need_not_count(github: GitHub) -> None:

@@ -12,17 +12,15 @@ from tests.results import arm
 
 from benchgate.config import loads
 from benchgate.describe.figures import figures_of
-from benchgate.describe.result_statistics import describe
+from benchgate.describe.statistics import describe
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
-from benchgate.model.launches import Launch
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Tier
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Tier
 from benchgate.model.verdict import Decision
 from benchgate.page.plots import plots
-from benchgate.page.report import render_report
-from benchgate.page.run import render_run
+from benchgate.page.report import render_report, render_run
 from benchgate.report.ordering import arrange
 
 if TYPE_CHECKING:

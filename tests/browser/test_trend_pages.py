@@ -11,8 +11,7 @@ from tests.browser.samples import HOSTILE, LONG, REMOVED
 from tests.browser.visit import PHONE, WIDE
 from tests.histories import history_of, runs_of, trend_of
 
-from benchgate.page.history import render_history_page
-from benchgate.page.site import Site, site_files
+from benchgate.page.history import Site, render_history_page, site_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,19 +14,23 @@ from tests.contract.records import START, IssueEvent, Pull, Review, Run, User
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO
 from tests.results import measured
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.ci import measuring as module
-from benchgate.ci.job import Job
+from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.ci.replay import config_of
 from benchgate.config import load
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
-from benchgate.github.context import Context
-from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Acceptance, AcceptanceMethod
+from benchgate.github.context import (
+    Context,
+    EventRepository,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
+)
+from benchgate.model.policy import Acceptance, AcceptanceMethod, Outcome
+from benchgate.model.run import Environment
 from benchgate.model.verdict import Decision
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
 
     from benchgate.ci.measuring import CiOutcome
     from benchgate.git.repository import Git
-    from benchgate.github.events import Event
+    from benchgate.github.context import Event
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
 

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 from tests.report.conftest import changed, samples, tail, verdict
 
-from benchgate.ci.announce import benchmark_annotations
+from benchgate.ci.step import benchmark_annotations
 from benchgate.github.runner import Annotation
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
-from benchgate.model.verdict import Decision
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Decision, Row
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

@@ -10,20 +10,12 @@ from tests.contract.faults import Fault
 from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
 from tests.report.conftest import changed, unchanged, verdict
 
-from benchgate.ci.announce import (
-    CheckRun,
-    PublishOutcome,
-    Target,
-    annotation_lines,
-    comment,
-    summarize,
-)
+from benchgate.ci.step import CheckRun, PublishOutcome, Target, annotation_lines, comment, summarize
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import CommentPlan, CommentTime
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
-from benchgate.model.verdict import Decision
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Decision, Row
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 

@@ -7,15 +7,18 @@ from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.scene import HELLO, TOKEN
 
-from benchgate.ci.base import ComparisonBase, checked_out, compare_with
-from benchgate.ci.job import Job
+from benchgate.ci.base import ComparisonBase, Job, checked_out, compare_with
 from benchgate.config.load import load
 from benchgate.errors import BaselineError, UsageError
-from benchgate.github.context import Context
-from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
+from benchgate.github.context import (
+    Context,
+    EventRepository,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
+)
 from benchgate.github.plan import plan_for
-from benchgate.model.environment import Environment
-from benchgate.model.run import BenchmarkFiles
+from benchgate.model.run import BenchmarkFiles, Environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
 
     from benchgate.git.repository import Git
-    from benchgate.github.events import Event
+    from benchgate.github.context import Event
 
     Commit = Callable[[Git, Mapping[str, str]], str]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.results import arm, measured
 
-from benchgate.ci import change
-from benchgate.ci.change import ChangeRequest, measure_change
+from benchgate.ci import measuring
+from benchgate.ci.measuring import ChangeRequest, measure_change
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, MeasureError
 from benchgate.gate.judging import judge_result
@@ -17,7 +17,7 @@ from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.git.repository import Git
 from benchgate.measure.machine import read_environment
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import Source, Tier
 from benchgate.session.choice import Choice
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from tests.world import Clock, World
 
     from benchgate.config import Config
-    from benchgate.model.environment import Environment
     from benchgate.model.result import Screening
+    from benchgate.model.run import Environment
     from benchgate.session.arms import ArmsRequest
     from benchgate.session.one_tree import RunRequest
 
@@ -97,9 +97,9 @@ class Machine:
 @pytest.fixture
 def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> Machine:
     one = Machine(world.clock)
-    monkeypatch.setattr(change, "run", one.run)
-    monkeypatch.setattr(change, "measure_arms", one.measure_arms)
-    monkeypatch.setattr(change, "settings_digest", lambda _: "the same")
+    monkeypatch.setattr(measuring, "run", one.run)
+    monkeypatch.setattr(measuring, "measure_arms", one.measure_arms)
+    monkeypatch.setattr(measuring, "settings_digest", lambda _: "the same")
     return one
 
 
@@ -203,7 +203,7 @@ def test_the_head_is_kept_before_it_is_held_against_anything(
     def fail(*_: object) -> None:
         raise BaselineError("judged wrongly")
 
-    monkeypatch.setattr(change, "fit_for", fail)
+    monkeypatch.setattr(measuring, "fit_for", fail)
     with pytest.raises(BaselineError, match="judged wrongly"):
         make(machine, world, stored(), keep=True)
     assert machine.done == ["alone", "kept"]
@@ -213,7 +213,7 @@ def test_a_head_that_changes_how_git_checks_out_ends_the_measuring(
     machine: Machine, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digests = iter(("before", "after"))
-    monkeypatch.setattr(change, "settings_digest", lambda _: next(digests))
+    monkeypatch.setattr(measuring, "settings_digest", lambda _: next(digests))
     with pytest.raises(MeasureError, match="git's configuration or attributes"):
         make(machine, world, StoredResults("artifact"), keep=True)
     assert machine.done == ["alone", "kept"]

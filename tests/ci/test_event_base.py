@@ -7,8 +7,7 @@ import pytest
 
 from benchgate.ci.base import NoBase, checked_out, find_base
 from benchgate.errors import BaselineError
-from benchgate.git.branches import ensure_commit
-from benchgate.git.repository import Git
+from benchgate.git.repository import Git, ensure_commit
 from benchgate.github.plan import Base, Head
 from benchgate.model.run import Source
 

@@ -11,7 +11,7 @@ from tests.contract.faults import Fault
 from tests.contract.scene import HELLO, TOKEN, zip_of
 from tests.results import arm, as_file
 
-from benchgate.ci.history_artifacts import read_runs
+from benchgate.ci.stored_artifacts import read_runs
 from benchgate.errors import GitHubError, UsageError
 from benchgate.gate.stored import OFF_BRANCH
 from benchgate.history.record import RunRecord

@@ -9,18 +9,17 @@ from tests.contract.conftest import github
 from tests.contract.scene import FORK, HELLO, TOKEN
 from tests.results import measured
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.ci import measuring as module
-from benchgate.ci.job import Job
+from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
 from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
-from benchgate.github.context import Context
-from benchgate.github.events import EventRepository, PullRequestEvent
-from benchgate.model.environment import Environment
+from benchgate.github.context import Context, EventRepository, PullRequestEvent
 from benchgate.model.policy import Options
 from benchgate.model.result import Screening, Shard, SkippedResult
+from benchgate.model.run import Environment
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
     from tests.world import World
 
-    from benchgate.ci.change import ChangeRequest
-    from benchgate.ci.measuring import CiOutcome
+    from benchgate.ci.measuring import ChangeRequest, CiOutcome
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
 

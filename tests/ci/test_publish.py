@@ -20,22 +20,18 @@ from tests.contract.scene import FORK, FORKS_TOKEN, HELLO, TOKEN, zip_of
 from tests.report.page import Page, assert_harmless
 from tests.results import MEMBER, STARTED, arm, as_archive, as_file, bench, kept, measured
 
-from benchgate.ci.job import Job
+from benchgate.ci.base import Job
 from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS, publish
 from benchgate.config import load
 from benchgate.errors import FormatError, GitHubError
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
-from benchgate.github.context import Context
-from benchgate.github.events import EventRepository, WorkflowRunEvent
+from benchgate.github.context import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.environment import Environment
-from benchgate.model.joined_shards import join
-from benchgate.model.launches import LARGEST
 from benchgate.model.policy import Options, Policy
-from benchgate.model.result import Result, Screening, Shard, StoredRun
-from benchgate.model.run import Run, Source, Status
+from benchgate.model.result import Result, Screening, Shard, StoredRun, join
+from benchgate.model.run import LARGEST, Environment, Run, Source, Status
 from benchgate.report.comment import COMMENT_BYTES
 from benchgate.session.choice import EVERYTHING, Choice
 

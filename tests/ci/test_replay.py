@@ -17,12 +17,10 @@ from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
-from benchgate.github.queries import RunUrl
+from benchgate.github.client import RunUrl
 from benchgate.model.codec import VERDICT
-from benchgate.model.joined_shards import join
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import OVERRIDES, Options, Policy
-from benchgate.model.result import Screening, Shard, SkippedResult, StoredRun
+from benchgate.model.policy import OVERRIDES, Options, Outcome, Policy
+from benchgate.model.result import Screening, Shard, SkippedResult, StoredRun, join
 from benchgate.model.run import Tier
 
 if TYPE_CHECKING:

@@ -16,20 +16,18 @@ from tests.contract.scene import BASE_SHA, FORK, FORKS_TOKEN, HEAD_SHA, HELLO, P
 from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.ci import step as ci_step
-from benchgate.ci.job import Job
+from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiOutcome, CiRequest, KeptFile
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, FormatError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, marker_in
-from benchgate.github.context import Context
-from benchgate.github.events import EventRepository, PullRequestEvent, PushEvent
+from benchgate.github.context import Context, EventRepository, PullRequestEvent, PushEvent
 from benchgate.github.plan import Head, plan_for
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.result import Shard
-from benchgate.model.row import Row
-from benchgate.model.verdict import Decision
+from benchgate.model.run import Environment
+from benchgate.model.verdict import Decision, Row
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from tests.world import World
 
     from benchgate.git.repository import Git
-    from benchgate.github.events import Event
+    from benchgate.github.context import Event
     from benchgate.model.verdict import Verdict
 
 __all__ = ["github"]

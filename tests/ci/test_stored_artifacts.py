@@ -25,11 +25,9 @@ from benchgate.errors import FormatError
 from benchgate.gate.stored import OFF_BRANCH
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
-from benchgate.github.context import Context
-from benchgate.github.events import EventRepository, PullRequestEvent
-from benchgate.model.environment import Environment
+from benchgate.github.context import Context, EventRepository, PullRequestEvent
 from benchgate.model.result import Result, by_reason
-from benchgate.model.run import Source
+from benchgate.model.run import Environment, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Call
 
-    from benchgate.ci.job import Job
+    from benchgate.ci.base import Job
     from benchgate.ci.measuring import CiRequest
     from benchgate.ci.step import Step
     from benchgate.config import Config
     from benchgate.git.repository import Git
-    from benchgate.github.events import WorkflowRunEvent
+    from benchgate.github.context import WorkflowRunEvent
     from benchgate.session.effects import Effects
 
 ACTION: dict[str, Any] = yaml.safe_load(

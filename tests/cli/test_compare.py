@@ -13,10 +13,18 @@ import pytest
 from benchgate.cli.options import VERDICT_FILES
 from benchgate.files import write_atomic
 from benchgate.model.codec import VERDICT, encode_result
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Kind, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkResult,
+    Environment,
+    Kind,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,20 @@ import pytest
 from benchgate.cli.outputs import last_result_path
 from benchgate.files import write_atomic
 from benchgate.model.codec import STATISTICS, VERDICT, encode_result
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Kind, Metric, Run, Series, Source, Status, Tier
-from benchgate.stats.outliers import OUTLIER_MODES
+from benchgate.model.run import (
+    BenchmarkResult,
+    Environment,
+    Kind,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Status,
+    Tier,
+)
+from benchgate.stats.spread import OUTLIER_MODES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
-from benchgate.model.joined_shards import ids_of
-from benchgate.model.launches import Launch
-from benchgate.model.result import Result, Shard
-from benchgate.model.run import BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.result import Result, Shard, ids_of
+from benchgate.model.run import (
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from benchgate.config.origin import Origin
 from benchgate.config.resolved import resolve
 from benchgate.config.tables import TABLES
 from benchgate.errors import ConfigError
+from benchgate.tables.document import line_numbers
 from benchgate.tables.fields import keys_of
-from benchgate.tables.toml import line_numbers
 
 if TYPE_CHECKING:
     from benchgate.config import Config

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchgate.config import from_kept, loads, loosening, to_keep
-from benchgate.config.precedence import policy_from
+from benchgate.config.loosening import policy_from
 from benchgate.errors import ConfigError
 from benchgate.model.policy import MOST_CHARACTERS, ConfigTables, Options
 from benchgate.model.redact import Redactor

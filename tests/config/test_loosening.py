@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from benchgate.config import loads, loosening, policy_from
 from benchgate.config.benchmarks import KINDS
-from benchgate.config.conflicts import RULE_SETTINGS
-from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
-from benchgate.config.measurement import Measure
-from benchgate.config.rules import covers
-from benchgate.config.tables import TABLES
+from benchgate.config.origin import BY_ROW, LAXER, NEUTRAL
+from benchgate.config.resolved import RULE_SETTINGS, covers
+from benchgate.config.tables import TABLES, Measure
 from benchgate.model.policy import Options, PolicyChange
 from benchgate.tables.fields import keys_of
 

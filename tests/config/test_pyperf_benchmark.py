@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from benchgate.config.function_benchmarks import PytestBenchmark
-from benchgate.config.pyperf_benchmark import PyperfBenchmark
+from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
 
 
 def test_scripts_have_processes_of_their_own_unless_the_table_says_no() -> None:

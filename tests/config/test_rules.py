@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.config import RowPolicy, loads, matches
-from benchgate.model.row import TAILS
+from benchgate.model.verdict import TAILS
 
 CONFIG = loads(
     """

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Kind, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkResult,
+    Environment,
+    Kind,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

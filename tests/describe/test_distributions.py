@@ -9,9 +9,9 @@ import pytest
 from tests.describe.conftest import COUNT, benchmark_of, noisy_launches, result_of, series_of
 from tests.loads import measured_step
 
-from benchgate.describe.distributions import distributions
+from benchgate.describe.figures import distributions
 from benchgate.errors import FormatError
-from benchgate.model.distribution import Axis, Distribution, Shape
+from benchgate.model.figures import Axis, Distribution, Shape
 from benchgate.model.run import Kind, Metric
 
 LAUNCHES = noisy_launches(1, 10, 40, between=0.01, within=0.03)

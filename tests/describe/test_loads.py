@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, measured_step, step
 
-from benchgate.describe.loads import describe_load, histogram_of
-from benchgate.describe.result_statistics import describe
+from benchgate.describe.launches import describe_load, histogram_of
+from benchgate.describe.statistics import describe
 from benchgate.errors import FormatError
 from benchgate.model.codec import STATISTICS
-from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Run, Source
+from benchgate.model.run import Environment, Run, Source
 from benchgate.stats.intervals import location_interval
 
 if TYPE_CHECKING:
-    from benchgate.model.load_statistics import LoadStatistics
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.statistics import LoadStatistics
 
 
 def described(one: BenchmarkResult, *, detailed: bool = False) -> LoadStatistics:

@@ -16,14 +16,13 @@ from tests.describe.conftest import (
 )
 from tests.finite import all_finite
 
-from benchgate.describe.result_statistics import describe
-from benchgate.model.environment import Environment
+from benchgate.describe.statistics import describe
 from benchgate.model.result import Result
-from benchgate.model.run import CANARY_ID, Kind, Metric, Status
-from benchgate.stats.outliers import OUTLIER_MODES
+from benchgate.model.run import CANARY_ID, Environment, Kind, Metric, Status
+from benchgate.stats.spread import OUTLIER_MODES
 
 if TYPE_CHECKING:
-    from benchgate.stats.outliers import OutlierMode
+    from benchgate.stats.spread import OutlierMode
 
 FEW = "fewer than 10 samples in a launch: too few to see how neighbors depend on each other"
 # What a result file can hold: see the codec's limits.

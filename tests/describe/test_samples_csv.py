@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.results import arm, bench
 
-from benchgate.describe.samples_csv import samples_csv
+from benchgate.describe.export import samples_csv
 from benchgate.model.result import Result
 from benchgate.model.run import NEW_VERSION
 

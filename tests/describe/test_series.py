@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.describe.conftest import COUNT, benchmark_of, series_of
 
-from benchgate.describe.series import summarize
-from benchgate.model.metrics import CPU_TIME
+from benchgate.describe.launches import summarize
+from benchgate.model.run import CPU_TIME
 
 
 def test_a_line_holds_medians_over_the_launches() -> None:

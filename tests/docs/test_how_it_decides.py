@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchgate.config import loads
-from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate import waves
 from benchgate.gate.calibration import prediction_reach
 from benchgate.gate.cut_short import unspent_families
 from benchgate.gate.in_waves import LOOKING_LONGER_SHARE, LOOKING_SHARE
-from benchgate.stats.power import least_launches
+from benchgate.stats.differences import least_launches
 from benchgate.units import format_percent
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.conftest import QUICK
 
 from benchgate.cli.world import configuration, real_effects
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:

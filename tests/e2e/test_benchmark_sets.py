@@ -18,7 +18,7 @@ from tests.e2e.test_interrupt import end, wait_for
 from benchgate.errors import UsageError
 from benchgate.gate.apart import TOGETHER
 from benchgate.measure.affinity import supports_pinning
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.choice import Choice
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.verdict import Row, Verdict
 
     Attack: TypeAlias = Callable[[Project], None]
 

@@ -12,7 +12,7 @@ from tests.e2e.hosted import Hosted, pull_request
 
 from benchgate.cli.world import configuration, real_effects
 from benchgate.errors import BaselineError
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tests.e2e.conftest import BENCHMARK, PYTHON, QUICK
 from tests.e2e.hosted import Hosted, pull_request
 
 from benchgate.cli.world import configuration, real_effects
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.checking import CheckRequest, check

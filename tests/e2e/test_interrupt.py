@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.patience import eventually
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
     from tests.done import Done

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.e2e.conftest import DECISIVE
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.session.benchmark_sets import EDITED
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.cli.world import configuration, real_effects
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.session.checking import CheckRequest, check
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tests.faults.system_calls import calls_of, python_module, run, run_with_fault
 from tests.patience import eventually
 
-from benchgate.history.parquet import decode_run
+from benchgate.history.store import decode_run
 from benchgate.model.codec import HISTORY, STATISTICS, decode_result
 
 if TYPE_CHECKING:

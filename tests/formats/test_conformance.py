@@ -14,9 +14,8 @@ from tests.formats.fuzz.sanity import check_outcome
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import FORMATS, NAMES, find_format
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Kind, Run
+from benchgate.model.run import Environment, Kind, Run
 from benchgate.model.run import Source as Code
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from benchgate.errors import FormatError
 from benchgate.formats import ab, autocannon, k6, locust, pgbench, wrk
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.run import Kind
+from benchgate.model.run import ERROR_RATIO, Kind
 
 if TYPE_CHECKING:
     from benchgate.formats.registry import ForeignFormat

@@ -17,19 +17,18 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 from tests.fuzz.mutations import damaged
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.ci.stored_artifacts import MEMBERS
 from benchgate.config import load
-from benchgate.config.rules import covers, matches
+from benchgate.config.resolved import covers, matches
 from benchgate.errors import BenchgateError
 from benchgate.formats.parsed import Source
 from benchgate.github import objects
 from benchgate.github.artifacts import read_member
-from benchgate.github.context import read_context
-from benchgate.github.events import PAYLOADS
-from benchgate.github.exchange import Answer
-from benchgate.github.queries import parse_run_url
-from benchgate.history.parquet import RunReader
+from benchgate.github.client import parse_run_url
+from benchgate.github.context import PAYLOADS, read_context
+from benchgate.github.transport import Answer
+from benchgate.history.store import RunReader
 from benchgate.load.order import LoadOrder, LoadReply
 from benchgate.load.parameters import parsed
 from benchgate.load.reading import read_scenario
@@ -37,7 +36,7 @@ from benchgate.measure.build_manifest import DamagedError
 from benchgate.measure.kept_build import read_about
 from benchgate.measure.replies import read_pid, read_reply, read_sample
 from benchgate.model.codec import HISTORY, STATISTICS, VERDICT, decode_result
-from benchgate.page.site import written_before
+from benchgate.page.history import written_before
 from benchgate.session.choice import parse_shard
 from benchgate.units import parse_duration_s, parse_ratio_change
 

@@ -11,9 +11,17 @@ from benchgate.config import loads
 from benchgate.gate.evidence import Pair
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkFiles,
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

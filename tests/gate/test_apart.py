@@ -18,17 +18,18 @@ from benchgate.gate.judging import judge_run
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.pair_rows import OTHER_FILES
 from benchgate.model.codec import VERDICT, decode_result, encode_result
-from benchgate.model.launches import Launch
 from benchgate.model.load import Loop
-from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_ID,
+    ERROR_RATIO,
     NEW_VERSION,
+    THROUGHPUT,
     BenchmarkFiles,
     BenchmarkResult,
     Kind,
+    Launch,
     Metric,
     Series,
     Status,
@@ -39,7 +40,7 @@ from benchgate.model.verdict import Decision, Reason, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 BASE, HEAD, OWN = BenchmarkFiles
 MS = 1e-3

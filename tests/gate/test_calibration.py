@@ -15,7 +15,7 @@ from scipy import stats
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import calibration_of, foretell, prediction_reach, run_value
 from benchgate.gate.evidence import Evidence, Pair
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Metric
 
 if TYPE_CHECKING:

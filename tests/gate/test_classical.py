@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from benchgate.gate.classical import classical, p95_ratio, remarks
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Classical
     from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.verdict import Classical
 
 RISING = [float(x) for x in range(100, 108)]
 HIGHER = [float(x) for x in range(110, 118)]

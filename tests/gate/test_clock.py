@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Metric, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.verdict import Row
 
 NS = 1e-9
 RATE = Metric("time", "1/s", Better.HIGHER)

@@ -5,10 +5,15 @@ from dataclasses import replace
 import pytest
 
 from benchgate.gate.conclude import Conclusion, Terms, benchmarks_needed, conclude
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Waiver
-from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.verdict import Decision, GateSettings, Reason, compared_benchmarks
+from benchgate.model.policy import Outcome, Waiver
+from benchgate.model.verdict import (
+    ConfirmationCost,
+    Decision,
+    GateSettings,
+    Reason,
+    Row,
+    compared_benchmarks,
+)
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")

@@ -10,8 +10,8 @@ import pytest
 from benchgate.gate.cut_short import lacking_rounds, launch_test, unspent_families
 from benchgate.gate.findings import Stage
 from benchgate.gate.waves import Suspect
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import ConfirmationCost
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import ConfirmationCost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from benchgate.gate.error_rates import compare_error_rates
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import BenchmarkResult, Kind, Metric, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Kind, Metric, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Row
     from benchgate.model.run import Series
+    from benchgate.model.verdict import Row
 
 LEVEL = 0.001
 

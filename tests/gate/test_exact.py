@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.gate.exact import compare_exact, compare_rounds
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better
 
 LOWER, HIGHER = Better.LOWER, Better.HIGHER

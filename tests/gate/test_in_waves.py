@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from benchgate.gate.findings import Stage
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 CONFIRM, SCREEN, SETTLE, DONE = Stage.CONFIRM, Stage.SCREEN, Stage.SETTLE, Stage.DONE

@@ -25,7 +25,7 @@ from benchmarks.gate.independent import (
 )
 from benchmarks.gate.ways import RULED, STORED, TURNS, draw
 
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from benchmarks.gate.independent import Arrangement

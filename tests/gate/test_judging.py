@@ -14,8 +14,7 @@ from benchgate.gate.judging import judge_result, judge_run, judge_stored
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.measure.engine import ArmName
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Options
+from benchgate.model.policy import Options, Outcome
 from benchgate.model.result import Screening, SkippedResult, StoredRun
 from benchgate.model.run import Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
 
     from tests.world import Fake, World
 
-    from benchgate.model.launches import Launch
     from benchgate.model.result import Result
-    from benchgate.model.run import Run, Series
+    from benchgate.model.run import Launch, Run, Series
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 

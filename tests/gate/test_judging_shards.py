@@ -13,12 +13,19 @@ from benchgate.config import loads
 from benchgate.gate.judging import judge_run, judge_stored
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.model.environment import Environment
-from benchgate.model.joined_shards import join
-from benchgate.model.launches import Launch
-from benchgate.model.outcome import Outcome
-from benchgate.model.result import Result, Shard
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.result import Result, Shard, join
+from benchgate.model.run import (
+    CANARY_ID,
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:

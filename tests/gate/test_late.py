@@ -13,8 +13,8 @@ from benchgate.gate.estimates import Estimate, paired_estimates
 from benchgate.gate.findings import Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import LATE_LOOKS
-from benchgate.model.outcome import Outcome
-from benchgate.stats.signedrank import paired_shift, signed_rank
+from benchgate.model.policy import Outcome
+from benchgate.stats.rank_tests import paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 LIMIT = math.log1p(0.02)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.gate.conclude import Conclusion, Terms, conclude
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Better, Kind, Metric, Status, Tier
 from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 SIZE = Metric("size", "B", kind=Kind.EXACT)
 RATE = Metric("throughput", "1/s", Better.HIGHER)

@@ -7,10 +7,9 @@ import numpy as np
 
 from benchgate.config import loads
 from benchgate.gate.open_rows import about_machine, with_steadier_metrics
-from benchgate.model.environment import Environment
-from benchgate.model.metrics import CPU_TIME
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
+from benchgate.model.run import CPU_TIME, Environment
+from benchgate.model.verdict import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from scipy import stats
 from tests.finite import all_finite
 
 from benchgate.gate.other_tests import CompareSettings, with_details
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Comparison, RatioEstimate, Significance
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.verdict import Comparison, RatioEstimate, Significance
 
     Compare = Callable[..., Comparison]
 

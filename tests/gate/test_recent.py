@@ -7,8 +7,7 @@ from tests.results import arm, bench
 from benchgate.config.load import loads
 from benchgate.gate.recent import courses, with_courses
 from benchgate.gate.suite import judge
-from benchgate.model.result import Course
-from benchgate.model.row import MOST_RECENT
+from benchgate.model.result import MOST_RECENT, Course
 from benchgate.model.run import Kind, Metric, Run
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")

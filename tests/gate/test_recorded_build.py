@@ -10,9 +10,8 @@ from benchgate.config import loads
 from benchgate.gate.findings import Stage
 from benchgate.gate.recorded_build import replay
 from benchgate.gate.suite import gather_rows
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import Run, Source
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Environment, Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,9 +10,8 @@ from benchgate.config import loads
 from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow, replay
 from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
 from benchgate.gate.suite import gather_rows
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import Better, Metric, Run, Source
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Better, Environment, Metric, Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

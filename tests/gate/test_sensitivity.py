@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 from benchgate.config import loads
 from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
-from benchgate.model.environment import Environment
-from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS
-from benchgate.model.run import Run, Source, Tier
-from benchgate.stats.power import detectable_ratio
-from benchgate.stats.signedrank import paired_shift
+from benchgate.model.run import CPU_TIME, INSTRUCTIONS, Environment, Run, Source, Tier
+from benchgate.stats.differences import detectable_ratio
+from benchgate.stats.rank_tests import paired_shift
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.noise import Sensitivity
     from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.statistics import Sensitivity
 
 DEFAULT = Procedure(rounds=12, level=0.0025, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
 

@@ -9,10 +9,9 @@ import pytest
 from benchgate.config import loads
 from benchgate.gate.settled import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
-from benchgate.model.run import Better, Kind, Metric, Run, Source, Status, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Better, Environment, Kind, Metric, Run, Source, Status, Tier
+from benchgate.model.verdict import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

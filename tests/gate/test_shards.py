@@ -11,9 +11,8 @@ from benchgate.config import loads
 from benchgate.gate.findings import Stage
 from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import Run, Source
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Environment, Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

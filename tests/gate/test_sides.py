@@ -12,12 +12,21 @@ from benchgate.config import loads
 from benchgate.gate.rows import sides
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkResult,
+    Better,
+    Environment,
+    Kind,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 
 if TYPE_CHECKING:
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 medians = st.floats(1e-9, 1e12)
 

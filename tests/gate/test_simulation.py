@@ -10,7 +10,7 @@ from benchmarks.gate.simulate import simulate
 from benchmarks.gate.tally import rate, with_bounds
 
 from benchgate.config import loads
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from benchgate.gate.recorded_build import ReplayedBuild

@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.measure.engine import Definition
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
 from benchgate.session.outlook import too_few_rounds
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.row import Row
     from benchgate.model.run import Series
+    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 COUNT = Metric("count", "", kind=Kind.EXACT)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from benchgate.gate.tool_files import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
-from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkResult, Kind, Metric, Series, Tier
+from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Series, Tier
 
 SUITE = BenchmarkResult("a[x@y]", "hash", Tier.SUITE, parts={TOOL: "go", "its definition": "d"})
 FILE = BenchmarkResult("a[x@y]", "go:a[x@y]", Tier.STORED)

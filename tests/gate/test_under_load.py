@@ -11,9 +11,8 @@ from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
 from benchgate.gate.under_load import is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
-from benchgate.model.metrics import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import BenchmarkResult, Status, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD, BenchmarkResult, Status, Tier
 from benchgate.report.ordering import by_benchmark
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.gate.suite import Judgment
     from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 ROUNDS = 20
 NOISE = 1 + 1e-4 * np.cos(np.arange(ROUNDS))

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from benchgate.config import loads, policy_from
 from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.waivers import apply_waivers
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Waiver
-from benchgate.model.row import Classical, Row
+from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.run import Better
-from benchgate.model.verdict import Decision
+from benchgate.model.verdict import Classical, Decision, Row
 
 DAY = date(2026, 6, 30)
 

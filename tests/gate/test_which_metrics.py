@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.gate.which_metrics import ONLY_SHOWN, deciding
-from benchgate.model.metrics import CPU_TIME, TIME
-from benchgate.model.run import BenchmarkResult, Better, Metric, Tier
+from benchgate.model.run import CPU_TIME, TIME, BenchmarkResult, Better, Metric, Tier
 from benchgate.report.ordering import by_benchmark
 
 if TYPE_CHECKING:

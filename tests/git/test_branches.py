@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.git.branches import (
+from benchgate.git.repository import (
     DefaultBranch,
+    Git,
     current_branch,
     default_branch,
     known_names,
@@ -13,7 +14,6 @@ from benchgate.git.branches import (
     short_name,
     upstream,
 )
-from benchgate.git.repository import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable

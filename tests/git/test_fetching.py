@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import BaselineError
-from benchgate.git.branches import ensure_commit, with_token
-from benchgate.git.repository import Git
+from benchgate.git.repository import Git, ensure_commit, with_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.git.changes import read_changes
-from benchgate.git.hidden import hidden_changes
+from benchgate.git.changes import hidden_changes, read_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from tests.contract.records import START, Collaborator, IssueEvent, Review, Toke
 from tests.contract.scene import BASE_SHA, HEAD_SHA, HELLO, PULL, TOKEN
 
 from benchgate.errors import GitHubError
-from benchgate.github.queries import MOST_ASKED, approver, labeler, read_pull_request
+from benchgate.github.client import MOST_ASKED, approver, labeler, read_pull_request
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
 from benchgate.github import context as context_module
-from benchgate.github.context import Context, read_context
-from benchgate.github.events import (
+from benchgate.github.context import (
     PAYLOADS,
+    Context,
     EventRepository,
     MergeGroupEvent,
     PullRequestEvent,
@@ -20,10 +20,11 @@ from benchgate.github.events import (
     Schedule,
     WorkflowDispatch,
     WorkflowRunEvent,
+    read_context,
 )
 
 if TYPE_CHECKING:
-    from benchgate.github.events import Event
+    from benchgate.github.context import Event
 
 PAYLOAD_FILES = Path(__file__).parent / "payloads"
 SHA = "6113728f27ae82c7b1a177c8d03f9e96e0adf246"

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.github.artifacts import ArtifactKind
-from benchgate.github.context import Context
-from benchgate.github.events import (
+from benchgate.github.context import (
+    Context,
     Event,
     EventRepository,
     MergeGroupEvent,

@@ -19,8 +19,8 @@ from tests.contract.scene import (
 )
 
 from benchgate.errors import GitHubError
-from benchgate.github.events import EventRepository, WorkflowRunEvent
-from benchgate.github.queries import find_pull_requests, merge_base
+from benchgate.github.client import find_pull_requests, merge_base
+from benchgate.github.context import EventRepository, WorkflowRunEvent
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from benchgate.errors import GitHubError
 from benchgate.github.client import LIMIT_S
-from benchgate.github.exchange import Answer, NoAnswer, Reply, Request
-from benchgate.github.failed_requests import MOST_FAILURES, decide
+from benchgate.github.transport import MOST_FAILURES, Answer, NoAnswer, Reply, Request, decide
 
 URL = "https://api.github.com"
 LIST = "/repos/octo-org/hello/actions/artifacts"

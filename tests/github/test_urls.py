@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.github.queries import RunUrl, parse_run_url
+from benchgate.github.client import RunUrl, parse_run_url
 
 
 @pytest.mark.parametrize(

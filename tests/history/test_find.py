@@ -10,15 +10,12 @@ from tests.history.conftest import HERE, record_at, run_at
 from tests.results import bench
 
 from benchgate.errors import UsageError
-from benchgate.history.find import HistoryRequest, find_history
-from benchgate.history.order import Commit
-from benchgate.history.parquet import SCHEMA, RunReader, to_table
-from benchgate.history.query import Rows
 from benchgate.history.record import record_of, why_not_kept
-from benchgate.history.trends import changes_of_any_length
+from benchgate.history.sources import Commit
+from benchgate.history.store import SCHEMA, Rows, RunReader, to_table
+from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
 from benchgate.model.codec import HISTORY
-from benchgate.model.launches import Launch
-from benchgate.model.run import CANARY_ID, Kind, Metric, Series, Source, Status, Tier
+from benchgate.model.run import CANARY_ID, Kind, Launch, Metric, Series, Source, Status, Tier
 from benchgate.stats.changepoint import count_changes
 
 if TYPE_CHECKING:

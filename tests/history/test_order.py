@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.git.repository import Git
-from benchgate.history.commits import commits_of
-from benchgate.history.order import Commit, commit_order
-from benchgate.history.query import StoredRun
+from benchgate.history.sources import Commit, commit_order, commits_of
+from benchgate.history.store import StoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

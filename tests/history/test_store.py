@@ -13,10 +13,16 @@ import pytest
 from tests.history.conftest import record_at
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.history.adding import add_runs
-from benchgate.history.parquet import MOST_BYTES, SCHEMA, VERSION, RunReader, encode_run, to_table
-from benchgate.history.sources import read_sources
-from benchgate.history.store import Store
+from benchgate.history.sources import add_runs, read_sources
+from benchgate.history.store import (
+    MOST_BYTES,
+    SCHEMA,
+    VERSION,
+    RunReader,
+    Store,
+    encode_run,
+    to_table,
+)
 from benchgate.model.result import SkippedResult
 
 if TYPE_CHECKING:

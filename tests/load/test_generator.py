@@ -16,7 +16,7 @@ import pytest
 from tests.load.launches import order_in
 from tests.patience import eventually
 
-from benchgate.stats.hdr import decode
+from benchgate.stats.histogram import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,8 +11,7 @@ from benchgate.load import iteration
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.iteration import run_launch
 from benchgate.load.order import INTERRUPTED
-from benchgate.stats.hdr import decode
-from benchgate.stats.packed import unpack
+from benchgate.stats.histogram import decode, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path

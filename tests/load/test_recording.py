@@ -14,8 +14,7 @@ from benchgate.load.recording import LATE, Recorder
 from benchgate.load.turns import Timetable
 from benchgate.load.windows import Windowing
 from benchgate.model.load import Loop
-from benchgate.stats.hdr import from_bytes
-from benchgate.stats.histogram import Histogram
+from benchgate.stats.histogram import Histogram, from_bytes
 
 if TYPE_CHECKING:
     from benchgate.load.recording import StepRecord

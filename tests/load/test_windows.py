@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.load.windows import Window, Windowing, merged, rows
-from benchgate.stats.hdr import from_bytes, to_bytes
-from benchgate.stats.histogram import Histogram
+from benchgate.stats.histogram import Histogram, from_bytes, to_bytes
 
 S = 1_000_000_000
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.config.asv_benchmark import AsvBenchmark
+from benchgate.config.benchmarks import AsvBenchmark
 from benchgate.measure.asv_matrix import with_matrix
 from benchgate.measure.engine import Arm, ArmName
 

@@ -4,7 +4,7 @@ import pytest
 
 from benchgate.measure.count_ledger import CountLedger, folder_for_counts
 from benchgate.measure.engine import ArmName
-from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
+from benchgate.model.run import INSTRUCTIONS, VALGRIND
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 

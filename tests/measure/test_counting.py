@@ -24,8 +24,7 @@ from benchgate.measure.counters import (
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
-from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.run import CANARY_ID
+from benchgate.model.run import CANARY_ID, INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.process import CommandLauncher
-from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,7 +21,7 @@ from benchgate.measure.engine import Arm, ArmName, ignore
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.valgrind import Valgrind, find_valgrind
-from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,10 +10,8 @@ import pytest
 from tests.measure.git_server import AUTHORIZED, TOKEN, GitServer, git_server
 
 from benchgate.errors import BaselineError, UsageError
-from benchgate.git.branches import with_token
-from benchgate.git.changes import settings_digest
-from benchgate.git.contents import read_committed
-from benchgate.git.repository import Git
+from benchgate.git.changes import read_committed, settings_digest
+from benchgate.git.repository import Git, with_token
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import two_arms
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from tests.measure.benchmarks import sampling
 
-from benchgate.config.pyperf_benchmark import PyperfBenchmark
+from benchgate.config.benchmarks import PyperfBenchmark
 from benchgate.errors import UsageError
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.laying import LaidTree, Tree, plan

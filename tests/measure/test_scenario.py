@@ -23,11 +23,8 @@ from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.scenario import ScenarioEngine
 from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup
-from benchgate.model.metrics import UNDER_LOAD
-from benchgate.model.run import Tier
-from benchgate.stats.hdr import encode
-from benchgate.stats.histogram import Histogram
-from benchgate.stats.packed import pack
+from benchgate.model.run import UNDER_LOAD, Tier
+from benchgate.stats.histogram import Histogram, encode, pack
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import pytest
 from tests.measure.benchmarks import functions, sampling
 
-from benchgate.config.function_benchmarks import PytestBenchmark
-from benchgate.config.pyperf_benchmark import PyperfBenchmark
+from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
 from benchgate.measure.affinity import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonEngine
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.config.function_benchmarks import FunctionBenchmarks
+    from benchgate.config.benchmarks import FunctionBenchmarks
     from benchgate.measure.engine import Observation
     from benchgate.measure.guardian import Guardian
 

@@ -11,8 +11,7 @@ from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.measured_by import metric_of
 from benchgate.measure.values import measure_values
 from benchgate.measure.worker_process import WorkerFailedError
-from benchgate.model.metrics import PEAK_RSS
-from benchgate.model.run import Better, Kind, Metric
+from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.model.codec import RESULT, STATISTICS, VERDICT, decode_result
-from benchgate.model.environment import Environment
+from benchgate.model.run import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

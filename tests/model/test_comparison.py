@@ -12,11 +12,19 @@ from hypothesis import strategies as st
 
 from benchgate.interval import Interval
 from benchgate.model.codec import VERDICT
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
-from benchgate.model.row import Comparison, Effect, RatioEstimate, Row, Significance
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.verdict import (
+    Comparison,
+    Decision,
+    Effect,
+    GateSettings,
+    RatioEstimate,
+    Row,
+    Significance,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,9 +18,6 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT, decode_result, encode_result
-from benchgate.model.environment import Environment
-from benchgate.model.joined_shards import join
-from benchgate.model.launches import LARGEST, Launch
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
@@ -31,14 +28,18 @@ from benchgate.model.result import (
     Shard,
     SkippedResult,
     StoredRun,
+    join,
 )
 from benchgate.model.run import (
     CANARY_ID,
+    LARGEST,
     NEW_VERSION,
     BenchmarkFiles,
     BenchmarkResult,
     Better,
+    Environment,
     Kind,
+    Launch,
     Metric,
     Run,
     Series,

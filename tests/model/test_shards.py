@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
-from benchgate.model.environment import Environment, in_common
-from benchgate.model.joined_shards import ids_of, join
-from benchgate.model.launches import Launch
-from benchgate.model.result import Result, Shard
+from benchgate.model.result import Result, Shard, ids_of, join
 from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
     NEW_VERSION,
     BenchmarkFiles,
     BenchmarkResult,
+    Environment,
+    Launch,
     Metric,
     Run,
     Series,
     Source,
     Tier,
+    in_common,
 )
 
 if TYPE_CHECKING:

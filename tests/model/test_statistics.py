@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 
 from benchgate.interval import Interval
 from benchgate.model.codec import STATISTICS
-from benchgate.model.environment import Environment
-from benchgate.model.grid import Grid, GridCell, GridPair
-from benchgate.model.mean import Mean
 from benchgate.model.redact import Redactor
-from benchgate.model.run import Better, Kind, Source
+from benchgate.model.run import Better, Environment, Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,
+    Grid,
+    GridCell,
+    GridPair,
     LaunchesForChange,
+    Mean,
     Quantile,
     Reach,
     ResultStatistics,

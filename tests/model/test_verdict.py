@@ -14,14 +14,20 @@ from tests.model.damage import read_damaged
 from benchgate.errors import FormatError
 from benchgate.json_object import Text
 from benchgate.model.codec import VERDICT
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import PolicyChange, Waiver
+from benchgate.model.policy import Outcome, PolicyChange, Waiver
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
-from benchgate.model.row import Calibration, Classical, ConfirmationCost, Row
-from benchgate.model.run import Better, Source, Tier
-from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
+from benchgate.model.run import Better, Environment, Source, Tier
+from benchgate.model.verdict import (
+    Calibration,
+    Classical,
+    ConfirmationCost,
+    Decision,
+    GateSettings,
+    Reason,
+    Row,
+    Verdict,
+)
 
 NAME = "verdict.json"
 

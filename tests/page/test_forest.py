@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from benchgate.page.forest import Drawing, draw
 from benchgate.page.frame import asset
+from benchgate.page.report import Drawing, draw
 from benchgate.report.drawing import MARGIN_PLACE, Span
 
 

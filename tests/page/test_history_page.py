@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from tests.histories import history_of, runs_of, sha_of, trend_of
 
-from benchgate.page.commits import compare_address
-from benchgate.page.history import render_history_page
+from benchgate.page.history import compare_address, render_history_page
 
 REPOSITORY = "https://github.com/octo-org/hello"
 HOSTILE = '"/></script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}'

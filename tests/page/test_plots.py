@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.report.conftest import changed
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.page.plots import change_plot
 
 

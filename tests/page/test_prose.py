@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchgate.page.prose import sentence, unbroken
+from benchgate.page.frame import sentence, unbroken
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,21 @@ from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
-from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Metric, Run, Series, Source, Tier
+from benchgate.model.run import (
+    BenchmarkFiles,
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 from benchgate.page import plots, report
-from benchgate.page.facts import decided
-from benchgate.page.report import render_report
+from benchgate.page.report import decided, render_report
 from benchgate.report.links import Links
 
 if TYPE_CHECKING:

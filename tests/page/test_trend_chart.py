@@ -8,13 +8,16 @@ import pytest
 from tests.histories import MACHINE, history_of, runs_of, trend_of
 
 from benchgate.model.history import Trend, TrendPoint
-from benchgate.page.charts import Chart, Draw
-from benchgate.page.spark import HEIGHT, WIDTH, spark
-from benchgate.page.trend_chart import (
+from benchgate.page.charts import (
+    HEIGHT,
     MOST_POINTS,
+    WIDTH,
+    Chart,
+    Draw,
     axis_of,
     chart_of,
     points_per_chart,
+    spark,
     thinned,
 )
 from benchgate.report.history_view import view_history

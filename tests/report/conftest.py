@@ -13,13 +13,22 @@ from rich.console import Console
 
 from benchgate.gate.apart import TOGETHER
 from benchgate.interval import Interval
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import PolicyChange, Waiver
+from benchgate.model.policy import Outcome, PolicyChange, Waiver
 from benchgate.model.result import SkippedResult
-from benchgate.model.row import Classical, Comparison, Effect, RatioEstimate, Row, Significance
-from benchgate.model.run import BenchmarkFiles, Better, Source, Tier
-from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
+from benchgate.model.run import BenchmarkFiles, Better, Environment, Source, Tier
+from benchgate.model.verdict import (
+    NO_BASELINE,
+    Classical,
+    Comparison,
+    Decision,
+    Effect,
+    GateSettings,
+    RatioEstimate,
+    Reason,
+    Row,
+    Significance,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

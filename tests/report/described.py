@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.interval import Interval
-from benchgate.model.environment import Environment
-from benchgate.model.grid import Grid, GridCell, GridPair
-from benchgate.model.mean import Mean
-from benchgate.model.run import Kind, Source
+from benchgate.model.run import Environment, Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,
+    Grid,
+    GridCell,
+    GridPair,
     LaunchesForChange,
+    Mean,
     Quantile,
     Reach,
     ResultStatistics,

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.report.conftest import unchanged
 from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report.advice import advise, false_alarms, named, next_round
 
 if TYPE_CHECKING:
-    from benchgate.model.noise import SelfCheck, Sensitivity
+    from benchgate.model.statistics import SelfCheck, Sensitivity
 
 GOOD = replace(CHECK, rows=(QUIET,))
 WIDE = replace(QUIET, benchmark="w", rounds=80, least_margin=0.031)

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from benchgate.ci.announce import benchmark_annotations
+from benchgate.ci.step import benchmark_annotations
 from benchgate.gate.rows import sides
 from benchgate.model.codec import VERDICT
-from benchgate.model.grid import Grid, GridCell
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Source, Tier
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.statistics import Grid, GridCell
+from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
 from benchgate.report.comment import render_comment
 from benchgate.report.statistics_table import print_grid
 from benchgate.report.terminal import render_verdict

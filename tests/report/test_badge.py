@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.report.conftest import changed, unchanged, verdict
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.badge import (
     NOT_CHECKED,

@@ -12,8 +12,8 @@ from playwright.sync_api import sync_playwright
 from scripts.browser import browser_flags, find_browser
 from scripts.pictures import PACKAGES
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Row
 from benchgate.report.chart import MOST_BARS, view_chart
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict

@@ -19,9 +19,8 @@ from tests.report.conftest import (
 )
 from tests.report.page import STATES, Page, assert_harmless
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
-from benchgate.model.verdict import Decision
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Decision, Row
 from benchgate.report import cells
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.escape import code_cell

@@ -23,8 +23,7 @@ from tests.report.described import (
 )
 
 from benchgate.interval import Interval
-from benchgate.model.mean import Mean
-from benchgate.model.statistics import Quantile, WithinLaunch, WithoutOutliers
+from benchgate.model.statistics import Mean, Quantile, WithinLaunch, WithoutOutliers
 from benchgate.report.series_detail import print_detail
 from benchgate.report.statistics_table import render_result
 

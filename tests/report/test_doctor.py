@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed, unchanged, verdict
 
-from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, SteadierMetric, Tail
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
-from benchgate.model.verdict import Decision
+from benchgate.model.policy import Outcome
+from benchgate.model.statistics import Rehearsal, SelfCheck, Sensitivity, SteadierMetric, Tail
+from benchgate.model.verdict import Decision, Row
 from benchgate.report.self_check_report import headline, render_self_check
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Row
 from benchgate.report.drawing import draw_interval
 
 

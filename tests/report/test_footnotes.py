@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.report.conftest import CLEAN, changed, printed, verdict
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.comment import render_comment
 from benchgate.report.footnotes import Footnote, shared_notes

@@ -8,11 +8,11 @@ import pytest
 from tests.report.conftest import printed
 from tests.report.described import MATTERS, MATTERS_NOT
 
-from benchgate.model.grid import GridCell, GridPair
+from benchgate.model.statistics import GridCell, GridPair
 from benchgate.report.statistics_table import print_grid
 
 if TYPE_CHECKING:
-    from benchgate.model.grid import Grid
+    from benchgate.model.statistics import Grid
 
 TITLE = "no difference found"
 

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Source
-from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
+from benchgate.model.verdict import ConfirmationCost, Decision, GateSettings, Reason, Row, Verdict
 from benchgate.report.headline import heading, headline
 
 if TYPE_CHECKING:

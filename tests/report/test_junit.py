@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 from tests.report.page import STATES
 
 from benchgate import __version__
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Reason, Row, Verdict
 from benchgate.report.junit import render_junit
 from benchgate.report.view import view_verdict
 

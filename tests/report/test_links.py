@@ -5,7 +5,7 @@ from tests.report.conftest import CLEAN, changed, verdict
 from tests.report.page import Page, assert_harmless
 from tests.report.test_reading_a_verdict import PAGE_FOLDER
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.comment import render_comment
 from benchgate.report.links import Links

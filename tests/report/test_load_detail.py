@@ -10,19 +10,20 @@ import pytest
 from tests.report.conftest import printed
 
 from benchgate.interval import Interval
-from benchgate.model.environment import Environment
 from benchgate.model.load import Loop
-from benchgate.model.load_statistics import (
+from benchgate.model.run import Environment, Source
+from benchgate.model.statistics import (
     Course,
     ErrorCount,
     LoadDetail,
     LoadMetric,
     LoadPercentile,
     LoadStatistics,
+    Mean,
+    ResultStatistics,
+    RunStatistics,
+    SeriesStatistics,
 )
-from benchgate.model.mean import Mean
-from benchgate.model.run import Source
-from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
 from benchgate.report.load_detail import drawn
 from benchgate.report.statistics_table import render_result
 

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Waiver
-from benchgate.model.row import Calibration, ConfirmationCost, Row
-from benchgate.model.verdict import GateSettings
+from benchgate.model.policy import Outcome, Waiver
+from benchgate.model.verdict import Calibration, ConfirmationCost, GateSettings, Row
 from benchgate.report.notes import notes_of
 
 WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")

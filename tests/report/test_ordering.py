@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.verdict import ConfirmationCost, Decision, GateSettings, Row, Verdict
 from benchgate.report.ordering import ORDER, arrange, by_benchmark, worst_first
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)

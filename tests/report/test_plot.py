@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.report.conftest import HOSTILE_NAMES, printed
 
-from benchgate.model.distribution import Axis, Curve, Distribution, Shape
+from benchgate.model.figures import Axis, Curve, Distribution, Shape
 from benchgate.report.plot import plot_columns, render_plots
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Decision
 from benchgate.report.terminal import render_verdict

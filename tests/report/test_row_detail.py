@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, printed, verdict
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Effect, RatioEstimate, Significance
-from benchgate.model.verdict import Decision
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Decision, Effect, RatioEstimate, Significance
 from benchgate.report.comparison import view_comparison
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict

@@ -15,7 +15,7 @@ from tests.page.html_page import HtmlPage
 from tests.report.page import STATES
 
 from benchgate.model.codec import VERDICT
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.page.report import render_report
 from benchgate.report.junit import render_junit
 from benchgate.report.markdown import render_markdown

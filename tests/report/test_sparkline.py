@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
+from benchgate.model.verdict import Row
 from benchgate.report.levels import ASCII, BLOCKS
 from benchgate.report.sparkline import course_title, draw_course, sparkline
 

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.report.page import STATES
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
-from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
 from benchgate.report.escape import spreadsheet_cell
 from benchgate.report.spreadsheet import render_csv
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed
 
-from benchgate.model.environment import Environment
-from benchgate.model.run import Source
+from benchgate.model.run import Environment, Source
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 from benchgate.report.statistics_table import render_result
 

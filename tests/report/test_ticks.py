@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.model.distribution import Axis
+from benchgate.model.figures import Axis
 from benchgate.report.ticks import place, ticks
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed
 
-from benchgate.model.timing import Phase, PhaseTime
+from benchgate.model.result import Phase, PhaseTime
 from benchgate.report.timing_table import render_timing
 
 if TYPE_CHECKING:

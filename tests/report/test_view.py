@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Environment
 from benchgate.model.verdict import GateSettings, Verdict
 from benchgate.report.benchmark_view import RowView
 from benchgate.report.view import VerdictView, view_verdict, without_secrets

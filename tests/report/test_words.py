@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.model.environment import Environment
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Classical, Row
-from benchgate.model.run import Better, Source
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Better, Environment, Source
+from benchgate.model.verdict import Classical, Row
 from benchgate.report import words
 from benchgate.units import RATE_UNIT
 

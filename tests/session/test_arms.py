@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from benchgate.config import loads
 from benchgate.measure.engine import ArmName
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import ConfirmationCost, Row
 from benchgate.session.arms import budget_ended, unlike_arms
 
 

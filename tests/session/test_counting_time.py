@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.metrics import LEAST_COUNTED_ROUNDS
+from benchgate.model.run import LEAST_COUNTED_ROUNDS
 from benchgate.session.counting_time import CountingTime
 
 

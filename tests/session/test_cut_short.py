@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.config import loads
 from benchgate.gate.judging import judge_run
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
-from benchgate.model.row import ConfirmationCost
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision
+from benchgate.model.verdict import ConfirmationCost, Decision
 from benchgate.session.outlook import of_fixed_rounds
 from benchgate.session.result_file import ResultFile
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds

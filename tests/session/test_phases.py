@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.model.timing import Phase, PhaseTime
+from benchgate.model.result import Phase, PhaseTime
 from benchgate.session.phases import Phases
 
 if TYPE_CHECKING:

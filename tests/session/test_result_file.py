@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.errors import Interrupted, UsageError
 from benchgate.measure.engine import ArmName
+from benchgate.model.result import Phase
 from benchgate.model.run import Source, Status
-from benchgate.model.timing import Phase
 from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.stats.timer import Timer

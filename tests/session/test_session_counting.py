@@ -12,7 +12,7 @@ import pytest
 from tests.world import FakeEngine
 
 from benchgate.measure.engine import ArmName, MetricSamples, Observation, ignore
-from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
+from benchgate.model.run import CPU_TIME, INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.session.session import Session
 

@@ -12,10 +12,8 @@ from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.gate.shards import about_shard, share_of
 from benchgate.measure.engine import ArmName
-from benchgate.model.environment import Environment
-from benchgate.model.joined_shards import ids_of
-from benchgate.model.result import MAX_SHARDS, Result, Shard
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Source, Tier
+from benchgate.model.result import MAX_SHARDS, Result, Shard, ids_of
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Environment, Run, Source, Tier
 from benchgate.session.choice import Choice, deal, keep_share, parse_shard
 from benchgate.session.one_tree import RunRequest, run
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats import resampling
+from benchgate.stats import bootstrap
 from benchgate.stats.bootstrap import bca_interval, bootstrap_interval, percentile_interval
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def test_the_same_seed_gives_the_same_interval_however_it_is_split(
     values = np.random.default_rng(3).lognormal(size=33)
     first = ends(values, method=method, seed=5)
     assert ends(values, method=method, seed=6) != first
-    monkeypatch.setattr(resampling, "_BLOCK", 100)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 100)
     assert ends(values, method=method, seed=5) == first
 
 

@@ -10,13 +10,13 @@ from validation.critical_values import critical, statistics
 
 from benchgate.stats.changepoint import (
     LEAST_RUNS,
+    EnergyScan,
     change_points,
     count_changes,
     even_ranks,
     p_of_cut,
 )
 from benchgate.stats.critical_values import CRITICAL, TAILS
-from benchgate.stats.energy import EnergyScan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.stats.differences import effect_size, two_sample_t
-from benchgate.stats.mannwhitney import mann_whitney
+from benchgate.stats.rank_tests import mann_whitney
 
 X = np.array([1000.0, 1020, 980, 1010, 990])
 Y = np.array([980.0, 970, 990, 960, 985])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.energy import EnergyScan
+from benchgate.stats.changepoint import EnergyScan
 
 short = st.lists(st.integers(-8, 8), min_size=4, max_size=14)
 

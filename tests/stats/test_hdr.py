@@ -10,8 +10,7 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.hdr import decode, encode
-from benchgate.stats.histogram import BUCKETS, HIGHEST_NS, Histogram
+from benchgate.stats.histogram import BUCKETS, HIGHEST_NS, Histogram, decode, encode
 
 durations = st.one_of(st.integers(0, 3000), st.integers(0, 41).map(lambda bits: 2**bits - 1))
 

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.bootstrap import bootstrap_interval, percentile_interval
-from benchgate.stats.hierarchical import (
+from benchgate.stats.bootstrap import (
     LaunchIntervals,
     RatioInterval,
+    bootstrap_interval,
     hierarchical_intervals,
+    percentile_interval,
     ratio_of_percentile,
 )
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.spread import nearest_rank
 
 QUANTILES = (0.5, 0.95)
 ONE_LAUNCH = "one launch: no spread between launches; take 10 or more"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchgate.stats import histogram as histogram_module
 from benchgate.stats.histogram import HIGHEST_NS, Histogram
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

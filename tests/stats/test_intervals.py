@@ -10,8 +10,7 @@ from scipy import stats
 
 from benchgate.stats.checks import LARGEST
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
-from benchgate.stats.moments import moments
-from benchgate.stats.outliers import trim
+from benchgate.stats.spread import moments, trim
 
 if TYPE_CHECKING:
     from benchgate.interval import Interval

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.mannwhitney import (
+from benchgate.stats.rank_tests import (
     Method,
     least_p_mann_whitney,
     mann_whitney,

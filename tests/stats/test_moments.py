@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.stats.checks import LARGEST
-from benchgate.stats.moments import deviations, moments
+from benchgate.stats.spread import deviations, moments
 
 whole = st.lists(st.integers(-1000, 1000), min_size=2, max_size=40)
 times = st.lists(st.floats(0, LARGEST), min_size=2, max_size=30)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.stats.checks import LARGEST
-from benchgate.stats.moments import moments
-from benchgate.stats.outliers import OUTLIER_MODES, OutlierMode, trim, winsorized_sem
+from benchgate.stats.spread import OUTLIER_MODES, OutlierMode, moments, trim, winsorized_sem
 
 GOLDEN = np.array([10, 12, 11, 13, 12, 14, 11, 12, 13, 40], dtype=np.float64)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.packed import MOST_VALUES, pack, unpack
+from benchgate.stats.histogram import MOST_VALUES, pack, unpack
 
 
 def text_of(data: bytes) -> str:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.power import (
+from benchgate.stats.differences import (
     Test,
     detectable_ratio,
     detectable_ratio_two_sample,
@@ -17,7 +16,7 @@ from benchgate.stats.power import (
     launches_to_detect,
     least_launches,
 )
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.rank_tests import mann_whitney, signed_rank
 
 TESTS: tuple[Test, ...] = ("wilcoxon", "mann-whitney")
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.quantile_intervals import quantile_interval
-from benchgate.stats.quantiles import nearest_rank, quantile_rank, small_sample_note
+from benchgate.stats.intervals import quantile_interval
+from benchgate.stats.spread import nearest_rank, quantile_rank, small_sample_note
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.stats.checks import LARGEST, require_finite
-from benchgate.stats.moments import binary_scaled, finite_exp
+from benchgate.stats.spread import binary_scaled, finite_exp
 
 
 @given(st.lists(st.floats(-LARGEST, LARGEST), min_size=1, max_size=20))

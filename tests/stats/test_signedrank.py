@@ -9,11 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.signedrank import (
-    least_p_signed_rank,
-    signed_rank,
-    signed_rank_lower,
-)
+from benchgate.stats.rank_tests import least_p_signed_rank, signed_rank, signed_rank_lower
 
 differences = st.lists(st.integers(-6, 6), min_size=1, max_size=14)
 untied = st.lists(st.integers(-500, 500).filter(bool), min_size=1, max_size=14, unique_by=abs)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.varints import expanded, from_varints, to_varints
+from benchgate.stats.histogram import expanded, from_varints, to_varints
 
 numbers = st.integers(0, 56).flatmap(lambda bits: st.integers(0, max(2**bits - 1, 0)))
 

@@ -4,8 +4,14 @@ import tomllib
 
 import pytest
 
-from benchgate.tables.document import Document, KeyPath, dotted
-from benchgate.tables.toml import line_numbers, parse_toml, statements
+from benchgate.tables.document import (
+    Document,
+    KeyPath,
+    dotted,
+    line_numbers,
+    parse_toml,
+    statements,
+)
 
 DOCUMENT = '''\
 # a comment

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 
+from benchgate.stats.changepoint import EnergyScan
 from benchgate.stats.differences import TTest, effect_size, paired_t, two_sample_t
-from benchgate.stats.energy import EnergyScan
-from benchgate.stats.multiplicity import benjamini_hochberg, kruskal_wallis, pairwise
+from benchgate.stats.rank_tests import benjamini_hochberg, kruskal_wallis, pairwise
 from validation.agreement.case import Agreement, Draw, Pair
 from validation.agreement.describe import CONFIDENCE, varied
 

@@ -9,9 +9,7 @@ import numpy as np
 from scipy import stats
 
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
-from benchgate.stats.moments import moments
-from benchgate.stats.outliers import trim
-from benchgate.stats.spread import variance_components
+from benchgate.stats.spread import moments, trim, variance_components
 from benchgate.stats.timeseries import autocorrelation, corrected_sem
 from validation.agreement.case import Agreement, Draw, Pair
 

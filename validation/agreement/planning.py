@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.power import (
+from benchgate.stats.differences import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_needed,

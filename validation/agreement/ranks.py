@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
-from benchgate.stats.multiplicity import holm
-from benchgate.stats.ranks import doubled_midranks
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.rank_tests import (
+    doubled_midranks,
+    holm,
+    mann_whitney,
+    mann_whitney_classical,
+    signed_rank,
+)
 from benchgate.stats.timeseries import trend_p
 from validation.agreement.case import Agreement, Draw, Pair
 

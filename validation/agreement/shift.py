@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.mannwhitney import two_sample_shift
-from benchgate.stats.quantile_intervals import quantile_interval
-from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.signedrank import paired_shift
+from benchgate.stats.intervals import quantile_interval
+from benchgate.stats.rank_tests import paired_shift, two_sample_shift
+from benchgate.stats.spread import nearest_rank
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:

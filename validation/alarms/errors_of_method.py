@@ -8,12 +8,8 @@ import numpy as np
 
 from benchgate.gate.classical import classical, p95_ratio
 from benchgate.model.run import Better
-from benchgate.stats.mannwhitney import (
-    mann_whitney,
-    mann_whitney_classical,
-    mann_whitney_lower,
-)
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.rank_tests import mann_whitney, mann_whitney_classical, mann_whitney_lower
+from benchgate.stats.spread import nearest_rank
 from validation import data
 from validation.alarms.ranks import ALPHA, attainable
 from validation.rates import Simulation, Verdict

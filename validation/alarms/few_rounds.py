@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.multiplicity import holm
+from benchgate.stats.rank_tests import holm, mann_whitney
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import (
+from benchgate.stats.rank_tests import (
     Method,
     mann_whitney,
     mann_whitney_classical,
     mann_whitney_lower,
+    signed_rank,
+    signed_rank_lower,
 )
-from benchgate.stats.signedrank import signed_rank, signed_rank_lower
 from benchgate.stats.timeseries import trend_p
 from validation import data
 from validation.rates import Simulation, Verdict

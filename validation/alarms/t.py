@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.differences import paired_t, two_sample_t
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.multiplicity import kruskal_wallis, pairwise
+from benchgate.stats.rank_tests import kruskal_wallis, mann_whitney, pairwise
 from validation import data
 from validation.alarms.ranks import ALPHA
 from validation.rates import Simulation, Verdict

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
-from benchgate.stats.bootstrap import bootstrap_interval
-from benchgate.stats.hierarchical import hierarchical_intervals, ratio_of_percentile
+from benchgate.stats.bootstrap import (
+    bootstrap_interval,
+    hierarchical_intervals,
+    ratio_of_percentile,
+)
 from validation import data
 from validation.coverage.bootstrap import mean_of
 from validation.coverage.held import CONFIDENCE, coverage, held

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from benchgate.interval import Interval
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
-from benchgate.stats.outliers import OutlierMode, trim
+from benchgate.stats.spread import OutlierMode, trim
 from benchgate.stats.timeseries import corrected_sem
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.quantile_intervals import quantile_interval
+from benchgate.stats.intervals import quantile_interval
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.rates import Verdict

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney_lower, two_sample_shift
-from benchgate.stats.signedrank import paired_shift, signed_rank_lower
+from benchgate.stats.rank_tests import (
+    mann_whitney_lower,
+    paired_shift,
+    signed_rank_lower,
+    two_sample_shift,
+)
 from validation import data
 from validation.alarms.ranks import attainable
 from validation.coverage.held import CONFIDENCE, coverage
@@ -15,7 +19,7 @@ from validation.rates import Verdict
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray
-    from benchgate.stats.ranks import Shift
+    from benchgate.stats.rank_tests import Shift
 
 REPLICATES = 20_000
 BUILDS = 4_000

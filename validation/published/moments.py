@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchgate.stats.intervals import mean_interval
-from benchgate.stats.moments import moments
+from benchgate.stats.spread import moments
 from benchgate.stats.timeseries import autocorrelation
 from validation.published.case import Published
 

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_lower
-from benchgate.stats.signedrank import signed_rank, signed_rank_lower
+from benchgate.stats.rank_tests import (
+    mann_whitney,
+    mann_whitney_lower,
+    signed_rank,
+    signed_rank_lower,
+)
 from validation.published.case import Published
 
 if TYPE_CHECKING:

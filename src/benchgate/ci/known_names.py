@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.unverified import KnownBenchmarks, function_of
-from benchgate.ci.announce import USUAL_ENVIRONMENT
+from benchgate.ci.step import USUAL_ENVIRONMENT
 from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
 from benchgate.config import PythonBenchmark
-from benchgate.config.function_benchmarks import is_benchmark_file
+from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
 from benchgate.measure.benchfiles import group_of, topmost_folders
@@ -23,7 +23,7 @@ from benchgate.session.result_file import DEFAULT_SUITE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from benchgate.ci.job import Job
+    from benchgate.ci.base import Job
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.github.objects import Artifact, WorkflowRun

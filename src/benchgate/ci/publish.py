@@ -3,43 +3,389 @@
 What a fork's run left is untrusted data. benchgate uses only its numbers. Everything else it knows
 itself or asks GitHub: the pull request, the rules that judge it, the day, and the names of
 benchmarks and suites.
+
+It equals the verdict of the job that measured. Whoever can push a branch to this repository can
+make that job measure anything, so the numbers count here as they do there, stored runs included.
+But the rules are always those of the base commit, and GitHub is asked who accepted what.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.claims import RunPeriod
-from benchgate.ci.announce import PublishOutcome, no_comment
-from benchgate.ci.base import checked_out
-from benchgate.ci.known_names import Legs
-from benchgate.ci.publication import LegResult, Publication
+from benchgate.baselines.base import base_config, config_at, require_few
+from benchgate.baselines.unverified import (
+    RunPeriod,
+    cleaned,
+    cleaned_loosening,
+    lie_about_base,
+    lie_about_named_base,
+    lie_about_time,
+)
+from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
+from benchgate.ci.known_names import Legs, known_benchmarks
+from benchgate.ci.step import (
+    USUAL_ENVIRONMENT,
+    PublishOutcome,
+    Readers,
+    Target,
+    comment,
+    name_of,
+    no_comment,
+    summarize,
+)
 from benchgate.ci.stored_artifacts import read_file_of
-from benchgate.errors import FormatError, GitHubError, UsageError
-from benchgate.github.artifacts import ArtifactKind, leg_in, list_artifacts
+from benchgate.config import Sides, loads, policy_from, with_accepted, with_options
+from benchgate.errors import BenchgateError, ConfigError, FormatError, GitHubError, UsageError
+from benchgate.gate.judging import judge_result, judge_run
+from benchgate.gate.make_verdict import make_verdict
+from benchgate.git.repository import FULL_SHA, ensure_commit
+from benchgate.github.artifacts import ArtifactKind, Leg, leg_in, list_artifacts
+from benchgate.github.client import commit_of, find_pull_requests, merge_base, read_run
+from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import DEPENDABOT, CommentPlan, CommentTime, plan_for
-from benchgate.github.queries import find_pull_requests, read_run
 from benchgate.github.runner import stopped
 from benchgate.model.codec import decode_result
+from benchgate.model.run import Source
+from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.escape import plain_line
 from benchgate.session.choice import EVERYTHING
+from benchgate.session.result_file import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from benchgate.ci.job import Job
+    from benchgate.baselines.unverified import Lie, SanitizedResult
+    from benchgate.ci.base import Job
     from benchgate.ci.step import Step
     from benchgate.config import Config
-    from benchgate.github.artifacts import Leg
-    from benchgate.github.events import WorkflowRunEvent
+    from benchgate.github.comments import Marker
+    from benchgate.github.context import WorkflowRunEvent
     from benchgate.github.objects import Artifact, PullRequest
     from benchgate.github.objects import WorkflowRun as KnownRun
     from benchgate.model.result import Result
+    from benchgate.model.run import Run
+    from benchgate.model.verdict import Verdict
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
+
+
+def judge_own(
+    result: Result,
+    run: WorkflowRunEvent,
+    pull: PullRequest,
+    job: Job,
+    *,
+    configuration: Callable[[str, str | None], Config | None],
+    today: date,
+) -> Verdict:
+    """Decide as the job that measured has decided.
+
+    Args:
+        configuration: reads the configuration of a commit, from the file named or the usual one.
+        today: the day in UTC on which waivers must be valid.
+
+    Raises:
+        UsageError: the result cannot be judged alone: a shard, or one arm without stored runs.
+        BaselineError: the base commit cannot be found or fetched.
+        ConfigError: a configuration, or an input of the job that measured, is not valid.
+    """
+    if result.shard and result.shard.count > 1:
+        raise UsageError("the run left the result of one shard, not of the whole suite")
+    file = _file(result)
+    base = configuration(pull.base.sha, file)
+    if base is None and file is not None:
+        # The result names the file, so it must not choose one that only the head has.
+        file = None
+        base = configuration(pull.base.sha, file)
+    config = _config(result, base, configuration(run.head_sha, file))
+    asked = confirmed(result, run, pull, config, job)
+    config = with_accepted(config, asked.accepted)
+    known = replace(result, warnings=(*asked.warnings, *result.warnings), policy=None)
+    return make_verdict(judge_result(known, config), config, day=today)
+
+
+def confirmed(
+    result: Result, run: WorkflowRunEvent, pull: PullRequest, config: Config, job: Job
+) -> AcceptanceAnswer:
+    """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
+
+    If that job found nobody, it failed; a later approval counts only from the next job on.
+    """
+    if result.policy is None or result.policy.accepted is None or config.sides is None:
+        return AcceptanceAnswer()
+    return ask_about(pull.number, run.head_sha, run.id, config.accept, job)
+
+
+def _file(result: Result) -> str | None:
+    """Return where the job that measured says it read the base's rules; None for the usual file."""
+    if result.policy is None or result.policy.base is None:
+        return None
+    name = result.policy.base.name.partition(":")[2]
+    path = PurePosixPath(name)
+    is_inside = path.name and not path.is_absolute() and ".." not in path.parts
+    return path.as_posix() if is_inside and name.isprintable() else None
+
+
+def _config(result: Result, base: Config | None, head: Config | None) -> Config:
+    """Combine the rules as the measuring job does, with the inputs that it was given."""
+    head = head or loads("", "defaults")
+    require_few(head)
+    if result.policy is not None:
+        head = head.with_overrides(result.policy.options)
+    return head if base is None else policy_from(base, head)
+
+
+_USUAL: Final = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
+_UNKNOWN: Final = frozenset({404, 422})
+_WARNING: Final = (
+    "measured by the pull request's own run: review its changes before you rely on these numbers"
+)
+_SHARED: Final = (
+    "other open pull requests have the same head: this run may have measured for one of them, "
+    "against another base"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LegResult:
+    """The result that a run left of one suite on one kind of machine.
+
+    Attributes:
+        read: the result, or what is wrong with it.
+        period: when the run took place, until it left this result.
+        own: what the default branch's newest run of that leg measured; None if there is none.
+    """
+
+    leg: Leg
+    read: Result | UsageError
+    period: RunPeriod
+    own: Run | None
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """The pull request to comment on, and how its result may be used.
+
+    Attributes:
+        is_shared: whether other pull requests have the same head.
+        is_strange: whether code from outside the repository measured it: then no text of the result
+            is trusted.
+        choice: the benchmarks that pull requests of this repository measure.
+    """
+
+    run: WorkflowRunEvent
+    pull: PullRequest
+    is_shared: bool
+    is_strange: bool
+    config: Config
+    effects: Effects
+    job: Job
+    step: Step
+    choice: Choice = EVERYTHING
+
+    def of_result(self, left: LegResult) -> PublishOutcome:
+        """Judge the result and comment; or comment why that is impossible.
+
+        Raises:
+            GitHubError: it has to be asked for the base, and does not answer.
+        """
+        leg = left.leg
+        try:
+            if isinstance(left.read, UsageError):
+                raise left.read
+            verdict = self._verdict(left.read, left)
+        except GitHubError as error:
+            done = no_comment(error)
+            self.step.warn(done.warnings)
+            return done
+        except BenchgateError as error:
+            return self._of_failure(leg, error.message, error.hint)
+        view = self._readers(leg).view(verdict)
+        body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
+        self.step.output(verdict=verdict.decision.value)
+        return self._post(self._marker(leg), body)
+
+    def _readers(self, leg: Leg) -> Readers:
+        url, redact = self.job.context.repository_url, self.step.redact
+        head, target = self.run.head_sha, self.pull.base.ref
+        return Readers(url, head, target, self._run_url, _name(leg), redact)
+
+    def of_nothing(self, *, first: bool) -> list[PublishOutcome]:
+        """Report that there is no result, in each comment on an earlier commit.
+
+        Args:
+            first: whether to write a comment if there is none yet.
+        """
+        message, hint = "the run left no result", "Its log says why."
+        try:
+            found = own_markers(self.job.client, self._repository, self.pull.number)
+        except GitHubError as error:
+            done = no_comment(error)
+            self.step.warn(done.warnings)
+            return [done]
+        if not found:
+            return [self._of_failure(_USUAL, message, hint)] if first else []
+        text = self._failure(message, hint)
+        return [
+            self._post(replace(self._marker(_USUAL), suite=one.suite), text)
+            for one in found
+            if one.head != self.run.head_sha
+        ]
+
+    def _of_failure(self, leg: Leg, message: str, hint: str) -> PublishOutcome:
+        """Report that there is no verdict, because the old comment looks current."""
+        return self._post(self._marker(leg), self._failure(message, hint, _name(leg)))
+
+    def _failure(self, message: str, hint: str, name: str = "") -> str:
+        redact, head = self.step.redact, self.run.head_sha
+        texts = {"hint": redact(hint), "details": "", "head": head, "name": name}
+        return render_failure(redact(message), run_url=self._run_url, **texts)
+
+    def _marker(self, leg: Leg) -> Marker:
+        run = self.run
+        return mark(str(leg), head=run.head_sha, run=run.id, attempt=run.attempt)
+
+    def _post(self, marker: Marker, text: str) -> PublishOutcome:
+        target = Target(self._repository, self.pull.number, marker)
+        wanted = CommentPlan(CommentTime.NOW, "the run measured its head")
+        posted = comment(text, wanted, target, self.job.client)
+        summarized = summarize(lambda _: text, self.step.environ)
+        for one in (summarized, posted):
+            self.step.write([self.step.redact(note) for note in one.notes])
+            self.step.warn(one.warnings)
+        if posted.comment_url:
+            self.step.output(comment_url=posted.comment_url)
+        return posted
+
+    def _verdict(self, result: Result, left: LegResult) -> Verdict:
+        """Judge by the configuration of the pull request's target branch, as of today.
+
+        Raises:
+            UsageError: it cannot be judged alone (one arm, or a shard), or it contradicts GitHub.
+            BaselineError: the base commit cannot be found.
+            GitHubError: it has to be asked for the base, and does not answer.
+        """
+        if not self.is_strange:
+            shared = self._warnings[1:]
+            known = replace(result, warnings=(*shared, *result.warnings))
+            find, today = self._configuration, self._today
+            return judge_own(known, self.run, self.pull, self.job, configuration=find, today=today)
+        if result.base is None:
+            raise UsageError("the run measured only the head, so there is nothing to compare")
+        if result.shard and result.shard.count > 1:
+            raise UsageError("the run left the result of one shard, not of the whole suite")
+        found = self._configuration(self.pull.base.sha)
+        base = with_options(found, self.config) if found else self.config
+        config = self._with_head(base)
+        asked = confirmed(result, self.run, self.pull, config, self.job)
+        config = with_accepted(config, asked.accepted)
+        _refuse(lie_about_time(result, left.period))
+        _refuse(self._lie_about_base(result.base.source, base))
+        clean = self._cleaned(result, result.base, base, left.own)
+        names = clean.names
+        renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
+        aliases = {names[old]: names[new] for old, new in renamed.items()}
+        said = (*self._warnings, *asked.warnings, *clean.warnings)
+        config = replace(config, aliases=aliases)
+        # It counts as the whole of a suite, because a shard is judged less strictly.
+        whole = replace(clean.result, warnings=said, shard=None, screening=None, policy=None)
+        ids = tuple(names.values())
+        verdict = make_verdict(judge_run(whole, config), config, day=self._today, ids=ids)
+        return replace(verdict, policy_changes=cleaned_loosening(verdict.policy_changes, base, ids))
+
+    @property
+    def _today(self) -> date:
+        return date.fromisoformat(self.effects.now()[:10])
+
+    def _cleaned(
+        self, result: Result, base: Run, config: Config, own: Run | None
+    ) -> SanitizedResult:
+        sha = base.source.sha or ""
+        ensure_commit(self.job.git, sha)
+        measured = [one.id for one in base.benchmarks]
+        known = known_benchmarks(
+            config, self.job.git, sha, own=own, choice=self.choice, measured=measured
+        )
+        return cleaned(result, known, self._head, _claimed(base))
+
+    def _lie_about_base(self, claimed: Source, config: Config) -> Lie | None:
+        if named := config.baseline.against:
+            return lie_about_named_base(claimed, named, self._asked(commit_of, named))
+        return lie_about_base(
+            claimed,
+            branch=self.pull.base.ref,
+            head=self.run.head_sha,
+            merge_base=lambda one, other: self._asked(merge_base, one, other),
+        )
+
+    def _asked(self, ask: Callable[..., str], *names: str) -> str | None:
+        """Ask GitHub for a commit; None if GitHub does not know it."""
+        try:
+            return ask(self.job.client, self._repository, *names)
+        except GitHubError as error:
+            if error.status in _UNKNOWN:
+                return None
+            raise
+
+    @property
+    def _warnings(self) -> tuple[str, ...]:
+        return (_WARNING, *((_SHARED,) if self.is_shared else ()))
+
+    @property
+    def _head(self) -> Source:
+        return Source(self.run.head_sha)
+
+    def _with_head(self, base: Config) -> Config:
+        """The base's configuration, with the additions that the head's may make."""
+        try:
+            head = self._configuration(self.run.head_sha)
+            if head is None:
+                return base
+            require_few(head)
+        except ConfigError as error:
+            self.step.say(error.message)
+            raise ConfigError(
+                "the configuration in the pull request is not valid",
+                hint="Run `benchgate validate` to see what is wrong.",
+            ) from None
+        return replace(base, aliases=head.aliases, sides=Sides(base, head))
+
+    def _configuration(self, sha: str, path: str | None = None) -> Config | None:
+        """The configuration of a commit; its files are only read, never run."""
+        ensure_commit(self.job.git, sha)
+        if path is not None:
+            return config_at(self.job.git, sha, path)
+        return base_config(self.job.git, sha, self.config, self.effects.cwd)
+
+    @property
+    def _repository(self) -> str:
+        return self.job.context.repository.full_name
+
+    @property
+    def _run_url(self) -> str:
+        return self.job.context.run_url(self.run.id, self.run.attempt)
+
+
+def _refuse(lie: Lie | None) -> None:
+    if lie is not None:
+        raise UsageError(lie.what, hint=lie.hint)
+
+
+def _name(leg: Leg) -> str:
+    return name_of(leg.suite, leg.environment)
+
+
+def _claimed(base: Run) -> Source:
+    """The base that the run claims to have measured."""
+    sha = base.source.sha or ""
+    return Source(sha if FULL_SHA.fullmatch(sha) else None, why="as the pull request's run says")
+
 
 MOST_RESULTS: Final = 5
 """Results of one run; each gets its own comment."""

@@ -10,13 +10,12 @@ from benchgate.errors import UsageError
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.github.artifacts import ArtifactKind, artifact_prefix, list_artifacts
-from benchgate.github.queries import read_run
+from benchgate.github.client import read_run
 
 if TYPE_CHECKING:
     from benchgate.config import Config
-    from benchgate.github.client import Client
+    from benchgate.github.client import Client, RunUrl
     from benchgate.github.objects import Artifact
-    from benchgate.github.queries import RunUrl
     from benchgate.model.policy import Policy
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING
 import click
 import requests
 
-from benchgate.ci.announce import error_lines
-from benchgate.ci.job import Job
+from benchgate.ci.base import Job
 from benchgate.ci.replay import replay
-from benchgate.ci.step import Step
+from benchgate.ci.step import Step, error_lines
 from benchgate.cli.world import repository
 from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError
-from benchgate.git.branches import with_token
-from benchgate.github.client import LIMIT_S, Client
+from benchgate.git.repository import with_token
+from benchgate.github.client import LIMIT_S, Client, parse_run_url
 from benchgate.github.context import read_context
-from benchgate.github.queries import parse_run_url
 from benchgate.github.transport import Token
 from benchgate.measure.machine import read_environment
 from benchgate.model.redact import Redactor

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, copied, prepare_last_result, require_last_result
 from benchgate.cli.unconfigured import naming_suites
@@ -21,7 +21,7 @@ from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
-from benchgate.model.timing import Phase
+from benchgate.model.result import Phase
 from benchgate.report.next_step import next_steps
 from benchgate.report.timing_table import render_timing
 from benchgate.session.arms import fixed_rounds

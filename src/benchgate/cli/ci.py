@@ -23,7 +23,7 @@ from benchgate.cli.actions import (
 )
 from benchgate.cli.world import configuration, console, real_effects, working_directory
 from benchgate.errors import UsageError
-from benchgate.github.events import WorkflowRunEvent
+from benchgate.github.context import WorkflowRunEvent
 from benchgate.model.policy import Options
 from benchgate.session.choice import Choice
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.model.environment import Environment
+    from benchgate.model.run import Environment
     from benchgate.session.effects import Effects
     from benchgate.session.machine_noise import LaneNoise, Noise
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from benchgate.baselines.any_file import read_any
+from benchgate.baselines.files import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.say import say
 from benchgate.cli.world import repository
-from benchgate.describe.load_files import hdr_log, loaded_arms, windows_csv
-from benchgate.describe.samples_csv import samples_csv
+from benchgate.describe.export import hdr_log, loaded_arms, samples_csv, windows_csv
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import ensure_writable
 from benchgate.session.choice import Choice, nothing_chosen
@@ -25,7 +24,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from benchgate.describe.load_files import LoadedArm
+    from benchgate.describe.export import LoadedArm
     from benchgate.model.result import Result
     from benchgate.model.run import Run
 

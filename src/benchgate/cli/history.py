@@ -14,7 +14,7 @@ from benchgate.cli.history_sources import ARTIFACTS, of_job, read_artifacts, rea
 from benchgate.cli.outputs import STANDARD_OUTPUT, Outputs, put
 from benchgate.cli.world import console, repository_or_none
 from benchgate.errors import UsageError
-from benchgate.history.need import require_packages
+from benchgate.history.store import require_packages
 from benchgate.model.codec import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchgate.git.repository import Git
-    from benchgate.history.find import HistoryRequest
     from benchgate.history.record import RunRecord
+    from benchgate.history.trends import HistoryRequest
     from benchgate.model.history import History
 
 _LINE_LIMIT: Final = 1000
@@ -45,10 +45,10 @@ def find(
     Raises:
         UsageError: there are no runs, or a source cannot be read.
     """
-    from benchgate.history.commits import commits_of  # noqa: PLC0415 - see `require_packages`
-    from benchgate.history.find import find_history  # noqa: PLC0415
-    from benchgate.history.query import Rows  # noqa: PLC0415
-    from benchgate.history.sources import read_sources  # noqa: PLC0415
+    # They need packages that `require_packages` explains.
+    from benchgate.history.sources import commits_of, read_sources  # noqa: PLC0415
+    from benchgate.history.store import Rows  # noqa: PLC0415
+    from benchgate.history.trends import find_history  # noqa: PLC0415
 
     found = read_sources(sources, redact, {ARTIFACTS: lambda: read_artifacts(git)})
     if not found.runs:
@@ -94,7 +94,7 @@ def add(
     Raises:
         UsageError: none of them can be part of a history, or the store cannot be written to.
     """
-    from benchgate.history.adding import add_runs  # noqa: PLC0415 - see `require_packages`
+    from benchgate.history.sources import add_runs  # noqa: PLC0415 - see `require_packages`
     from benchgate.history.store import Store  # noqa: PLC0415
 
     store = Store.at(address)
@@ -208,7 +208,7 @@ def command(
     You need a few more packages: pip install "benchgate[history]"
     """
     require_packages()
-    from benchgate.history.find import HistoryRequest  # noqa: PLC0415 - see `require_packages`
+    from benchgate.history.trends import HistoryRequest  # noqa: PLC0415 - see `require_packages`
 
     git = repository_or_none(Path.cwd())
     files = {"json": json_file, "html": html_file}

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.git.branches import github_repository
+from benchgate.git.repository import github_repository
 from benchgate.report.history_view import without_secrets
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.world import configuration
 from benchgate.errors import UsageError
-from benchgate.git.branches import github_repository
+from benchgate.git.repository import github_repository
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.report.escape import plain_line
@@ -68,7 +68,7 @@ def _full_sha(commit: str, git: Git | None) -> str:
 
 def read_artifacts(git: Git | None) -> Iterator[RunRecord | SkippedResult]:
     """Read what jobs on GitHub left for the default branch of this repository."""
-    from benchgate.ci.history_artifacts import read_runs  # noqa: PLC0415 - see `require_packages`
+    from benchgate.ci.stored_artifacts import read_runs  # noqa: PLC0415 - see `require_packages`
     from benchgate.cli.actions import real_client  # noqa: PLC0415 - a client of GitHub is slow
 
     name = os.environ.get("GITHUB_REPOSITORY") or (github_repository(git) if git else None)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.baselines.own_file import read_result
+from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.outputs import keep
 from benchgate.cli.say import say
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.joined_shards import ids_of, join
 from benchgate.model.redact import Redactor
+from benchgate.model.result import ids_of, join
 from benchgate.report.escape import plain_line
 from benchgate.units import counted
 

@@ -19,7 +19,7 @@ from typing import (
 import click
 
 from benchgate.errors import UsageError
-from benchgate.model.json_bounds import MOST_MIB, TOOL_FILE_MIB
+from benchgate.model.codec import MOST_MIB, TOOL_FILE_MIB
 from benchgate.model.policy import OVERRIDES, Options
 from benchgate.session.choice import parse_shard
 from benchgate.session.result_file import DEFAULT_SUITE
@@ -85,7 +85,7 @@ def reading(function: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(function)
     def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line
-        from benchgate.baselines.any_file import read_any  # noqa: PLC0415 - formats load slowly
+        from benchgate.baselines.files import read_any  # noqa: PLC0415 - formats load slowly
 
         given = {name: values.pop(name) for name in ("format_name", "max_mib", "ok_exit_codes")}
         return function(**values, read=partial(read_any, **given))

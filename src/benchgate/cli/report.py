@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.baselines.any_file import read_any
+from benchgate.baselines.files import read_any
 from benchgate.ci.replay import config_of
 from benchgate.cli import options as o
 from benchgate.cli.outputs import (
@@ -22,13 +22,13 @@ from benchgate.cli.outputs import (
 )
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
-from benchgate.describe.result_statistics import describe
+from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable, read_bytes
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.model.codec import RESULT, VERDICT
 from benchgate.model.redact import Redactor
-from benchgate.page.site import Report
+from benchgate.page.history import Report
 from benchgate.report import words
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def report_of(path: Path, config_file: Path | None, redact: Redactor) -> Report:
         return Report(verdict, "", partial(page_of, verdict, None, redact))
     result = read_any([path])
     if result.base is None and result.screening is None:
-        from benchgate.page.run import render_run  # noqa: PLC0415 - loads Jinja2
+        from benchgate.page.report import render_run  # noqa: PLC0415 - loads Jinja2
 
         write = partial(render_run, describe(result), figures_of(result), redact)
         what = f"Statistics of {words.source(result.head.source)}"

@@ -12,32 +12,32 @@ from typing import TYPE_CHECKING, Final
 import click
 from click.core import ParameterSource
 
-from benchgate.baselines.any_file import read_any
+from benchgate.baselines.files import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
-from benchgate.describe.distributions import distributions
-from benchgate.describe.result_statistics import describe
+from benchgate.describe.figures import distributions
+from benchgate.describe.statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.model.codec import STATISTICS
-from benchgate.model.distribution import Shape
+from benchgate.model.figures import Shape
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Kind
 from benchgate.report.plot import plot_columns, render_plots
 from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice, nothing_chosen
-from benchgate.stats.outliers import OUTLIER_MODES
+from benchgate.stats.spread import OUTLIER_MODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchgate.model.distribution import Distribution
+    from benchgate.model.figures import Distribution
     from benchgate.model.result import Result
     from benchgate.model.run import Run
     from benchgate.model.statistics import ResultStatistics
-    from benchgate.stats.outliers import OutlierMode
+    from benchgate.stats.spread import OutlierMode
 
 
 def show(

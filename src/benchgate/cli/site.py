@@ -17,9 +17,9 @@ from benchgate.cli.report import report_of
 from benchgate.cli.world import repository_or_none
 from benchgate.errors import UsageError
 from benchgate.files import broken_link, read_bytes, write_atomic
-from benchgate.history.need import require_packages
+from benchgate.history.store import require_packages
 from benchgate.model.redact import Redactor
-from benchgate.page.site import INDEX, MARKER, Site, marker_of, site_files, written_before
+from benchgate.page.history import INDEX, MARKER, Site, marker_of, site_files, written_before
 from benchgate.report.escape import plain_line
 from benchgate.report.history_view import without_secrets
 from benchgate.units import counted
@@ -109,7 +109,7 @@ def _has_runs(address: str) -> bool:
 
 
 def _history(address: str, suite: str | None, git: Git | None, redact: Redactor) -> History:
-    from benchgate.history.find import HistoryRequest  # noqa: PLC0415 - see `require_packages`
+    from benchgate.history.trends import HistoryRequest  # noqa: PLC0415 - see `require_packages`
 
     return without_secrets(find((address,), git, HistoryRequest(suite=suite), redact), redact)
 

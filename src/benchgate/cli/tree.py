@@ -17,10 +17,10 @@ from benchgate.cli.world import (
     real_effects,
     repository_or_none,
 )
-from benchgate.describe.result_statistics import describe
+from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable
+from benchgate.model.result import Phase
 from benchgate.model.run import Tier
-from benchgate.model.timing import Phase
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_line
 from benchgate.report.statistics_table import render_result

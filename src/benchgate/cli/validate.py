@@ -13,7 +13,7 @@ from benchgate.cli.say import say
 from benchgate.cli.validate_scenarios import read_scenarios
 from benchgate.cli.world import configuration, repository_or_none
 from benchgate.config import FunctionBenchmarks, PythonBenchmark, SuiteBenchmark
-from benchgate.config.program_benchmark import ProgramBenchmark
+from benchgate.config.benchmarks import ProgramBenchmark
 from benchgate.git.changes import is_ignored
 from benchgate.measure.benchfiles import (
     BenchSource,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.files import read_bytes
-from benchgate.git.branches import default_branch, remotes
-from benchgate.git.repository import FULL_SHA
+from benchgate.git.repository import FULL_SHA, default_branch, remotes
 
 if TYPE_CHECKING:
     from benchgate.git.repository import Git

@@ -1,17 +1,23 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
-from benchgate.config.benchmarks import Benchmark
-from benchgate.config.command_benchmark import CommandBenchmark
-from benchgate.config.function_benchmarks import FunctionBenchmarks, PythonBenchmark
+from benchgate.config.benchmarks import (
+    Benchmark,
+    CommandBenchmark,
+    FunctionBenchmarks,
+    PythonBenchmark,
+    ScenarioBenchmark,
+    SuiteBenchmark,
+)
 from benchgate.config.load import from_kept, load, loads, loads_folder, to_keep
-from benchgate.config.loosening import brings_waivers, loosening
-from benchgate.config.measurement import Build, Measure
-from benchgate.config.precedence import policy_from, with_accepted, with_options
-from benchgate.config.resolved import Config, Sides
-from benchgate.config.rules import RowPolicy, matches
-from benchgate.config.scenario_benchmark import ScenarioBenchmark
-from benchgate.config.suite_benchmark import SuiteBenchmark
-from benchgate.config.tables import Accept, Baseline, Gate, Limit, Rule, Waive
+from benchgate.config.loosening import (
+    brings_waivers,
+    loosening,
+    policy_from,
+    with_accepted,
+    with_options,
+)
+from benchgate.config.resolved import Config, RowPolicy, Sides, matches
+from benchgate.config.tables import Accept, Baseline, Build, Gate, Limit, Measure, Rule, Waive
 
 __all__ = [
     "Accept",

@@ -1,19 +1,529 @@
-"""The table [[benchmark]]: what is measured."""
+"""The tables [[benchmark]], one for each kind: what is measured."""
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Final, get_args
+from pathlib import PurePath, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, get_args
 
-from pydantic import Discriminator, Tag
+from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
 
-from benchgate.config.asv_benchmark import AsvBenchmark
-from benchgate.config.benchmark_table import BenchmarkTable
-from benchgate.config.command_benchmark import CommandBenchmark
-from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
-from benchgate.config.pyperf_benchmark import PyperfBenchmark
-from benchgate.config.scenario_benchmark import ScenarioBenchmark
-from benchgate.config.suite_benchmark import SuiteBenchmark
+from benchgate.config.origin import Laxer, added, dropped, less, off, on
+from benchgate.model.codec import MOST_MIB, TOOL_FILE_MIB
+from benchgate.tables import fields
+from benchgate.tables.fields import PLACEHOLDERS, SHELL, Table, shell_of
+
+DATA_HELP: Final = (
+    "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."
+    " Both sides read those of the base."
+)
+IN_TURN_HELP: Final = (
+    "Run base and head only in turn, because both use something that only one can use at a time,"
+    " such as a port; by default they"
+    " [may run at the same time](how-it-decides.md#at-the-same-time)."
+)
+TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
+TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
+
+
+class BenchmarkTable(Table):
+    """What the kinds of [[benchmark]] have in common.
+
+    Until a change is merged, both sides do the work that the base's table names, and under another
+    name a benchmark is missing. So the keys that determine the work and the name are neutral.
+
+    Attributes:
+        KIND: the key that tells its tables from others.
+        LAXER: for the keys that can loosen the gate, when they do.
+        NEUTRAL: all other keys.
+        MEASURE_KEYS: keys that take their value from [measure] if they are not set.
+    """
+
+    KIND: ClassVar[str]
+    LAXER: ClassVar[Mapping[str, Laxer]]
+    NEUTRAL: ClassVar[frozenset[str]]
+    MEASURE_KEYS: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids that the table itself gives; none if only its files tell them."""
+        return ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What it measures, as people know it: ids, or folders."""
+        return self.ids
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:
+        """Whether it measures what another table of its kind measures.
+
+        Args:
+            subject: one of the other's subjects.
+            aliases: old ids to new ids.
+        """
+        return not {subject, aliases.get(subject)}.isdisjoint(self.ids)
+
+
+PATTERN: Final = "bench_*.py"
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
+
+
+class FunctionBenchmarks(BenchmarkTable):
+    """Functions that are called in the project's own interpreter, base and head side by side.
+
+    Attributes:
+        BESIDE: names of files that the tool reads from the folders above, if they exist.
+        NAMED: patterns of file names by which the tool knows its files among code of the project.
+        LACKS: what to say of a path at which there are none.
+        IN_FOLDERS: whether a path may be that of a folder.
+        OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
+        paths: folders or files that are searched, relative to the configuration file.
+    """
+
+    BESIDE: ClassVar[tuple[str, ...]] = ()
+    NAMED: ClassVar[tuple[str, ...]] = ()
+    LACKS: ClassVar[str] = "does not exist"
+    IN_FOLDERS: ClassVar[bool] = True
+    OWN_PACKAGE: ClassVar[bool] = False
+
+    LAXER = {  # noqa: RUF012 - a class variable
+        "tags": dropped,
+        "data": dropped,
+        "parallel": on,
+        "in_turn": on,
+        "allow_foreign": on,
+    }
+
+    paths: fields.Paths
+    interpreter: fields.Template | None = Field(
+        default=None,
+        description="Python to run them in, for example `{env}/bin/python`;"
+        " by default [that of the project](#tools-that-manage-environments).",
+    )
+    pythonpath: fields.Templates | None = Field(
+        default=None,
+        description="Folders to import from, relative to the configuration file; by default"
+        " [those of the side's own code](#whose-code-runs).",
+    )
+    isolate: bool = Field(default=False, description="Give each function a process of its own.")
+    parallel: bool = Field(
+        default=False, description="They use several CPUs themselves: measure them without pinning."
+    )
+    in_turn: bool = Field(default=False, description=IN_TURN_HELP)
+    timeout_s: fields.Duration | None = Field(
+        default=None,
+        alias="timeout",
+        description="Time limit for each call of a function, its setup, each count and its"
+        f" teardown; {TIMEOUT_DEFAULT}.",
+    )
+    tags: fields.Names = Field(default=(), description=TAGS_HELP)
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to their environment."
+    )
+    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
+    allow_foreign: bool = Field(
+        default=False,
+        description="They measure what is installed, such as a dependency, not the project; the"
+        " notes say which versions ran.",
+    )
+
+    @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """Further arguments of the tool that they are written for."""
+        return ()
+
+    @property
+    def prefix(self) -> str:
+        """What their ids begin with; "" if nothing is configured."""
+        return ""
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The folders and files that are searched."""
+        return self.paths
+
+    def may_hold(self, file: PurePath) -> bool:
+        """Whether a file may belong to the benchmarks.
+
+        Args:
+            file: relative to one of its folders; only its name if it is named itself.
+        """
+        return is_own_code(file)
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+        """Whether one of its folders holds the other's folder or file."""
+        return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
+
+
+class PythonBenchmark(FunctionBenchmarks):
+    """Python functions named `bench_*`, run with the project's interpreter."""
+
+    KIND = "python"
+    LACKS = f"has no file {PATTERN}"
+    NEUTRAL = frozenset(
+        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
+    )
+
+    paths: fields.PythonPaths = Field(
+        alias="python",
+        description="Folders or `bench_*.py` files, relative to the configuration file.",
+    )
+    group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
+
+    @property
+    def prefix(self) -> str:
+        """The group."""
+        return self.group or ""
+
+    def may_hold(self, file: PurePath) -> bool:
+        """Whether a file is one of them."""
+        return is_benchmark_file(file)
+
+
+class PytestBenchmark(FunctionBenchmarks):
+    """Tests with a `benchmark` fixture, as of pytest-benchmark; the project's pytest runs them."""
+
+    KIND = "pytest"
+    BESIDE = ("conftest.py",)
+    NAMED = ("test_*.py", "*_test.py", "conftest.py")
+    NEUTRAL = frozenset(
+        {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
+    )
+
+    paths: fields.Paths = Field(
+        alias="pytest",
+        description="Folders or files of tests that use the `benchmark` fixture, relative to the"
+        " configuration file.",
+    )
+    arguments: fields.Arguments = Field(
+        default=(), description="Further arguments of pytest, such as `-k fast`."
+    )
+
+    @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """Further arguments of pytest."""
+        return self.arguments
+
+
+def is_benchmark_file(path: PurePath) -> bool:
+    """Whether a file is searched for `bench_*` functions: not if it is hidden or installed.
+
+    Args:
+        path: relative to the folder in which the search started.
+    """
+    return is_own_code(path) and fnmatchcase(path.name, PATTERN)
+
+
+def is_own_code(path: PurePath) -> bool:
+    """Whether a file in a folder that is searched is Python, and not hidden, installed or made."""
+    return path.suffix == ".py" and not any(
+        folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in path.parts[:-1]
+    )
+
+
+class AsvBenchmark(FunctionBenchmarks):
+    """A suite of asv (airspeed velocity); asv itself need not be installed."""
+
+    KIND = "asv"
+    BESIDE = ("asv.conf.json", "asv.conf.jsonc")
+    OWN_PACKAGE = True
+    NEUTRAL = frozenset({"asv", "setup", "interpreter", "pythonpath", "isolate", "timeout", "env"})
+
+    paths: fields.PythonPaths = Field(
+        alias="asv",
+        description="The folder of the benchmarks of asv (`benchmark_dir` in `asv.conf.json`),"
+        " relative to the configuration file.",
+    )
+    setup: Literal["call", "sample"] | None = Field(
+        default=None,
+        description="Run `setup` before each `call`, as asv_runner does since version 0.3, or"
+        " before each `sample` of asv, as it did before; by default as the installed asv_runner"
+        " does, and before each sample if none is installed.",
+    )
+
+    @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """When setups run."""
+        return (self.setup,) if self.setup else ()
+
+
+class ProgramBenchmark(BenchmarkTable):
+    """A program that benchgate runs in each arm."""
+
+    LAXER = {  # noqa: RUF012 - a class variable, see above
+        "ok_exit_codes": added,
+        "tags": dropped,
+        "data": dropped,
+        "allow_foreign": on,
+    }
+    NEUTRAL = frozenset(
+        {"shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
+    )
+
+    shell: bool = Field(
+        default=False, description="Let `/bin/sh` read `command`, `prepare` and `cleanup`."
+    )
+    command: fields.Command = Field(description="What is measured.")
+    prepare: fields.Command | None = Field(
+        default=None, description="Runs before each execution; not timed."
+    )
+    cleanup: fields.Command | None = Field(
+        default=None,
+        description="Runs once after the executions of a round, even if they failed; not timed.",
+    )
+    cwd: fields.RelativePath = Field(
+        default=".", description="Folder to run in, relative to the configuration file."
+    )
+    ok_exit_codes: fields.ExitCodes = Field(
+        default=(0,), description="Any other exit code is a failure."
+    )
+    timeout_s: fields.Duration | None = Field(
+        default=None,
+        alias="timeout",
+        description=f"Time limit for each execution, `prepare` and `cleanup`; {TIMEOUT_DEFAULT}.",
+    )
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to its environment."
+    )
+    tags: fields.Names = Field(default=(), description=TAGS_HELP)
+    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
+    pythonpath: fields.Templates | None = Field(
+        default=None,
+        description="Folders for `PYTHONPATH`, relative to the configuration file; by default"
+        " [those of the side's own code](#whose-code-runs).",
+    )
+    allow_foreign: bool = Field(
+        default=False,
+        description="Measure it even if it does not run [the code of its own side]"
+        "(#whose-code-runs).",
+    )
+
+    @field_validator("prepare", "cleanup", mode="before")
+    @classmethod
+    def _split_helper(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
+        return fields.argv(value, in_shell=shell_of(info))
+
+
+class _Named(BenchmarkTable):
+    """Puts `name` before the keys of all programs: the reference lists keys in this order."""
+
+    name: fields.Identifier = Field(description="The benchmark's id, stable across commits.")
+
+
+class CommandBenchmark(ProgramBenchmark, _Named):
+    """A command; each execution of it is a new process."""
+
+    KIND = "command"
+    LAXER = {  # noqa: RUF012 - a class variable
+        **ProgramBenchmark.LAXER,
+        "executions": less,
+        "parallel": on,
+        "in_turn": on,
+    }
+    NEUTRAL = ProgramBenchmark.NEUTRAL | {"name"}
+    MEASURE_KEYS = ("executions",)
+
+    executions: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Executions per side and round; by default `executions` of `[measure]`.",
+    )
+    parallel: bool = Field(
+        default=False,
+        description="Its processes or threads run side by side: measure it without pinning.",
+    )
+    in_turn: bool = Field(default=False, description=IN_TURN_HELP)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
+        return fields.argv(value, in_shell=shell_of(info))
+
+
+class PyperfBenchmark(FunctionBenchmarks):
+    """Scripts that are written for pyperf's Runner; they run with the project's own pyperf."""
+
+    KIND = "pyperf"
+    LACKS = "is not a file"
+    IN_FOLDERS = False
+    NEUTRAL = frozenset(
+        {"pyperf", "arguments", "group", "interpreter", "pythonpath", "isolate", "timeout", "env"}
+    )
+
+    paths: fields.Paths = Field(
+        alias="pyperf",
+        description="Scripts that use `pyperf.Runner`, relative to the configuration file.",
+    )
+    arguments: fields.Arguments = Field(
+        default=(),
+        description="Arguments of each script. Options of pyperf itself, such as `--fast`, have"
+        " no effect.",
+    )
+    group: fields.Identifier | None = Field(
+        default=None,
+        description="Prefix of each id, for scripts that give benchmarks the same names.",
+    )
+    isolate: bool = Field(
+        default=True, description="Give each benchmark a process of its own, as pyperf does."
+    )
+
+    @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """Arguments of each script."""
+        return self.arguments
+
+    @property
+    def prefix(self) -> str:
+        """The group."""
+        return self.group or ""
+
+    def may_hold(self, file: PurePath) -> bool:
+        """Whether a file may be one of them, whatever its name ends with."""
+        return len(file.parts) == 1
+
+
+class ScenarioBenchmark(BenchmarkTable):
+    """A workload under load, as a file of each side describes it."""
+
+    KIND = "scenario"
+    LAXER = {"tags": dropped, "data": dropped, "allow_foreign": on}  # noqa: RUF012 - a class variable
+    NEUTRAL = frozenset({"scenario", "timeout", "env", "pythonpath"})
+
+    scenario: fields.RelativePath = Field(
+        description="The scenario file (TOML, JSON or YAML), relative to the configuration file."
+    )
+    timeout_s: fields.Duration | None = Field(
+        default=None,
+        alias="timeout",
+        description="Time limit for one launch; by default one that its durations leave room for.",
+    )
+    env: fields.Environment = Field(
+        default_factory=dict,
+        description="Variables added to the environment of the load generator and its services.",
+    )
+    tags: fields.Names = Field(default=(), description=TAGS_HELP)
+    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
+    pythonpath: fields.Templates | None = Field(
+        default=None,
+        description="Folders for `PYTHONPATH`, relative to the configuration file; by default"
+        " [those of the side's own code](#whose-code-runs).",
+    )
+    allow_foreign: bool = Field(
+        default=False,
+        description="Measure it even if nothing in it depends on the side, so that both sides"
+        " load the same target.",
+    )
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Its file: the ids are known once it has been read."""
+        return (self.scenario,)
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+        """Whether it has the same file."""
+        return PurePosixPath(subject) == PurePosixPath(self.scenario)
+
+
+OUTPUT: Final = "{output}"
+"""Stands in the command of a suite for a path that benchgate chooses."""
+
+NOT_KEPT: Final = "not-kept"
+"""Stands for the command of a benchmark in a configuration that was stored with a result."""
+
+_LONGEST_TITLE = 60
+_PLACEHOLDERS = (*PLACEHOLDERS, OUTPUT.strip("{}"))
+
+
+class SuiteBenchmark(ProgramBenchmark):
+    """A suite of another tool; each run of it is a launch of all its benchmarks."""
+
+    KIND = "suite"
+    LAXER = {**ProgramBenchmark.LAXER, "pin": off}  # noqa: RUF012 - a class variable
+    NEUTRAL = (ProgramBenchmark.NEUTRAL - {"command"}) | {
+        "suite",
+        "output",
+        "format",
+        "group",
+        "max_mib",
+    }
+
+    shell: bool = Field(
+        default=False, description="Let `/bin/sh` read `suite`, `prepare` and `cleanup`."
+    )
+    command: fields.Command = Field(
+        alias="suite",
+        description="The command that runs the suite; `{output}` in it becomes the path of a file"
+        " or folder that benchgate reads afterwards.",
+    )
+    prepare: fields.Command | None = Field(default=None, description="Runs before each run.")
+    cleanup: fields.Command | None = Field(
+        default=None, description="Runs once after the runs of a round, even if they failed."
+    )
+    ok_exit_codes: fields.ExitCodes = Field(
+        default=(0,),
+        description="Any other exit code is a failure, also of a command that hyperfine reports;"
+        " the benchmarks that the suite reported are still compared.",
+    )
+    timeout_s: fields.Duration = Field(
+        default="10m",
+        alias="timeout",
+        validate_default=True,
+        description="Time limit for each run, `prepare` and `cleanup`.",
+    )
+    pin: bool = Field(
+        default=False, description="Keep it on one CPU, also with `pin = false` in `[measure]`."
+    )
+    output: fields.RelativePath | None = Field(
+        default=None,
+        description="File or folder that the suite writes its results to, relative to `cwd`."
+        " Without it and without `{output}`, benchgate reads the standard output.",
+    )
+    format: fields.Text | None = Field(
+        default=None,
+        description="Format of the results; by default benchgate recognizes it.",
+    )
+    max_mib: int = Field(
+        default=TOOL_FILE_MIB,
+        ge=1,
+        le=MOST_MIB,
+        description="Size limit of its results, in MiB. JSON takes five times as much memory.",
+    )
+    group: fields.Identifier | None = Field(
+        default=None, description="Prefix of each id; by default the ids are those of the tool."
+    )
+
+    @property
+    def title(self) -> str:
+        """What people call it: its group, or the beginning of its command, and its folder."""
+        if self.group is not None:
+            return self.group
+        in_shell = self.command[: len(SHELL)] == SHELL
+        text = " ".join(self.command[len(SHELL) :] if in_shell else self.command)
+        if len(text) > _LONGEST_TITLE:
+            text = f"{text[: _LONGEST_TITLE - 3]}..."
+        return text if self.cwd == "." or text == NOT_KEPT else f"{text} in {self.cwd}"
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Its title: the ids are known once it has run."""
+        return (self.title,)
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+        """Whether it has the title of the other suite, or may have had it before it was stored."""
+        return self.title in {subject, NOT_KEPT}
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
+        return fields.argv(value, in_shell=shell_of(info), placeholders=_PLACEHOLDERS)
+
 
 Benchmark = (
     CommandBenchmark

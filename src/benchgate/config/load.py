@@ -10,14 +10,13 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.config.benchmarks import NOT_KEPT
 from benchgate.config.origin import Origin
 from benchgate.config.resolved import resolve
-from benchgate.config.suite_benchmark import NOT_KEPT
 from benchgate.errors import ConfigError
 from benchgate.model.policy import MOST_CHARACTERS, ConfigTables
 from benchgate.model.redact import redacted
-from benchgate.tables.document import dotted, read_text
-from benchgate.tables.toml import parse_toml, paths
+from benchgate.tables.document import dotted, parse_toml, paths, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -2,33 +2,397 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from benchgate.config.conflicts import conflicts
-from benchgate.config.layout import LAYOUT
-from benchgate.config.rules import effective_policy, matches
-from benchgate.config.tables import Settings
+from benchgate.config.benchmarks import KINDS, OUTPUT, ScenarioBenchmark, SuiteBenchmark
+from benchgate.config.tables import TABLES, Settings
 from benchgate.errors import did_you_mean
-from benchgate.tables.problems import config_error, from_validation
+from benchgate.model.run import INSTRUCTIONS
+from benchgate.model.verdict import TAIL_STATISTICS
+from benchgate.tables.document import Kinds, Layout, Problem, config_error, from_validation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
     from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.measurement import Build, Measure
     from benchgate.config.origin import Origin
-    from benchgate.config.rules import RowPolicy
-    from benchgate.config.tables import Accept, Baseline, Gate, HistoryTable, Limit, Rule, Waive
+    from benchgate.config.tables import (
+        Accept,
+        Baseline,
+        Build,
+        Gate,
+        HistoryTable,
+        Limit,
+        Measure,
+        Rule,
+        Waive,
+    )
     from benchgate.errors import ConfigError
     from benchgate.model.policy import Acceptance, Options
-    from benchgate.tables.problems import Problem
+    from benchgate.tables.document import KeyPath
+
+
+RULE_SETTINGS = ("margin", "tail_margin", "statistics", "settle", "metrics", "tolerance")
+
+
+def conflicts(settings: Settings) -> tuple[Problem, ...]:
+    """Find all contradictions, each with the key that must change."""
+    return (
+        *_rounds(settings.measure),
+        *_until_decided(settings),
+        *_settle(settings),
+        *_baseline(settings.baseline),
+        *_benchmarks(settings.benchmarks),
+        *_scenarios(settings.benchmarks),
+        *_outputs(settings.benchmarks),
+        *_rules(settings.rules),
+        *_limits(settings.limits),
+        *_waivers(settings.waivers),
+        *_aliases(dict(settings.aliases)),
+    )
+
+
+def _rounds(measure: Measure) -> Iterator[Problem]:
+    needed = measure.screen_rounds + measure.confirm_rounds
+    if measure.max_rounds < needed:
+        yield Problem(
+            ("measure", "max_rounds"),
+            f"must be at least screen_rounds + confirm_rounds, here {needed}",
+            f"raise it to {needed}, or lower one of the others",
+            measure.max_rounds,
+        )
+
+
+def _until_decided(settings: Settings) -> Iterator[Problem]:
+    if not settings.measure.until_decided:
+        return
+    place = ("measure", "until_decided")
+    if settings.measure.rounds is not None:
+        why = "contradicts `rounds`, which measures so many whatever they show"
+        yield Problem(place, why, "leave one of the two out")
+    if settings.gate.rule == "classical":
+        why = 'needs rule = "launch": the classical rule is for a fixed number of rounds'
+        yield Problem(place, why, "leave one of the two out")
+
+
+def _settle(settings: Settings) -> Iterator[Problem]:
+    """What is settled must be compared, at least for some benchmarks."""
+    places: list[tuple[KeyPath, Gate | Rule]] = [(("gate", "settle"), settings.gate)]
+    places += [(("rule", index, "settle"), rule) for index, rule in enumerate(settings.rules)]
+    compared = {one for _, table in places for one in table.statistics or ()}
+    for path, table in places:
+        if table.settle is None:
+            continue
+        if settings.gate.rule == "classical":
+            why = 'needs rule = "launch": the classical rule leaves no row open'
+            yield Problem(path, why, "leave one of the two out", table.settle)
+        for name in table.settle:
+            if name not in compared:
+                why = f'names "{name}", which `statistics` does not compare'
+                yield Problem(path, why, "add it there, or leave it out here", table.settle)
+
+
+def _baseline(baseline: Baseline) -> Iterator[Problem]:
+    stored = baseline.source in {"directory", "file"}
+    if baseline.source == "file" and baseline.path is None:
+        yield Problem(
+            ("baseline", "path"),
+            'is missing: source = "file" needs the file',
+            'write path = "baseline.json"',
+        )
+    if baseline.path is not None and not stored:
+        yield Problem(
+            ("baseline", "path"),
+            f'is not used by source = "{baseline.source}"',
+            'delete it, or write source = "directory" or "file"',
+            baseline.path,
+        )
+    if baseline.against is not None and stored:
+        yield Problem(
+            ("baseline", "against"),
+            f'is not used by source = "{baseline.source}"',
+            'delete it, or write source = "git"',
+            baseline.against,
+        )
+
+
+def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
+    first_with: dict[str, int] = {}
+    for index, benchmark in enumerate(benchmarks):
+        for id_ in benchmark.ids:
+            first = first_with.setdefault(id_, index)
+            if first != index:
+                yield Problem(
+                    ("benchmark", index, "name"),
+                    f"benchmark[{first}] has the same name",
+                    "give each benchmark a name of its own",
+                    id_,
+                )
+
+
+def _scenarios(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
+    first_with: dict[PurePosixPath, int] = {}
+    for index, benchmark in enumerate(benchmarks):
+        if not isinstance(benchmark, ScenarioBenchmark):
+            continue
+        first = first_with.setdefault(PurePosixPath(benchmark.scenario), index)
+        if first != index:
+            yield Problem(
+                ("benchmark", index, "scenario"),
+                f"benchmark[{first}] has the same file",
+                "write it once",
+                benchmark.scenario,
+            )
+
+
+def _outputs(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
+    for index, benchmark in enumerate(benchmarks):
+        if not isinstance(benchmark, SuiteBenchmark) or benchmark.output is None:
+            continue
+        if any(OUTPUT in word for word in benchmark.command):
+            yield Problem(
+                ("benchmark", index, "output"),
+                f"contradicts {OUTPUT} in `suite`, which is the path that benchgate reads",
+                "keep one of the two",
+                benchmark.output,
+            )
+
+
+def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
+    for index, rule in enumerate(rules):
+        if all(getattr(rule, key) is None for key in RULE_SETTINGS):
+            yield Problem(
+                ("rule", index),
+                f"sets nothing: it may set {', '.join(RULE_SETTINGS)}",
+                'add what is different there, for example margin = "5%", or delete the rule',
+            )
+        if rule.metric is not None and rule.metrics is not None:
+            yield Problem(
+                ("rule", index, "metrics"),
+                "a rule for some metrics cannot also choose which metrics decide",
+                "delete `metric`, or write two rules",
+                rule.metrics,
+            )
+
+
+def _limits(limits: tuple[Limit, ...]) -> Iterator[Problem]:
+    for index, limit in enumerate(limits):
+        if limit.max is None and limit.min is None:
+            why = "sets no limit: `max` or `min` is missing"
+            yield Problem(("limit", index), why, 'write for example max = "20ms"')
+        if limit.max is not None and limit.min is not None:
+            why = "contradicts `max`: a limit is one value"
+            yield Problem(("limit", index, "min"), why, "write two limits")
+
+
+def _waivers(waivers: tuple[Waive, ...]) -> Iterator[Problem]:
+    for index, waiver in enumerate(waivers):
+        outcome = f'`outcome = "{waiver.outcome}"`'
+        if waiver.outcome == "regressed":
+            if waiver.ceiling is None:
+                yield Problem(
+                    ("waive", index),
+                    "`ceiling` is missing",
+                    'write for example ceiling = "20%", or outcome = "missing" if the benchmark'
+                    " was removed",
+                )
+            continue
+        if waiver.ceiling is not None:
+            yield Problem(
+                ("waive", index, "ceiling"),
+                f"contradicts {outcome}: nothing is compared that could be too slow",
+                "delete `ceiling`, or write two waivers",
+            )
+        if waiver.metric is not None:
+            yield Problem(
+                ("waive", index, "metric"),
+                f"contradicts {outcome}: this concerns all metrics of the benchmark",
+                "delete `metric`",
+                waiver.metric,
+            )
+
+
+def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
+    first_to: dict[str, str] = {}
+    ends = _ends(aliases)
+    for old, new in aliases.items():
+        first = first_to.setdefault(new, old)
+        if old == new:
+            yield Problem(("aliases", old), "is an alias of itself", "delete the line", new)
+        elif new in aliases:
+            yield _chained(old, new, ends[old])
+        elif first != old:
+            yield Problem(
+                ("aliases", old),
+                f"{first!r} already became this one, and two benchmarks cannot become one",
+                "keep only the line of the benchmark that the new one continues",
+                new,
+            )
+
+
+def _ends(aliases: dict[str, str]) -> dict[str, str | None]:
+    """The final name that each alias leads to; None if it leads into a circle."""
+    ends: dict[str, str | None] = {}
+    for old in aliases:
+        path: dict[str, None] = {}
+        name = old
+        while name in aliases and name not in ends and name not in path:
+            path[name] = None
+            name = aliases[name]
+        end = None if name in path else ends.get(name, name)
+        ends |= dict.fromkeys(path, end)
+    return ends
+
+
+def _chained(old: str, new: str, end: str | None) -> Problem:
+    """Describe an alias that leads to another one: to the final name, or into a circle."""
+    if end is None:
+        hint = "keep only the lines that lead from an old name to one that exists now"
+        return Problem(("aliases", old), "leads round in a circle", hint, new)
+    return Problem(
+        ("aliases", old),
+        "is itself renamed further on: name the final id",
+        f"write {end!r} here",
+        new,
+    )
+
+
+_BENCHMARK: Final = "benchmark"
+
+LAYOUT: Final = Layout(
+    TABLES,
+    frozenset({_BENCHMARK, "rule", "limit", "waive"}),
+    "docs/configuration.md",
+    kinds=Kinds(
+        _BENCHMARK,
+        tuple(KINDS),
+        'write `command = "..."` for a program, `python = "benchmarks/"` for functions, '
+        '`suite = "..."` for a suite of another tool, or `scenario = "..."` for a scenario file',
+    ),
+)
+
+
+TOLERANCES = {INSTRUCTIONS.name: 0.01}
+"""How far exact metrics may change by default; metrics that are not listed may not change at all.
+
+Instruction counts differ by some thousandths, because most programs get new addresses and hash
+seeds in each execution. Half of the margin for time is well above that.
+"""
+LEAST_TAIL_SAMPLES: Final[Mapping[str, int]] = {"p95": 40, "p99": 200, "p99.9": 2000, "max": 40}
+"""With fewer samples, a launch has too few for a tail: two have to be slower than the quantile."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowPolicy:
+    """How the rows of one benchmark, or of one of its metrics, are judged.
+
+    Attributes:
+        margin: the smallest change of a location that matters, as a fraction.
+        tail_margin: the smallest change of a tail that matters, as a fraction.
+        statistics: the statistics of each launch that are compared.
+        metrics: names of the metrics that decide.
+        tolerance: by how much an exact metric may grow, as a fraction.
+        settle: the statistics to settle, if the user names them; see `settled`.
+    """
+
+    margin: float
+    tail_margin: float
+    statistics: tuple[str, ...]
+    metrics: tuple[str, ...]
+    tolerance: float
+    settle: tuple[str, ...] | None = None
+
+    def settled(self, statistics: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those of a benchmark's statistics that are settled; at least one.
+
+        By default, a tail is only settled if nothing else is compared.
+        """
+        named = tuple(one for one in statistics if one in (self.settle or ()))
+        return named or _typical(statistics) or statistics
+
+    @property
+    def typical(self) -> tuple[str, ...]:
+        """The statistics that are no tails."""
+        return _typical(self.statistics)
+
+    def margin_of(self, statistic: str) -> float:
+        """The margin for a statistic; tails have their own margin."""
+        return self.tail_margin if statistic in TAIL_STATISTICS else self.margin
+
+
+def _typical(statistics: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in statistics if one not in TAIL_STATISTICS)
+
+
+def matches(glob: str, name: str) -> bool:
+    """Whether a name matches, case-sensitively; only `*` (also across `/`) and `?` are special.
+
+    Brackets are ordinary characters: ids such as `sort[n=1000]` contain many.
+    """
+    return matcher(glob)(name) is not None
+
+
+@lru_cache(4096)
+def matcher(glob: str) -> Callable[[str], object]:
+    """A function that returns None for names that do not match; see `matches`."""
+    return re.compile(fnmatch.translate(glob.replace("[", "[[]"))).match
+
+
+def covers(glob: str, other: str) -> bool:
+    """Whether a glob matches everything that another glob, or an id, matches."""
+    # `*` in the other glob stands for any text, `?` for exactly one character.
+    return fnmatch.fnmatchcase(other, glob.replace("[", "[[]").replace("?", "[!*]"))
+
+
+def effective_policy(
+    gate: Gate, rules: Iterable[Rule], benchmark_id: str, metric: str | None = None
+) -> RowPolicy:
+    """The gate's settings, overridden by every matching rule, later rules last.
+
+    Args:
+        metric: the metric to get the settings of; None ignores rules for some metrics only.
+    """
+    return overridden(gate, [one for one in rules if matches(one.benchmark, benchmark_id)], metric)
+
+
+def overridden(gate: Gate, rules: Iterable[Rule], metric: str | None) -> RowPolicy:
+    """The gate's settings, overridden by rules that apply to the benchmark.
+
+    Args:
+        metric: see `effective_policy`.
+    """
+    tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
+    policy = RowPolicy(
+        gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance, gate.settle
+    )
+    changes: dict[str, Any] = {}
+    for rule in rules:
+        if _concerns_metric(rule, metric):
+            changes |= {k: v for k in RULE_SETTINGS if (v := getattr(rule, k)) is not None}
+    return replace(policy, **changes) if changes else policy
+
+
+def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool:
+    """Whether a rule or a waiver applies to a metric of a benchmark.
+
+    Args:
+        metric: None stands for all metrics of the benchmark.
+    """
+    return _concerns_metric(entry, metric) and matches(entry.benchmark, benchmark_id)
+
+
+def _concerns_metric(entry: Rule | Waive, metric: str | None) -> bool:
+    return entry.metric is None or (metric is not None and matches(entry.metric, metric))
 
 
 class Side(StrEnum):

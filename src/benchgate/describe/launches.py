@@ -1,38 +1,64 @@
-"""Describes how the samples of a launch, and the launches of a series, depend on each other."""
+"""Describes the launches of a series, and the steps of scenarios."""
 
 from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from collections import Counter
+from statistics import median
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.describe.series import finite_ratio, launch_values
-from benchgate.model.mean import Mean
+from benchgate.config.resolved import LEAST_TAIL_SAMPLES
+from benchgate.errors import FormatError
+from benchgate.gate.evidence import series_of
+from benchgate.gate.under_load import load_notes
+from benchgate.gate.utilization import cpu_ratio
+from benchgate.model.codec import REWRITE
+from benchgate.model.run import CPU_TIME, TIME, Kind, notes_on
 from benchgate.model.statistics import (
     BetweenLaunches,
+    Course,
+    ErrorCount,
     LaunchesForChange,
+    LoadDetail,
+    LoadMetric,
+    LoadPercentile,
+    LoadStatistics,
+    Mean,
     Quantile,
     Reach,
+    SeriesStatistics,
     Warmup,
     WithinLaunch,
     WithoutOutliers,
 )
-from benchgate.stats.hierarchical import hierarchical_intervals
-from benchgate.stats.intervals import location_interval, mean_interval, trimmed_mean_interval
-from benchgate.stats.moments import finite_exp, moments
-from benchgate.stats.outliers import trim, winsorized_sem
-from benchgate.stats.power import (
+from benchgate.model.verdict import TAILS
+from benchgate.stats.bootstrap import affordable_resamples, hierarchical_intervals
+from benchgate.stats.differences import (
     MOST_COUNTED,
     detectable_ratio_two_sample,
     launches_to_detect,
     least_launches,
 )
-from benchgate.stats.quantile_intervals import quantile_interval
-from benchgate.stats.quantiles import nearest_rank, small_sample_note
-from benchgate.stats.resampling import affordable_resamples
-from benchgate.stats.spread import robust_spread, variance_components
+from benchgate.stats.histogram import Histogram, decode
+from benchgate.stats.intervals import (
+    location_interval,
+    mean_interval,
+    quantile_interval,
+    trimmed_mean_interval,
+)
+from benchgate.stats.spread import (
+    finite_exp,
+    moments,
+    nearest_rank,
+    robust_spread,
+    small_sample_note,
+    trim,
+    variance_components,
+    winsorized_sem,
+)
 from benchgate.stats.timeseries import corrected_sem, settled_index, trend_p
 
 if TYPE_CHECKING:
@@ -40,8 +66,83 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.interval import Interval
-    from benchgate.model.launches import Launch
-    from benchgate.stats.outliers import OutlierMode
+    from benchgate.model.load import LoadLaunch, LoadResult
+    from benchgate.model.run import BenchmarkResult, Launch, Series
+    from benchgate.stats.spread import OutlierMode
+
+
+_LEAST_LAUNCHES = 2
+
+
+def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
+    """Take medians over the launches of a series, which has one at least."""
+    counts = [len(launch.samples) for launch in series.launches]
+    launches = stacked([launch.samples for launch in series.launches])
+    typical = launch_values(launches, 0.25)
+    return SeriesStatistics(
+        benchmark=benchmark.id,
+        metric=series.metric.name,
+        unit=series.metric.unit,
+        launches=len(launches),
+        samples=int(median(counts)),
+        loops=series.loops,
+        p25=median(typical.tolist()),
+        median=median(launch_values(launches, 0.5).tolist()),
+        p95=_tail(launches, "p95"),
+        spread_ratio=None if series.metric.kind is Kind.EXACT else spread_ratio(typical),
+        better=series.metric.better,
+        kind=series.metric.kind,
+        display_unit=benchmark.display_unit,
+        cpu_ratio=_cpu_ratio(benchmark, series, typical),
+        p99=_tail(launches, "p99"),
+        p999=_tail(launches, "p99.9"),
+        max=_tail(launches, "max"),
+        notes=(*series.notes, *notes_on(series.metric.name, benchmark.notes)),
+    )
+
+
+def stacked(launches: Sequence[FloatArray]) -> Sequence[FloatArray] | FloatArray:
+    """Launches that are equally long as one array, shape (launches, n), which is faster."""
+    return np.stack(launches) if len({len(samples) for samples in launches}) == 1 else launches
+
+
+def launch_values(launches: Sequence[FloatArray] | FloatArray, p: float) -> FloatArray:
+    """The p-quantile of each launch, shape (launches,)."""
+    rows = launches if isinstance(launches, np.ndarray) else stacked(launches)
+    if isinstance(rows, np.ndarray):
+        return nearest_rank(rows, p)
+    return np.array([float(nearest_rank(samples, p)) for samples in rows])
+
+
+def finite_ratio(value: float | None, scale: float) -> float | None:
+    """Value / scale; None without a value, for a scale of 0, and beyond the largest float."""
+    if value is None or not scale:
+        return None
+    ratio = value / scale
+    return ratio if math.isfinite(ratio) else None
+
+
+def spread_ratio(values: FloatArray) -> float | None:
+    """The robust spread of values as a fraction of their median; None for a single value."""
+    middle = median(values.tolist())
+    if len(values) < _LEAST_LAUNCHES:
+        return None
+    return finite_ratio(float(robust_spread(values[np.newaxis])[0]), abs(middle))
+
+
+def _cpu_ratio(benchmark: BenchmarkResult, series: Series, typical_s: FloatArray) -> float | None:
+    cpu = series_of(benchmark, CPU_TIME.name)
+    if series.metric != TIME or cpu is None:
+        return None
+    return cpu_ratio(launch_values([launch.samples for launch in cpu.launches], 0.25), typical_s)
+
+
+def _tail(launches: Sequence[FloatArray] | FloatArray, statistic: str) -> float | None:
+    if min(map(len, launches)) < LEAST_TAIL_SAMPLES[statistic]:
+        return None
+    value: float = median(launch_values(launches, TAILS[statistic]).tolist())
+    return value
+
 
 WINDOW = 10
 """Values in a row that have to be steady."""
@@ -240,3 +341,138 @@ def mean_of_launches(values: FloatArray, confidence: float, *, seed: int) -> Mea
     center = float(np.clip(math.exp(moments(np.log(values)).mean), values.min(), values.max()))
     interval = location_interval(values, confidence, seed=seed)
     return Mean(found.n, center, *spread, interval, geometric=True)
+
+
+_PERCENTILES: Final = {
+    "min": 0.0,
+    "p50": 0.5,
+    "p75": 0.75,
+    "p90": 0.9,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p99.9": 0.999,
+    "p99.99": 0.9999,
+    "max": 1.0,
+}
+_ERRORS_NAMED: Final = 10
+
+
+def describe_load(
+    benchmark: BenchmarkResult, load: LoadResult, *, seed: int, confidence: float, detailed: bool
+) -> LoadStatistics:
+    """Describe a step of a scenario.
+
+    Args:
+        seed: of the bootstrap.
+        confidence: of the intervals.
+        detailed: whether to read the histograms.
+
+    Raises:
+        FormatError: a histogram is damaged.
+    """
+    launches = load.launches
+    texts = Counter(kept.text for launch in launches for kept in launch.kept_errors)
+    counts = [(launch.windows.ops, launch.windows.errors) for launch in launches]
+    return LoadStatistics(
+        benchmark=benchmark.id,
+        scenario=load.scenario,
+        target=load.target,
+        step=load.step,
+        loop=load.loop,
+        workers=load.workers,
+        rate=load.rate,
+        launches=len(launches),
+        duration_s=float(np.median([x.duration_s for x in launches])) if launches else 0.0,
+        ops=sum(launch.ops for launch in launches),
+        errors=sum(launch.errors for launch in launches),
+        unfinished=sum(launch.unfinished for launch in launches),
+        metrics=_metrics(benchmark, launches, confidence, seed),
+        error_texts=tuple(ErrorCount(*one) for one in texts.most_common(_ERRORS_NAMED)),
+        window_s=max((launch.windows.width_s for launch in launches), default=None),
+        windows=sum(len(ops) for ops, _ in counts),
+        empty_windows=sum(
+            not any(both) for ops, errors in counts for both in zip(ops, errors, strict=True)
+        ),
+        server=dict(load.server),
+        notes=(*load_notes(launches), *benchmark.notes),
+        detail=_detail(benchmark.id, launches) if detailed else None,
+    )
+
+
+def histogram_of(benchmark: str, launch: LoadLaunch) -> Histogram:
+    """The latencies of a launch, in ns.
+
+    Raises:
+        FormatError: its text is no histogram, or counts other operations.
+    """
+    place = f"the histogram of {benchmark!r} in round {launch.round}"
+    try:
+        histogram = decode(launch.histogram)
+    except ValueError as error:
+        raise FormatError(f"{place} cannot be read ({error})", hint=REWRITE) from None
+    recorded = launch.ops + launch.unfinished
+    if histogram.count != recorded:
+        counts = f"{histogram.count} latencies, but {recorded} operations have one"
+        raise FormatError(f"{place} has {counts}", hint=REWRITE)
+    return histogram
+
+
+def _metrics(
+    benchmark: BenchmarkResult, launches: Sequence[LoadLaunch], confidence: float, seed: int
+) -> tuple[LoadMetric, ...]:
+    found = [
+        (one.metric.name, one.metric.unit, np.array([np.median(x.samples) for x in one.launches]))
+        for one in benchmark.series
+        if one.launches
+    ]
+    if launches:
+        found.insert(0, ("ops", "", np.array([float(launch.ops) for launch in launches])))
+    return tuple(_metric(name, unit, values, confidence, seed) for name, unit, values in found)
+
+
+def _metric(name: str, unit: str, values: FloatArray, confidence: float, seed: int) -> LoadMetric:
+    mean = mean_of_launches(values, confidence, seed=seed)
+    return LoadMetric(name, unit, mean, float(values.min()), float(values.max()))
+
+
+def _detail(benchmark: str, launches: Sequence[LoadLaunch]) -> LoadDetail:
+    total = Histogram()
+    courses = []
+    for launch in launches:
+        histogram = histogram_of(benchmark, launch)
+        total.merge(histogram)
+        courses.append(_course(launch, histogram))
+    values = {name: total.percentile(p) for name, p in _PERCENTILES.items()}
+    return LoadDetail(
+        tuple(
+            LoadPercentile(name, _PERCENTILES[name], value / 1e9)
+            for name, value in values.items()
+            if value is not None
+        ),
+        None if total.mean is None else total.mean / 1e9,
+        None if total.stdev is None else total.stdev / 1e9,
+        tuple(courses),
+    )
+
+
+def _course(launch: LoadLaunch, histogram: Histogram) -> Course:
+    generator = launch.generator
+
+    def at(p: float) -> float | None:
+        value = histogram.percentile(p)
+        return None if value is None else value / 1e9
+
+    return Course(
+        launch.round,
+        launch.ops,
+        launch.errors,
+        p50_s=at(0.5),
+        p95_s=at(0.95),
+        p99_s=at(0.99),
+        max_s=at(1.0),
+        window_ops=launch.windows.ops,
+        generator_cpu_ratio=max((group.cpu_ratio for group in generator.groups), default=0.0),
+        start_spread_s=generator.start_spread_s,
+        late_p99_s=generator.late_p99_s,
+        turn_s=launch.turn_s,
+    )

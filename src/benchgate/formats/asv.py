@@ -35,8 +35,7 @@ from benchgate.formats.parsed import (
     time_summary,
     times,
 )
-from benchgate.model.metrics import PEAK_RSS, TIME
-from benchgate.model.run import MAX_BENCHMARKS
+from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

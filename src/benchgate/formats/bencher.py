@@ -14,8 +14,7 @@ from benchgate.formats.best_input import Advice
 from benchgate.formats.load_metrics import THROUGHPUT
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled
-from benchgate.model.metrics import INSTRUCTIONS, TIME
-from benchgate.model.run import Kind, Metric
+from benchgate.model.run import INSTRUCTIONS, TIME, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node

@@ -19,8 +19,7 @@ from benchgate.formats.parsed import (
     sampled,
     shown,
 )
-from benchgate.model.metrics import TIME
-from benchgate.model.run import Better, Kind, Metric
+from benchgate.model.run import TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node

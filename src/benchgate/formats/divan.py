@@ -22,8 +22,7 @@ from benchgate.formats.parsed import (
     shown,
 )
 from benchgate.formats.quantities import amount_in, time_in
-from benchgate.model.metrics import TIME
-from benchgate.model.run import Better, Kind, Metric
+from benchgate.model.run import TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,8 +25,7 @@ from benchgate.formats.parsed import (
     failed,
     sampled,
 )
-from benchgate.model.metrics import TIME
-from benchgate.model.run import Better, Metric
+from benchgate.model.run import TIME, Better, Metric
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from benchgate.formats.parsed import (
     shown,
     summary,
 )
-from benchgate.model.metrics import CPU_TIME, TIME
-from benchgate.model.run import Better, Metric
+from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled, shown
-from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.run import Kind, Metric
+from benchgate.model.run import INSTRUCTIONS, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.parsed import Source

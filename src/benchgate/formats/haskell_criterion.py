@@ -23,8 +23,7 @@ from benchgate.formats.parsed import (
     sampled,
     time_summary,
 )
-from benchgate.model.metrics import CPU_TIME, TIME
-from benchgate.model.run import Metric
+from benchgate.model.run import CPU_TIME, TIME, Metric
 
 if TYPE_CHECKING:
     from typing import Any

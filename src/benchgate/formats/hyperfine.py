@@ -16,7 +16,7 @@ from benchgate.formats.parsed import (
     shown,
     times,
 )
-from benchgate.model.metrics import PEAK_RSS
+from benchgate.model.run import PEAK_RSS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

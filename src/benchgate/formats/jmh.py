@@ -25,8 +25,7 @@ from benchgate.formats.parsed import (
     shown,
     summary,
 )
-from benchgate.model.metrics import TIME
-from benchgate.model.run import Better, Metric
+from benchgate.model.run import TIME, Better, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

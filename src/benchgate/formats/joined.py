@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.formats.parsed import failed
-from benchgate.model.launches import Launch
-from benchgate.model.run import BenchmarkResult, Series, Status
+from benchgate.model.run import BenchmarkResult, Launch, Series, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.load_metrics import NO_ANSWER
 from benchgate.formats.parsed import failed
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.run import Better, Kind, Metric
+from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.means import usual_loops
 from benchgate.formats.parsed import RowError, benchmark, failed, sampled
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.run import Better, Kind, Metric
+from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,9 +10,18 @@ import numpy as np
 
 from benchgate.errors import FormatError
 from benchgate.json_object import MAX_NAME
-from benchgate.model.launches import LARGEST, Launch
-from benchgate.model.metrics import TIME
-from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Series, Status, Tier
+from benchgate.model.run import (
+    LARGEST,
+    TIME,
+    BenchmarkResult,
+    Better,
+    Kind,
+    Launch,
+    Metric,
+    Series,
+    Status,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -21,7 +21,7 @@ from benchgate.formats.parsed import (
     shown,
     times,
 )
-from benchgate.model.metrics import ERROR_RATIO
+from benchgate.model.run import ERROR_RATIO
 from benchgate.units import counted
 
 if TYPE_CHECKING:

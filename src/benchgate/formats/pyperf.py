@@ -22,8 +22,7 @@ from benchgate.formats.parsed import (
     sampled,
     shown,
 )
-from benchgate.model.metrics import PEAK_RSS, TIME
-from benchgate.model.run import Metric
+from benchgate.model.run import PEAK_RSS, TIME, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node

@@ -10,14 +10,13 @@ import numpy as np
 from benchgate.gate.estimates import reaches
 from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
-from benchgate.model.metrics import THROUGHPUT
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import Kind
+from benchgate.model.policy import Outcome
+from benchgate.model.run import THROUGHPUT, Kind
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 NOISE_FLOOR: Final = 1.0
 """The smallest change that counts if nobody knows how much runs differ: a factor of 2.

@@ -14,7 +14,7 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.evidence import Pair, has_failed
 from benchgate.gate.pair_rows import deciding_rows
 from benchgate.gate.rows import notes_of, tested_row, unpaired_row, untested_row
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkFiles
 from benchgate.report import words
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.gate.pair_rows import Terms
-    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult, Run
+    from benchgate.model.verdict import Row
 
 TOGETHER: Final = "benchmark changed together with the code"
 """How the note begins on a benchmark that each side runs in its own version."""

@@ -12,13 +12,11 @@ from benchgate.gate.calibration import calibration_of, foretell
 from benchgate.gate.estimates import paired_estimates, stored_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.to_settle import open_outcome
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report.words import TOO_FEW
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.moments import finite_exp
-from benchgate.stats.multiplicity import holm
-from benchgate.stats.power import least_launches
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.differences import least_launches
+from benchgate.stats.rank_tests import holm, mann_whitney, signed_rank
+from benchgate.stats.spread import finite_exp
 from benchgate.units import counted, format_change
 
 if TYPE_CHECKING:

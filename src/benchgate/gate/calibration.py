@@ -21,8 +21,8 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO, Estimate, reaches
-from benchgate.model.row import RUNS_NEEDED, Calibration
-from benchgate.stats.moments import finite_exp, moments
+from benchgate.model.verdict import RUNS_NEEDED, Calibration
+from benchgate.stats.spread import finite_exp, moments
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.evidence import Pair, gather, series_of
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import CANARY_IDS, FILES_CANARY_ID
-from benchgate.stats.signedrank import paired_shift, signed_rank
+from benchgate.stats.rank_tests import paired_shift, signed_rank
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
-    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult, Run
+    from benchgate.model.verdict import Row
 
 _METRIC, _STATISTIC = "time", "p25"
 

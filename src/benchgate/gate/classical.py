@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.batches import by_lengths
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Classical
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better
-from benchgate.stats.mannwhitney import mann_whitney_classical
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.model.verdict import Classical
+from benchgate.stats.rank_tests import mann_whitney_classical
+from benchgate.stats.spread import nearest_rank
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.launches import Launch
-    from benchgate.model.row import Row
+    from benchgate.model.run import Launch
+    from benchgate.model.verdict import Row
 
 _OUTCOMES = {
     "slower": Outcome.REGRESSED,

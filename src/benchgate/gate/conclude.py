@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Reason, compared_benchmarks, decided_benchmarks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 PASS, REGRESSION, NO_VERDICT, BROKEN = 0, 3, 4, 5
 

@@ -22,9 +22,8 @@ import numpy as np
 
 from benchgate.gate.batches import by_lengths
 from benchgate.gate.waves import LOOKS, rounds_to_confirm
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.multiplicity import holm
-from benchgate.stats.power import least_launches
+from benchgate.stats.differences import least_launches
+from benchgate.stats.rank_tests import holm, mann_whitney
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

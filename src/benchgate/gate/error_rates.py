@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.gate.exact import ExactChange
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.outcome import Outcome
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.power import least_launches
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO
+from benchgate.stats.differences import least_launches
+from benchgate.stats.rank_tests import mann_whitney
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 ALPHA_SHARE: Final = 0.1
 """What the error rates of all steps may spend of alpha, beside the rows that are timed."""

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.batches import by_length, by_lengths
-from benchgate.stats.mannwhitney import two_sample_shift
-from benchgate.stats.power import (
+from benchgate.stats.differences import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_needed,
     least_launches,
 )
-from benchgate.stats.signedrank import paired_shift
+from benchgate.stats.rank_tests import paired_shift, two_sample_shift
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.stats.ranks import Shift
+    from benchgate.stats.rank_tests import Shift
 
 MOST_ROUNDS_FORETOLD = 1000
 # Two launches show hardly anything: a detectable change of 10 ** 50 would be useless.

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.config.rules import LEAST_TAIL_SAMPLES
-from benchgate.model.row import TAIL_STATISTICS, TAILS, VALUE, is_tail
+from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.model.run import Better, Status, Tier, renamed
-from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.signedrank import MAX_PAIRS
+from benchgate.model.verdict import TAIL_STATISTICS, TAILS, VALUE, is_tail
+from benchgate.stats.rank_tests import MAX_PAIRS
+from benchgate.stats.spread import nearest_rank
 from benchgate.stats.timer import clock_step
 from benchgate.units import RATE_UNIT
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.launches import Launch
-    from benchgate.model.run import BenchmarkResult, Metric, Series
+    from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
 
 _ALIKE_LOOPS = 1.5
 _OTHER_TOOLS = frozenset({Tier.STORED, Tier.SUITE})

@@ -9,8 +9,8 @@ import numpy as np
 from benchgate.gate.error_rates import compare_error_rates
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.rows import about, notes_of, sides
-from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS, LEAST_COUNTED_ROUNDS
-from benchgate.model.row import VALUE, Row
+from benchgate.model.run import ERROR_RATIO, INSTRUCTIONS, LEAST_COUNTED_ROUNDS
+from benchgate.model.verdict import VALUE, Row
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.model.outcome import Outcome
-from benchgate.stats.moments import finite_exp
+from benchgate.model.policy import Outcome
+from benchgate.stats.spread import finite_exp
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
     from benchgate.gate.estimates import Estimate
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.row import Calibration
+    from benchgate.model.verdict import Calibration
 
 
 class Stage(StrEnum):

@@ -14,9 +14,9 @@ from benchgate.gate.estimates import paired_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report.words import TOO_FEW
-from benchgate.stats.power import least_launches
+from benchgate.stats.differences import least_launches
 from benchgate.units import RATE_UNIT, counted
 
 if TYPE_CHECKING:

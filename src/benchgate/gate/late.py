@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from benchgate.stats.multiplicity import holm
-from benchgate.stats.power import detectable_ratio, launches_needed
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.differences import detectable_ratio, launches_needed
+from benchgate.stats.rank_tests import holm, signed_rank
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:

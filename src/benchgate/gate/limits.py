@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import matches
+from benchgate.config.resolved import matches
 from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import NOTHING_MEASURED, series_of, statistic_of
 from benchgate.gate.rows import about
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Kind
+from benchgate.model.verdict import Row
 from benchgate.report.words import TOO_FEW
-from benchgate.stats.quantile_intervals import quantile_interval
+from benchgate.stats.intervals import quantile_interval
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.judging import JudgedRuns
     from benchgate.model.policy import PolicyChange
-    from benchgate.model.row import Row
     from benchgate.model.run import Run
+    from benchgate.model.verdict import Row
 
 
 def make_verdict(

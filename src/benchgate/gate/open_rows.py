@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.sensitivity import Procedure, steadier_metric
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report.advice import busy_machine, compare_instead
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.environment import Environment
-    from benchgate.model.row import Row
+    from benchgate.model.run import Environment
+    from benchgate.model.verdict import Row
 
 
 def with_steadier_metrics(

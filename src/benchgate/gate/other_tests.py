@@ -10,27 +10,29 @@ import numpy as np
 
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.interval import Interval
-from benchgate.model.row import Comparison, Effect, RatioEstimate, Significance
-from benchgate.stats.differences import effect_size, paired_t, two_sample_t
-from benchgate.stats.hierarchical import ratio_of_percentile
-from benchgate.stats.mannwhitney import (
-    least_p_mann_whitney,
-    mann_whitney,
-    mann_whitney_classical,
-    two_sample_shift,
-)
-from benchgate.stats.moments import finite_exp
-from benchgate.stats.multiplicity import benjamini_hochberg
-from benchgate.stats.power import (
+from benchgate.model.verdict import Comparison, Effect, RatioEstimate, Significance
+from benchgate.stats.bootstrap import affordable_resamples, ratio_of_percentile
+from benchgate.stats.differences import (
     MOST_COUNTED,
     detectable_ratio,
     detectable_ratio_two_sample,
+    effect_size,
     launches_to_detect,
     least_launches,
+    paired_t,
+    two_sample_t,
 )
-from benchgate.stats.resampling import affordable_resamples
-from benchgate.stats.signedrank import least_p_signed_rank, paired_shift, signed_rank
-from benchgate.stats.spread import pooled_robust_spread, robust_spread
+from benchgate.stats.rank_tests import (
+    benjamini_hochberg,
+    least_p_mann_whitney,
+    least_p_signed_rank,
+    mann_whitney,
+    mann_whitney_classical,
+    paired_shift,
+    signed_rank,
+    two_sample_shift,
+)
+from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +40,9 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgment
+    from benchgate.stats.bootstrap import RatioInterval
     from benchgate.stats.differences import TTest
-    from benchgate.stats.hierarchical import RatioInterval
-    from benchgate.stats.mannwhitney import MannWhitney
-    from benchgate.stats.ranks import Shift
+    from benchgate.stats.rank_tests import MannWhitney, Shift
 
 _TAIL = 0.95
 

@@ -12,9 +12,9 @@ from benchgate.gate.to_settle import open_outcome, settles_metric
 from benchgate.gate.tool_files import does_same_work, like_a_suite
 from benchgate.gate.under_load import is_step
 from benchgate.gate.which_metrics import deciding, other_rows, unmeasured_row
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import VALUE, Row, is_tail
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Kind, Tier
+from benchgate.model.verdict import VALUE, Row, is_tail
 
 if TYPE_CHECKING:
     from benchgate.config import Config, RowPolicy

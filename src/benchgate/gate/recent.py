@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from benchgate.gate.suite import gather_rows
-from benchgate.model.result import Course
-from benchgate.model.row import MOST_RECENT
+from benchgate.model.result import MOST_RECENT, Course
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.config import Config
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Row
     from benchgate.model.run import Run
+    from benchgate.model.verdict import Row
 
 _Key: TypeAlias = tuple[str, str, str]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.next_round import follow_up
 from benchgate.gate.suite import needs_of
-from benchgate.model.outcome import Outcome
-from benchgate.stats.moments import finite_exp
+from benchgate.model.policy import Outcome
+from benchgate.stats.spread import finite_exp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

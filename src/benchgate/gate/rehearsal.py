@@ -17,7 +17,7 @@ from scipy.special import betaincinv
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.recorded_build import build_of, replay
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.noise import Rehearsal
+from benchgate.model.statistics import Rehearsal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

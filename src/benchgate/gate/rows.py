@@ -11,12 +11,11 @@ import numpy as np
 
 from benchgate.gate.evidence import series_of
 from benchgate.gate.under_load import notes_under_load
-from benchgate.model.metrics import notes_on
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.run import Status, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import Status, Tier, notes_on
+from benchgate.model.verdict import ConfirmationCost, Row
 from benchgate.report.advice import named
-from benchgate.stats.moments import finite_exp
+from benchgate.stats.spread import finite_exp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence, Pair
     from benchgate.gate.findings import Finding
-    from benchgate.model.row import Classical
     from benchgate.model.run import BenchmarkResult
+    from benchgate.model.verdict import Classical
 
 
 # A quotient, multiplied by its divisor again, can differ from the original in its last digits.

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import LOOKING_SHARE
 from benchgate.gate.utilization import cpu_ratio
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
-from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
-from benchgate.model.noise import Sensitivity, SteadierMetric, Tail
-from benchgate.model.row import TAIL_STATISTICS
-from benchgate.model.run import Tier
-from benchgate.stats.power import MOST_COUNTED, detectable_ratio, launches_to_detect
+from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Tier
+from benchgate.model.statistics import Sensitivity, SteadierMetric, Tail
+from benchgate.model.verdict import TAIL_STATISTICS
+from benchgate.stats.differences import MOST_COUNTED, detectable_ratio, launches_to_detect
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from benchgate.gate.calibration import is_steady
 from benchgate.gate.suite import judge
 from benchgate.gate.to_settle import open_outcome
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
-from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney, two_sample_shift
+from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney, two_sample_shift
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgment
-    from benchgate.model.row import Row
     from benchgate.model.run import Run
+    from benchgate.model.verdict import Row
 
 _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 

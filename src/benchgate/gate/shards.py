@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.suite import Judgment
-from benchgate.model.joined_shards import ids_of
+from benchgate.model.result import ids_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

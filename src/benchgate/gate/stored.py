@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.gate.tool_files import work_in_files
 from benchgate.model.result import SkippedResult
-from benchgate.model.row import RUNS_NEEDED
 from benchgate.model.run import Tier
+from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -26,10 +26,9 @@ from benchgate.gate.rows import (
 )
 from benchgate.gate.under_load import has_error_ratio, steps_of, with_scenarios
 from benchgate.gate.which_metrics import about_unknown
-from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
-from benchgate.model.outcome import COMPARED, Outcome
-from benchgate.model.row import RUNS_NEEDED, Row
-from benchgate.model.run import Status
+from benchgate.model.policy import COMPARED, Outcome
+from benchgate.model.run import ERROR_RATIO, INSTRUCTIONS, Status
+from benchgate.model.verdict import RUNS_NEEDED, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import TAIL_STATISTICS, VALUE, is_tail
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO
+from benchgate.model.verdict import TAIL_STATISTICS, VALUE, is_tail
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

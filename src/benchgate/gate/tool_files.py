@@ -10,8 +10,7 @@ import numpy as np
 from benchgate.model.run import Kind, Tier
 
 if TYPE_CHECKING:
-    from benchgate.model.launches import Launch
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult, Launch, Series
 
 TOOL: Final = "its tool"
 VERSION: Final = "its version, as its tool tells it"

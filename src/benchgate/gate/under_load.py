@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.model.load import Loop
-from benchgate.model.metrics import (
+from benchgate.model.run import (
     DECIDE_UNDER_LOAD,
     ERROR_RATIO,
     MEASURED,
     THROUGHPUT,
     TIME,
     UNDER_LOAD,
+    BenchmarkResult,
+    Series,
+    Status,
+    Tier,
 )
-from benchgate.model.run import BenchmarkResult, Series, Status, Tier
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from benchgate.gate.evidence import Pair
-    from benchgate.model.launches import Launch
     from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.run import Metric
+    from benchgate.model.run import Launch, Metric
 
 LOOPS = {
     Loop.CLOSED: "closed loop: service time",

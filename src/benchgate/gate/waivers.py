@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.config.rules import concerns
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Waiver
+from benchgate.config.resolved import concerns
+from benchgate.model.policy import Outcome, Waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config, Waive
     from benchgate.model.policy import Acceptance
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 # 1 + 0.07 and 107 / 100 may differ in their last digit.
 _ROUNDING = 1e-9

@@ -27,9 +27,14 @@ import numpy as np
 from scipy.special import bdtrc
 
 from benchgate.gate.batches import by_length
-from benchgate.stats.multiplicity import holm
-from benchgate.stats.power import least_launches
-from benchgate.stats.signedrank import MAX_PAIRS, least_p_signed_rank, paired_shift, signed_rank
+from benchgate.stats.differences import least_launches
+from benchgate.stats.rank_tests import (
+    MAX_PAIRS,
+    holm,
+    least_p_signed_rank,
+    paired_shift,
+    signed_rank,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

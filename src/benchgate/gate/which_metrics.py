@@ -12,10 +12,9 @@ from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import SUMMARY, series_of
 from benchgate.gate.rows import about, incomparable_row, notes_of, sides
 from benchgate.gate.under_load import deciding_under_load, has_error_ratio, is_step
-from benchgate.model.metrics import ERROR_RATIO, MEASURED, THROUGHPUT, TIME
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import VALUE, Row
-from benchgate.model.run import Kind, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO, MEASURED, THROUGHPUT, TIME, Kind, Tier
+from benchgate.model.verdict import VALUE, Row
 from benchgate.units import RATE_UNIT
 
 if TYPE_CHECKING:

@@ -1,15 +1,23 @@
-"""Reads what differs from a commit, and the settings that change how git checks out files."""
+"""Reads files from a commit, and what differs from it, hidden or not.
+
+Every function raises a UsageError if the commit is not here.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from benchgate.git.repository import Git
+
 
 _ABSENT = "000000"
 _GITLINK = "160000"
@@ -125,3 +133,130 @@ def settings_digest(git: Git) -> str:
 def is_ignored(git: Git, path: Path) -> bool:
     """Whether git ignores a path of the checkout, so that it is not part of the code."""
     return git.ask("check-ignore", "--quiet", "--", str(path)) is not None
+
+
+_SKIPPED: Final = "skip-worktree"
+_ASSUMED: Final = "assume-unchanged"
+
+
+def hidden_changes(git: Git, seen: Changes, scratch: Path) -> dict[str, tuple[str, ...]]:
+    """Return the files with hidden changes, by the flag of `git update-index` that hides them.
+
+    A file that a sparse checkout leaves out has no changes.
+
+    Args:
+        seen: the changes that are not hidden.
+        scratch: a folder for temporary files.
+    """
+    hidden = _hidden(git)
+    if not hidden:
+        return {}
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        changes = read_changes(git, _index_without(git, hidden, Path(folder)))
+    changed = {*changes.modified, *changes.absent}.difference(seen.modified, seen.absent)
+    found = {flag: tuple(sorted(changed.intersection(paths))) for flag, paths in hidden.items()}
+    return {flag: paths for flag, paths in found.items() if paths}
+
+
+def _hidden(git: Git) -> dict[str, tuple[str, ...]]:
+    """Return the files with each flag; of those that git skips, only those that are there."""
+    listed = git.run("ls-files", "-v", "-z").split("\0")
+    tagged = [entry.split(" ", 1) for entry in filter(None, listed)]
+    skipped = [path for tag, path in tagged if tag in "Ss" and os.path.lexists(git.root / path)]
+    found = {_SKIPPED: skipped, _ASSUMED: [path for tag, path in tagged if tag.islower()]}
+    return {flag: tuple(paths) for flag, paths in found.items() if paths}
+
+
+def _index_without(git: Git, hidden: Mapping[str, Collection[str]], folder: Path) -> Path:
+    """Write an index as that of the checkout, but without the flags; return its path."""
+    copy = folder / "index"
+    shutil.copyfile(git.root / git.run("rev-parse", "--git-path", "index").strip(), copy)
+    for flag, paths in hidden.items():
+        git.run(
+            *("-c", "core.splitIndex=false"),  # it would write into the user's repository
+            *("update-index", f"--no-{flag}", "-z", "--stdin"),
+            variables={"GIT_INDEX_FILE": str(copy)},
+            stdin="\0".join(paths),
+        )
+    return copy
+
+
+_LINK = "120000"
+_MOST_LINKS = 5
+_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+
+
+def read_committed(git: Git, commit: str, path: str) -> str | None:
+    """Return a file's text, following symbolic links inside the commit; None if it is missing.
+
+    Bytes that are not UTF-8 become surrogates.
+
+    Args:
+        path: from the root of the repository, with slashes.
+    """
+    blob = _blob(git, commit, path)
+    return None if blob is None else git.run("cat-file", "blob", blob, may_fetch=True)
+
+
+def committed_bytes(git: Git, commit: str, path: str) -> int:
+    """Return the size in bytes of the file that `read_committed` would read; 0 if it is missing."""
+    blob = _blob(git, commit, path)
+    return 0 if blob is None else int(git.run("cat-file", "-s", blob, may_fetch=True))
+
+
+def resolve_committed(git: Git, commit: str, path: str) -> str | None:
+    """Resolve the symbolic links in a path, as they are in the commit.
+
+    Args:
+        path: from the root of the repository, with slashes; parts that the commit lacks stay.
+
+    Returns:
+        The resolved path; None if it leaves the repository, or its links form a cycle.
+    """
+    if path.startswith("/"):
+        return None
+    done: list[str] = []
+    ahead = _parts(path)
+    links = 0
+    while ahead:
+        part = ahead.pop(0)
+        if part == "..":
+            if not done:
+                return None
+            done.pop()
+            continue
+        mode, blob = _entry(git, commit, "/".join([*done, part]))
+        if mode != _LINK:
+            done.append(part)
+            continue
+        links += 1
+        target = git.run("cat-file", "blob", blob, may_fetch=True)
+        if links > _MOST_LINKS or target.startswith("/"):
+            return None
+        ahead = _parts(target) + ahead
+    return "/".join(done)
+
+
+def list_committed(git: Git, commit: str) -> tuple[str, ...]:
+    """Return the paths of all files of a commit, from the root of the repository."""
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit, may_fetch=True)
+    return tuple(path for path in listed.split("\0") if path)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in {"", "."}]
+
+
+def _blob(git: Git, commit: str, path: str) -> str | None:
+    place = resolve_committed(git, commit, path)
+    return (_entry(git, commit, place)[1] or None) if place else None
+
+
+def _entry(git: Git, commit: str, path: str) -> tuple[str, str]:
+    """Return the mode of a file or link, and its blob; empty if it is missing."""
+    command = ("ls-tree", "-z", "--full-tree", commit, "--", path)
+    entry = git.run(*command, variables=_LITERAL, may_fetch=True)
+    if " blob " not in entry.partition("\t")[0]:
+        return "", ""
+    mode, _, blob = entry.partition("\t")[0].split(" ")
+    return mode, blob

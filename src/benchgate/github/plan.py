@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from benchgate.github.artifacts import ArtifactKind
-from benchgate.github.events import (
+from benchgate.github.context import (
     MergeGroupEvent,
     PullRequestEvent,
     PushEvent,

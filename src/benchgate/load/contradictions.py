@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.load.substitution import known_placeholders, wrong_in
 from benchgate.tables import fields
-from benchgate.tables.problems import Problem
+from benchgate.tables.document import Problem
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import ConfigError, did_you_mean
-from benchgate.tables.document import Document, dotted, read_text
-from benchgate.tables.toml import line_numbers, parse_toml
+from benchgate.tables.document import Document, dotted, line_numbers, parse_toml, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,10 +13,7 @@ from benchgate.model.load import (
     Loop,
     WorkerGroup,
 )
-from benchgate.stats.hdr import encode
-from benchgate.stats.histogram import Histogram
-from benchgate.stats.packed import pack
-from benchgate.stats.reservoir import Reservoir
+from benchgate.stats.histogram import Histogram, Reservoir, encode, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

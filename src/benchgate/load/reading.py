@@ -15,8 +15,8 @@ from benchgate.load.scenario import Scenario
 from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 from benchgate.model.redact import Redactor, redacted
 from benchgate.tables import fields
+from benchgate.tables.document import Layout, Problem, config_error, from_validation
 from benchgate.tables.fields import Table
-from benchgate.tables.problems import Layout, Problem, config_error, from_validation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

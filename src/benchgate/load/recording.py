@@ -12,9 +12,7 @@ import numpy as np
 
 from benchgate.load.windows import Window
 from benchgate.model.load import MOST_ERRORS_KEPT, KeptError
-from benchgate.stats.hdr import from_bytes, to_bytes
-from benchgate.stats.histogram import Histogram
-from benchgate.stats.reservoir import Reservoir
+from benchgate.stats.histogram import Histogram, Reservoir, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from array import array

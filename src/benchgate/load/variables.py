@@ -9,8 +9,7 @@ from benchgate.load.contradictions import place_of
 from benchgate.load.drivers.concealing import Concealer, passwords_in
 from benchgate.load.substitution import UnsetVariableError, expanded, variables_in
 from benchgate.model.redact import Redactor
-from benchgate.tables.document import Document
-from benchgate.tables.problems import Problem, config_error
+from benchgate.tables.document import Document, Problem, config_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

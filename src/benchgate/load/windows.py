@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.model.load import MOST_WINDOWS, Windows
-from benchgate.stats.hdr import from_bytes, to_bytes
-from benchgate.stats.histogram import Histogram
+from benchgate.stats.histogram import Histogram, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

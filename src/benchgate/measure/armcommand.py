@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.config import CommandBenchmark, Measure
-    from benchgate.config.program_benchmark import ProgramBenchmark
+    from benchgate.config.benchmarks import ProgramBenchmark
     from benchgate.measure.engine import Arm, ArmName
 
 PADDING = "BENCHGATE_PADDING"

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.asv_benchmark import AsvBenchmark
+from benchgate.config.benchmarks import AsvBenchmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from benchgate.config.function_benchmarks import (
+from benchgate.config.benchmarks import (
     PATTERN,
     FunctionBenchmarks,
     PythonBenchmark,

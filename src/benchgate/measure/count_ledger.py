@@ -10,7 +10,7 @@ import numpy as np
 
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.session_folder import SessionFolder
-from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
+from benchgate.model.run import INSTRUCTIONS, VALGRIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchgate.errors import MeasureError
 from benchgate.measure.engine import MetricSamples
-from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
+from benchgate.model.run import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
 from benchgate.units import format_duration, format_value
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from benchgate.measure.affinity import available_cpus
-from benchgate.model.environment import Environment
+from benchgate.model.run import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

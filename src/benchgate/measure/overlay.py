@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.git.changes import read_changes
-from benchgate.git.hidden import hidden_changes
+from benchgate.git.changes import hidden_changes, read_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

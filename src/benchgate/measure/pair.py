@@ -22,7 +22,7 @@ from benchgate.measure.lockstep import (
 )
 from benchgate.measure.simultaneous import mostly_waits, only_computes
 from benchgate.measure.worker_process import WorkerFailedError
-from benchgate.model.metrics import (
+from benchgate.model.run import (
     ALLOC_BLOCKS,
     ALLOC_PEAK,
     CPU_TIME,

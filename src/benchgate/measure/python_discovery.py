@@ -16,9 +16,7 @@ from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.measured_by import metric_of
 from benchgate.measure.runtime import describe_runtime
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
-from benchgate.model.environment import PYTHON
-from benchgate.model.metrics import PEAK_RSS, TIME
-from benchgate.model.run import Tier, renamed
+from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.measured_by import MEASURES
-from benchgate.model.launches import LARGEST
+from benchgate.model.run import LARGEST
 from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.measure.engine import MetricSamples, Observation
-from benchgate.model.metrics import (
-    ERROR_RATIO,
-    THROUGHPUT,
-    TIME_P50,
-    TIME_P95,
-    TIME_P99,
-    TIME_P999,
-)
-from benchgate.stats.hdr import decode
+from benchgate.model.run import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
+from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from benchgate.load.order import INTERRUPTED, LoadReply
 from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.turns import TurnOrder, turn_ns
 from benchgate.measure.scenario_launch import LaunchFailedError, opened
-from benchgate.stats.hdr import decode
+from benchgate.stats.histogram import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

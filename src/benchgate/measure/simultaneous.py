@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.affinity import kept_off
-from benchgate.model.metrics import TIME
+from benchgate.model.run import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

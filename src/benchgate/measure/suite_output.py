@@ -6,13 +6,13 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.suite_benchmark import OUTPUT
+from benchgate.config.benchmarks import OUTPUT
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import TooLargeError, read_below, read_bytes
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, find_format, read_as
 from benchgate.measure.session_folder import SessionFolder
-from benchgate.model.json_bounds import TOOL_FILE_MIB
+from benchgate.model.codec import TOOL_FILE_MIB
 from benchgate.units import counted
 
 if TYPE_CHECKING:

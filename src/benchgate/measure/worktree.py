@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, Interrupted, UsageError
-from benchgate.git.branches import ensure_commit
 from benchgate.git.changes import gitlinks
-from benchgate.git.repository import Git
+from benchgate.git.repository import Git, ensure_commit
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.ground import Ground
 from benchgate.measure.laying import Laying

@@ -1,4 +1,4 @@
-"""The settings that judged a result, kept so that it can be judged by them again, and waivers.
+"""The outcomes of rows, the settings that judged a result, and waivers.
 
 `Options` is the one definition of the command-line options that override the configuration:
 the options of click, the keys that they set, and the part kept with a result follow from it.
@@ -14,8 +14,34 @@ from pydantic import AfterValidator, Field, JsonValue, PlainSerializer, Serializ
 from pydantic_core import PydanticCustomError
 
 from benchgate.json_object import MAX_TEXT, Count, Day, JsonObject, Redact, Text
-from benchgate.model.outcome import Outcome
 from benchgate.model.redact import redacted
+
+
+class Outcome(StrEnum):
+    """The decision about one row."""
+
+    REGRESSED = "regressed"
+    OVER_LIMIT = "over limit"
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    WITHIN_LIMIT = "within limit"
+    INCONCLUSIVE = "inconclusive"
+    NOT_SETTLED = "not settled"
+    NOT_TESTED = "not tested"
+    NEW = "new"
+    MISSING = "missing"
+    FAILED = "failed"
+    BASE_FAILED = "base failed"
+    INCOMPARABLE = "incomparable"
+    WAIVED = "waived"
+
+
+DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WAIVED})
+"""Outcomes that say whether something changed."""
+
+COMPARED = DECIDED | {Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED}
+"""Outcomes of rows in which the two arms were compared."""
+
 
 MOST_CHARACTERS: Final = MAX_TEXT
 """Size limit of the tables of a configuration, as JSON, in a result file."""

@@ -1,4 +1,7 @@
-"""What was measured of one commit: a run, its benchmarks, and every sample of them.
+"""What was measured of one commit: a run, its machine, its benchmarks, and every sample of them.
+
+Values are in base units (s, B, counts). Arrays are float64, one-dimensional and in the
+order in which they were measured; nobody changes them.
 
 Values are in base units (s, B, counts). Arrays are float64, one-dimensional and in the
 order in which they were measured; nobody changes them.
@@ -6,30 +9,304 @@ order in which they were measured; nobody changes them.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, Self, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, FailFast, Field, field_serializer, model_validator
+from pydantic_core import CoreSchema, core_schema
 
-from benchgate.json_object import Count, JsonObject, Name, Text, Timestamp, misplaced
-from benchgate.model.environment import Environment
-from benchgate.model.launches import (
-    LARGEST,
-    AsTable,
-    Launch,
-    LaunchTable,
-    all_values,
-    per_unit_of,
-    where,
-)
+from benchgate.json_object import Count, JsonObject, Name, NotNegative, Text, Timestamp, misplaced
 from benchgate.model.load import LoadResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from pydantic import GetCoreSchemaHandler
+
+    from benchgate.arrays import FloatArray
+
+
+PYTHON = "python"
+"""The name, among the toolchains, of the interpreter that runs Python benchmarks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment(JsonObject):
+    """The machine that a run was measured on. What the OS does not tell is null or empty.
+
+    Attributes:
+        os: name and release of the distribution or OS, e.g. "Debian GNU/Linux 12".
+        kernel: e.g. "Linux 6.1.0".
+        machine: the architecture, such as "x86_64".
+        cpu_model: as the OS names it.
+        cpu_flags_hash: short hash of the CPU's feature flags.
+        cpu_count: logical CPUs that this process may use.
+        memory_bytes: physical memory.
+        governor: CPU frequency governor of the first CPU.
+        turbo: whether the CPU may exceed its base clock.
+        virtualization: name of the hypervisor or container; "" if none was detected.
+        runner_image: image of the hosted CI runner.
+        load_average: of the last minute before the run started.
+        busy_elsewhere: how many of the CPUs other programs kept busy, on average, while the run
+            was measured.
+        python: version of the interpreter that runs benchgate.
+        toolchains: versions of the user's tools by name, such as {"python": "3.12.1"}.
+        timer_cost_ns: time to read the clock in the interpreter that runs Python benchmarks; if
+            there are several, in the slowest. None if there is none.
+        timer_resolution_ns: smallest step seen of that clock; None also if no step was seen.
+    """
+
+    os: Text = ""
+    kernel: Text = ""
+    machine: Text = ""
+    cpu_model: Text = ""
+    cpu_flags_hash: Text = ""
+    cpu_count: Count = 0
+    memory_bytes: Count | None = None
+    governor: Text | None = None
+    turbo: bool | None = None
+    virtualization: Text = ""
+    runner_image: Text | None = None
+    load_average: float | None = None
+    busy_elsewhere: NotNegative | None = None
+    python: Text = ""
+    toolchains: dict[Text, Text] = field(default_factory=dict)
+    timer_cost_ns: NotNegative | None = None
+    timer_resolution_ns: Annotated[float, Field(gt=0)] | None = None
+
+    def differences(self, other: Environment) -> tuple[str, ...]:
+        """Why two runs cannot be compared: one phrase for each of CPU, cores, OS and toolchain."""
+        compared = [
+            ("CPU", self.cpu_model, other.cpu_model),
+            ("architecture", self.machine, other.machine),
+            ("cores", str(self.cpu_count), str(other.cpu_count)),
+            ("OS", self.os, other.os),
+            ("runner image", self.runner_image or "", other.runner_image or ""),
+        ]
+        names = sorted(self.toolchains.keys() | other.toolchains.keys())
+        compared += [
+            (name, self.toolchains.get(name, "absent"), other.toolchains.get(name, "absent"))
+            for name in names
+        ]
+        return tuple(f"{what}: {a!r} and {b!r}" for what, a, b in compared if a != b)
+
+
+def in_common(environments: Sequence[Environment]) -> Environment:
+    """The values on which all environments (at least one) agree; the rest becomes unknown."""
+    first, *others = environments
+    agreed = {
+        one.name: getattr(first, one.name)
+        for one in fields(Environment)
+        if all(getattr(other, one.name) == getattr(first, one.name) for other in others)
+    }
+    toolchains = {
+        name: version
+        for name, version in first.toolchains.items()
+        if all(other.toolchains.get(name) == version for other in others)
+    }
+    return Environment(**agreed | {"toolchains": toolchains})
+
+
+LARGEST = 1e150
+"""A larger sample is damage: its square, or the sum of many, would overflow."""
+
+MOST_VALUES: Final = 10_000_000
+"""Most values of a series."""
+
+_FLOAT_BYTES: Final = 8
+_MOST_COUNTED: Final = 2.0**53
+_NS: Final = 1e9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """The samples of one fresh process: the unit of independence.
+
+    Attributes:
+        round: the pass in which it was measured, from 0; launches of both arms with the
+            same round were measured in turn.
+        order: this arm's position in the round; 0 for the arm that was started first.
+        samples: shape (n,), n >= 1, in the metric's unit, per operation.
+        warmup: shape (k,), the samples that were taken before and discarded.
+        lane: number of the lane in which it was measured while others were measured in other
+            lanes, from 0; None if nothing else was measured at the same time.
+    """
+
+    round: int
+    order: int
+    samples: FloatArray
+    warmup: FloatArray
+    lane: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTable(JsonObject):
+    """The launches of a series in a file: columns with one entry for each launch.
+
+    Attributes:
+        round, order, lane: see `Launch`.
+        warmup, samples: how many values the launch has of each.
+        per_unit: `values` are whole numbers, and each of them divided by this is in the metric's
+            unit; None if they are float64 in the metric's unit.
+        values: of each launch in turn its warm-up and then its samples, as the base64 of bytes:
+            first the lowest byte of every value, then the next higher byte of every value, and so
+            on. A whole number has one to eight of them.
+    """
+
+    round: Annotated[tuple[Count, ...], FailFast()]
+    order: Annotated[tuple[Count, ...], FailFast()]
+    lane: Annotated[tuple[Count | None, ...], FailFast()]
+    warmup: Annotated[tuple[Count, ...], FailFast()]
+    samples: Annotated[tuple[Annotated[int, Field(ge=1)], ...], FailFast()]
+    per_unit: Annotated[float, Field(ge=1e-9, le=LARGEST)] | None
+    values: Annotated[str, Field(max_length=_FLOAT_BYTES * MOST_VALUES * 4 // 3 + 4)]
+
+    @classmethod
+    def of(cls, launches: Sequence[Launch], per_unit: float) -> Self:
+        """Make the table of launches.
+
+        Args:
+            per_unit: the values are stored as whole numbers if they are multiples of its inverse.
+        """
+        per_unit_used, values = _packed(all_values(launches), per_unit)
+        return cls(
+            round=tuple([launch.round for launch in launches]),
+            order=tuple([launch.order for launch in launches]),
+            lane=tuple([launch.lane for launch in launches]),
+            warmup=tuple([launch.warmup.size for launch in launches]),
+            samples=tuple([launch.samples.size for launch in launches]),
+            per_unit=per_unit_used,
+            values=values,
+        )
+
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches.
+
+        Raises:
+            PydanticCustomError: the columns do not fit together.
+        """
+        for name in ("order", "lane", "warmup", "samples"):
+            if len(getattr(self, name)) != len(self.round):
+                raise misplaced("must have as many entries as `round`", name)
+        count = sum(self.warmup) + sum(self.samples)
+        if count > MOST_VALUES:
+            raise misplaced(f"more than {MOST_VALUES} values are the limit of a series", "samples")
+        values = self._unpacked(count)
+        counts = chain.from_iterable(zip(self.warmup, self.samples, strict=True))
+        bounds = list(accumulate(counts, initial=0))
+        columns = zip(
+            *(self.round, self.order, self.lane),
+            *(bounds[:-1:2], bounds[1::2], bounds[2::2]),
+            strict=True,
+        )
+        return tuple(
+            [
+                Launch(round_, order, values[middle:end], values[begin:middle], lane)
+                for round_, order, lane, begin, middle, end in columns
+            ]
+        )
+
+    def _unpacked(self, count: int) -> FloatArray:
+        """The values, read-only.
+
+        Args:
+            count: how many there must be.
+        """
+        try:
+            data = base64.b64decode(self.values, validate=True)
+        except (binascii.Error, ValueError):
+            raise misplaced("is not base64", "values") from None
+        width = len(data) // count if count else 0
+        widths = range(_FLOAT_BYTES if self.per_unit is None else 1, _FLOAT_BYTES + 1)
+        if len(data) != width * count or (count and width not in widths):
+            message = f"holds {len(data)} bytes, which are not those of {count} values"
+            raise misplaced(message, "values")
+        bytes_ = np.zeros((count, _FLOAT_BYTES), dtype=np.uint8)
+        bytes_[:, :width] = np.frombuffer(data, dtype=np.uint8).reshape(width, count).T
+        if self.per_unit is None:
+            values = bytes_.view("<f8").reshape(count).astype(np.float64)
+        else:
+            values = bytes_.view("<u8").reshape(count) / self.per_unit
+        values.setflags(write=False)
+        return values
+
+
+def all_values(launches: Sequence[Launch]) -> FloatArray:
+    """The values of launches, shape (n,): of each in turn its warm-up and then its samples."""
+    if not launches:
+        return np.empty(0)
+    return np.concatenate([part for one in launches for part in (one.warmup, one.samples)])
+
+
+def where(launches: Sequence[Launch], index: int) -> tuple[int | str, ...]:
+    """The place of one of `all_values`, such as `[3].samples[12]`."""
+    for number, launch in enumerate(launches):
+        for key, part in (("warmup", launch.warmup), ("samples", launch.samples)):
+            if index < part.size:
+                return number, key, index
+            index -= part.size
+    raise IndexError(index)
+
+
+def per_unit_of(unit: str, loops: int) -> float:
+    """How many of the smallest steps that are measured are one unit: a clock counts ns.
+
+    Args:
+        loops: operations that one step is the sum of.
+    """
+    return _NS * loops if unit == "s" else 1.0
+
+
+def _packed(values: FloatArray, per_unit: float) -> tuple[float | None, str]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        counts = np.rint(values * per_unit)
+        are_whole = bool(
+            np.all((counts >= 0) & (counts < _MOST_COUNTED) & (counts / per_unit == values))
+        )
+    if not are_whole:
+        return None, _in_planes(values.astype("<f8"), _FLOAT_BYTES)
+    width = (int(counts.max(initial=1)).bit_length() + 7) // 8
+    return per_unit, _in_planes(counts.astype("<u8"), width)
+
+
+def _in_planes(values: np.ndarray[Any, Any], width: int) -> str:
+    bytes_ = values.view(np.uint8).reshape(-1, _FLOAT_BYTES)
+    return base64.b64encode(bytes_.T[:width].tobytes()).decode("ascii")
+
+
+class AsTable:
+    """Reads launches from a `LaunchTable`. Whoever has them says how they become one again."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.json_or_python_schema(
+            json_schema=core_schema.no_info_after_validator_function(
+                LaunchTable.launches, handler.generate_schema(LaunchTable)
+            ),
+            python_schema=core_schema.no_info_plain_validator_function(_storable),
+        )
+
+
+def _storable(launches: Sequence[Launch]) -> Sequence[Launch]:
+    """Launches that are about to be written."""
+    for index, launch in enumerate(launches):
+        for key in ("warmup", "samples"):
+            values = getattr(launch, key)
+            if values.ndim != 1 or (key == "samples" and not values.size):
+                raise misplaced(f"an array of shape {values.shape} holds no samples", index, key)
+        for key in ("round", "order", "lane"):
+            if (getattr(launch, key) or 0) < 0:
+                raise misplaced(f"{getattr(launch, key)} is negative", index, key)
+    return launches
+
 
 MAX_ROUND_S = 1e9
 """Thirty years: a file with a larger value is damaged or made up."""
@@ -323,3 +600,57 @@ def renamed(
         for old, new in aliases.items()
         if old in base and old not in head and new in head and new not in base
     }
+
+
+TIME = Metric("time", "s")
+CPU_TIME = Metric("cpu_time", "s")
+PEAK_RSS = Metric("peak_rss", "B")
+ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
+ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
+INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
+
+PERF: Final = "perf"
+VALGRIND: Final = "valgrind"
+COUNTERS: Final = frozenset({PERF, VALGRIND})
+"""What counts instructions: the counters of the processor, or a program that imitates it."""
+LEAST_COUNTED_ROUNDS: Final = 5
+"""Rounds that a change of the instructions needs: as many as a screen has.
+
+With a spread as wide as the tolerance, five random rounds agree and lie beyond it in less than one
+of a thousand rows.
+"""
+
+THROUGHPUT = Metric("throughput", "1/s", better=Better.HIGHER)
+TIME_P50 = Metric("time_p50", "s")
+TIME_P95 = Metric("time_p95", "s")
+TIME_P99 = Metric("time_p99", "s")
+TIME_P999 = Metric("time_p99.9", "s")
+ERROR_RATIO = Metric("error_ratio", "", kind=Kind.EXACT)
+
+MEASURED: Final[Mapping[str, Metric]] = {
+    metric.name: metric
+    for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
+}
+"""The metrics of functions and programs, by name."""
+UNDER_LOAD: Final = (
+    *(THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999),
+    ERROR_RATIO,
+)
+"""The metrics of a step of a scenario, one value for each launch."""
+DECIDE_UNDER_LOAD: Final = (THROUGHPUT, TIME_P50, TIME_P95, ERROR_RATIO)
+"""Those that decide unless the configuration names others. Higher percentiles vary too much."""
+OWN: Final[Mapping[str, Metric]] = {**MEASURED, **{metric.name: metric for metric in UNDER_LOAD}}
+"""All metrics of benchgate, by name."""
+TAIL_METRICS: Final = frozenset(metric.name for metric in (TIME_P95, TIME_P99, TIME_P999))
+"""Those that describe the slowest operations of a launch, not the typical one."""
+EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
+
+
+def notes_on(metric: str, notes: Iterable[str], names: Collection[str] = ()) -> tuple[str, ...]:
+    """Leave out the notes of a benchmark that are about other metrics of it: "peak_rss: ...".
+
+    Args:
+        names: of the metrics that it has beside those of benchgate.
+    """
+    others = {*MEASURED, *names} - {metric}
+    return tuple(note for note in notes if note.partition(": ")[0] not in others)

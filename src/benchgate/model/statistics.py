@@ -1,4 +1,4 @@
-"""The statistics of a result that `benchgate show` prints, as plain numbers.
+"""The statistics of a result and the findings of a self-check, as plain numbers.
 
 They are not stored in a result file: they are computed from its samples. A value that does not
 exist is None, and `notes` beside it say why. Values are in base units.
@@ -12,17 +12,205 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from benchgate.interval import Interval
-from benchgate.json_object import Count, JsonObject, Name, Probability, Text
-from benchgate.model.environment import Environment
-from benchgate.model.grid import Grid
-from benchgate.model.load_statistics import LoadStatistics
-from benchgate.model.mean import Mean
-from benchgate.model.run import Better, Kind, Source
-from benchgate.model.timing import PhaseTime
+from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text
+from benchgate.model.load import Loop
+from benchgate.model.result import PhaseTime
+from benchgate.model.run import Better, Environment, Kind, Source
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from benchgate.model.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell(JsonObject):
+    """One cell of a parameter grid: a benchmark with one value of each parameter.
+
+    Attributes:
+        label: the parameters, such as "n=100".
+        median: median of the launches' 25th percentiles.
+    """
+
+    label: Text
+    launches: Count
+    median: float
+
+
+@dataclass(frozen=True, slots=True)
+class GridPair(JsonObject):
+    """Two cells of a parameter grid, compared.
+
+    Attributes:
+        ratio: second / first, of the medians.
+        p, p_adjusted: two-sided Mann-Whitney; adjusted by Holm over the pairs of the grid.
+    """
+
+    first: Text
+    second: Text
+    ratio: float | None
+    p: Probability
+    p_adjusted: Probability
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(JsonObject):
+    """Whether the parameters of a benchmark matter, and which cells of its grid differ.
+
+    Attributes:
+        benchmark: the id without its parameters.
+        h, df, p: the Kruskal-Wallis test over all cells; for two cells, the p of their pair
+            decides.
+    """
+
+    benchmark: Text
+    metric: Text
+    unit: Text
+    cells: tuple[GridCell, ...]
+    h: float
+    df: Count
+    p: Probability
+    pairs: tuple[GridPair, ...]
+    notes: tuple[Text, ...] = ()
+    display_unit: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(JsonObject):
+    """A mean, with its standard error and interval if its values are independent.
+
+    Attributes:
+        n: how many values.
+        mean: the arithmetic mean, unless `geometric`.
+        sd, cv: standard deviation (ddof = 1); the same as a fraction of the mean.
+        sem: standard error of the mean; for a trimmed sample, the Winsorized one.
+    """
+
+    n: Count
+    mean: float
+    sd: float | None = None
+    cv: float | None = None
+    sem: float | None = None
+    interval: Interval | None = None
+    geometric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadMetric(JsonObject):
+    """One metric over the launches, each of which is one value.
+
+    Attributes:
+        least, greatest: the extreme values.
+    """
+
+    metric: Name
+    unit: Text
+    mean: Mean
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCount(JsonObject):
+    """How often an error was kept."""
+
+    text: Text
+    count: Count
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPercentile(JsonObject):
+    """A percentile of the latencies of all launches.
+
+    Attributes:
+        name: "min", "p99.9", "max".
+        p: as a fraction.
+    """
+
+    name: Text
+    p: Probability
+    value_s: NotNegative
+
+
+@dataclass(frozen=True, slots=True)
+class Course(JsonObject):
+    """How one launch went.
+
+    Attributes:
+        p50_s, p95_s, p99_s, max_s: of its latencies; None if there are none.
+        window_ops: operations that ended well in each window.
+        generator_cpu_ratio: CPU time per second of the busiest process of the load generator.
+        start_spread_s, late_p99_s, turn_s: as in the result.
+    """
+
+    round: Count
+    ops: Count
+    errors: Count
+    p50_s: NotNegative | None
+    p95_s: NotNegative | None
+    p99_s: NotNegative | None
+    max_s: NotNegative | None
+    window_ops: tuple[Count, ...]
+    generator_cpu_ratio: NotNegative
+    start_spread_s: NotNegative
+    late_p99_s: NotNegative | None
+    turn_s: NotNegative | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadDetail(JsonObject):
+    """What the histograms of all launches show, and each launch by itself.
+
+    Attributes:
+        percentiles: empty if no operation ended.
+        mean_s, sd_s: of the latencies of all launches; None if there are none.
+        courses: by ascending round.
+    """
+
+    percentiles: tuple[LoadPercentile, ...]
+    mean_s: NotNegative | None
+    sd_s: NotNegative | None
+    courses: tuple[Course, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadStatistics(JsonObject):
+    """What a step of a scenario did.
+
+    Attributes:
+        loop, workers, rate, server: as in the result.
+        launches: how many there are.
+        duration_s: the measured time of a launch; the median.
+        ops, errors, unfinished: in all launches.
+        error_texts: the most frequent first.
+        window_s: width of a window; None without any.
+        windows: how many there are in all launches.
+        empty_windows: in how many of these no operation ended, well or not.
+        notes: what a reader of the numbers must know.
+        detail: None unless details were requested.
+    """
+
+    benchmark: Name
+    scenario: Name
+    target: Name
+    step: Name
+    loop: Loop
+    workers: Count
+    rate: NotNegative
+    launches: Count
+    duration_s: NotNegative
+    ops: Count
+    errors: Count
+    unfinished: Count
+    metrics: tuple[LoadMetric, ...]
+    error_texts: tuple[ErrorCount, ...] = ()
+    window_s: NotNegative | None = None
+    windows: Count = 0
+    empty_windows: Count = 0
+    server: dict[Text, Text] = field(default_factory=dict)
+    notes: tuple[Text, ...] = ()
+    detail: LoadDetail | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,3 +476,145 @@ class ResultStatistics(JsonObject):
     duration_s: float = 0.0
     warnings: tuple[Text, ...] = ()
     phases: tuple[PhaseTime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Whether the slowest samples of a benchmark can be compared.
+
+    Attributes:
+        obstacle: why they cannot be compared; "" if they can.
+        detectable: as in `Sensitivity`; None also if the slowest samples cannot be compared.
+        statistic: the one that describes them, such as "p95".
+        samples: number of samples in the shortest launch.
+        needed_samples: number of samples that each launch needs.
+        sample_s: how long one sample takes.
+        loops: operations in one sample.
+        settles: whether a check measures until it is settled, too.
+        rounds, least_margin: as in `Sensitivity`.
+    """
+
+    obstacle: str
+    detectable: float | None
+    statistic: str
+    samples: int
+    needed_samples: int
+    sample_s: float
+    loops: int
+    settles: bool = False
+    rounds: int | None = None
+    least_margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SteadierMetric:
+    """Another metric of the same benchmark that is much steadier.
+
+    Attributes:
+        rounds: as in `Sensitivity`.
+        share: its value as a share of the value of the metric that is compared.
+    """
+
+    metric: str
+    pair_spread: float
+    rounds: int | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What one metric of one benchmark can show.
+
+    Attributes:
+        pair_spread: robust standard deviation of log(head / base) over the rounds.
+        launch_spread: robust standard deviation of the logs of one side over the launches.
+        detectable: the smallest ratio that a check finds in 9 of 10 cases; None if above 100.
+        margin: the configured margin, as a fraction.
+        rounds: how many show in 9 of 10 cases that nothing has changed; None if above 1000.
+        limit: the most rounds that a check measures.
+        least_margin: the smallest margin for which `limit` rounds suffice; None if above 1000 %.
+        tail: None if tails are not compared.
+        counted: whether its instructions are counted as well.
+        unpinned: why it is not pinned to one CPU; "" if it is.
+    """
+
+    benchmark: str
+    metric: str
+    pair_spread: float
+    launch_spread: float
+    detectable: float | None
+    margin: float
+    rounds: int | None
+    limit: int
+    least_margin: float | None
+    tail: Tail | None = None
+    steadier: SteadierMetric | None = None
+    counted: bool = False
+    unpinned: str = ""
+    is_command: bool = False
+
+    @property
+    def is_decidable(self) -> bool:
+        """Whether a check has enough rounds for its margin."""
+        return self.rounds is not None and self.rounds <= self.limit
+
+    @property
+    def open_tail(self) -> Tail | None:
+        """The tail, if it should be settled, and a check has too few rounds for its margin."""
+        tail = self.tail
+        if tail is None or tail.obstacle or not tail.settles:
+            return None
+        return None if tail.rounds is not None and tail.rounds <= self.limit else tail
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Builds that are simulated from the rounds of a self-check, and judged as a check would.
+
+    Attributes:
+        clean: builds in which nothing was changed.
+        alarms: how many of these failed.
+        alarms_at_most: upper bound of the share of such builds that fail, with 95 % confidence.
+        blamed: the benchmarks that made them fail, the most frequent first.
+        slower: builds in which one benchmark was made slower by one and a half margins.
+        found: in how many of these it was found.
+        found_at_least: lower bound of the share of such builds in which it is found, with 95 %
+            confidence.
+        missed: the benchmarks that were not found, the most frequent first.
+        cut_short: how many of all builds had too few rounds to be judged as a check would.
+    """
+
+    clean: int
+    alarms: int
+    alarms_at_most: float
+    blamed: tuple[str, ...]
+    slower: int
+    found: int
+    found_at_least: float
+    missed: tuple[str, ...]
+    cut_short: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCheck:
+    """The same code measured on both sides.
+
+    Attributes:
+        verdict: on all rounds; every change that it reports is a false alarm.
+        rows: one per benchmark and metric that is compared, the noisiest first.
+        rehearsal: None if nothing could be judged, and under the textbook rule.
+        launch_time_s, executions, alpha: as configured.
+        samples: how many a launch of a Python function takes, if its work is short enough.
+        stretch: by how many times the launch time was lengthened to keep all samples.
+        stolen: share of the CPUs' time that the hypervisor gave to others; None if unknown.
+    """
+
+    verdict: Verdict
+    rows: tuple[Sensitivity, ...]
+    rehearsal: Rehearsal | None
+    launch_time_s: float
+    executions: int
+    alpha: float
+    samples: int
+    stretch: int
+    stolen: float | None = None

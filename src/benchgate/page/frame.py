@@ -26,6 +26,8 @@ vertical and horizontal marks, zoom, a cursor for pointer and keyboard, and a ta
 `extra_style` and `extra_script` name more files in `assets/`. All of it becomes part of the page,
 and the policy of the page (CSP) allows exactly that: no network, no other script, no `style`
 attribute, no `on...` attribute.
+
+No sign points up or down: more is worse for a time, and better for a throughput.
 """
 
 from __future__ import annotations
@@ -33,12 +35,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from markdown import Markdown
+
 from benchgate import __version__
 from benchgate.errors import UsageError
+from benchgate.model.policy import Outcome
 from benchgate.page.charts import packed
 
 if TYPE_CHECKING:
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from benchgate.page.charts import Chart
+
 
 _ASSETS: Final = resources.files("benchgate.page") / "assets"
 _STYLE: Final = ("frame.css",)
@@ -166,3 +173,78 @@ def _as_is(text: str) -> object:
     from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2
 
     return Markup(text)  # noqa: S704 - our own files, and JSON that `json_text` escapes
+
+
+# What Markdown, as the library knows it, reads as markup.
+_MARKUP: Final = re.compile(r"([\\*_{}\[\]()#+.!-])")
+_ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;"})
+_BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|(?:[nµm]?s|min|h|[KMGT]?i?B)\b))")
+_NUL: Final = re.compile("[\x02\x03]")  # the library's own marks
+
+
+def sentence(text: str) -> str:
+    """A plain line as HTML in which `...` is code; everything else shows as it is."""
+    parts = _NUL.sub("", text).split("`")
+    is_paired = len(parts) % 2 == 1 and all(part.strip() for part in parts[1:-1])
+    # The library would drop the spaces at the ends of code.
+    if not is_paired or any(part != part.strip() for part in parts[1::2]):
+        return _inline(_plain(text))
+    return _inline(
+        "".join(f"`{part}`" if index % 2 else _plain(part) for index, part in enumerate(parts))
+    )
+
+
+def unbroken(text: str) -> str:
+    """The same text, in which a line does not end between a number and its unit."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def sentences(texts: Iterable[str]) -> tuple[str, ...]:
+    """Several of them."""
+    return tuple(map(sentence, texts))
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", unbroken(text)).translate(_ENTITIES)
+
+
+def _inline(source: str) -> str:
+    html = _markdown().reset().convert(source.strip() or "\\-")
+    return html.removeprefix("<p>").removesuffix("</p>")
+
+
+@cache
+def _markdown() -> Markdown:
+    found = Markdown()
+    found.preprocessors.deregister("html_block")
+    for name in (
+        "html",
+        "link",
+        "image_link",
+        "autolink",
+        "automail",
+        "reference",
+        "short_reference",
+    ):
+        found.inlinePatterns.deregister(name)
+    return found
+
+
+_FAILED, _WORSE, _BETTER, _OPEN = "\u2715", "!", "\u2605", "?"
+
+OUTCOMES: Final[Mapping[Outcome, str]] = {
+    Outcome.FAILED: _FAILED,
+    Outcome.REGRESSED: _WORSE,
+    Outcome.OVER_LIMIT: _WORSE,
+    Outcome.MISSING: "\u2205",
+    Outcome.INCOMPARABLE: "\u2260",
+    Outcome.BASE_FAILED: _FAILED,
+    Outcome.WAIVED: "~",
+    Outcome.INCONCLUSIVE: _OPEN,
+    Outcome.NOT_TESTED: _OPEN,
+    Outcome.NOT_SETTLED: _OPEN,
+    Outcome.IMPROVED: _BETTER,
+    Outcome.NEW: "+",
+    Outcome.UNCHANGED: "=",
+    Outcome.WITHIN_LIMIT: "=",
+}

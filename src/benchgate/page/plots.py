@@ -1,30 +1,149 @@
-"""Turns the figures of a benchmark into charts."""
+"""Turns the figures of benchmarks and of scenarios' steps into charts."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.run import Kind
-from benchgate.page.charts import Axis, Chart, Draw, Look, Mark, Plotted, without_secrets
-from benchgate.page.load_plots import load_plots
-from benchgate.page.prose import unbroken
-from benchgate.page.scale import Scale, scale_of
+from benchgate.model.run import ERROR_RATIO, Kind
+from benchgate.page.charts import (
+    Axis,
+    Chart,
+    Draw,
+    Look,
+    Mark,
+    Plotted,
+    Scale,
+    scale_of,
+    without_secrets,
+)
+from benchgate.page.frame import unbroken
 from benchgate.report import words
 from benchgate.report.escape import plain_line
-from benchgate.units import counted, format_percent
+from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from benchgate.model.figures import ArmFigures, BenchmarkFigures, SeriesFigures
-    from benchgate.model.row import Row
+    from benchgate.model.figures import (
+        ArmFigures,
+        BenchmarkFigures,
+        LoadArm,
+        LoadFigures,
+        SeriesFigures,
+    )
+    from benchgate.model.verdict import Row
+
+
+_LOOKS: Final = {"base": Look.BASE, "head": Look.HEAD}
+# Beyond this the small bars cannot be seen beside the great ones.
+_MOST_LINEAR_LATENCY_RATIO: Final = 20
+
+
+def load_plots(figures: BenchmarkFigures) -> tuple[Chart, ...]:
+    """The course of the load and its latencies; nothing for what is no step of a scenario."""
+    load = figures.load
+    if load is None:
+        return ()
+    arms = [(name, arm) for name, arm in (("base", load.base), ("head", load.head)) if arm]
+    return (*_course(load, arms), *_latencies(arms))
+
+
+def _course(load: LoadFigures, arms: Sequence[tuple[str, LoadArm]]) -> Iterator[Chart]:
+    slow = [value for _, arm in arms for value in arm.p95_s if value is not None]
+    if not any(len(arm.at_s) > 1 for _, arm in arms):
+        return
+    scale = scale_of(max(slow, default=1.0), "s")
+    series = [
+        Plotted(
+            f"throughput, {name}",
+            Draw.LINE,
+            _LOOKS[name],
+            tuple(round(x, 3) for x in arm.at_s),
+            tuple(float(f"{x:.5g}") for x in arm.ops_per_s),
+        )
+        for name, arm in arms
+    ] + [
+        Plotted(
+            f"p95, {name}",
+            Draw.LINE,
+            _LOOKS[name],
+            tuple(round(x, 3) for x in arm.at_s),
+            tuple(None if x is None else scale.value(x) for x in arm.p95_s),
+            right=True,
+            dashed=True,
+        )
+        for name, arm in arms
+    ]
+    if load.in_line:
+        axis = "seconds of measured time, one launch after the other"
+        value = "Each value is one launch."
+    else:
+        axis = "seconds since the load began"
+        value = (
+            "A value is the mean of the throughput, and the median of the p95, over "
+            f"{_counted_launches(arms)}, in {format_duration(load.window_s)}."
+        )
+    yield Chart(
+        "Throughput and p95 over time",
+        Axis(axis, from_zero=True),
+        Axis("operations per second", from_zero=True),
+        tuple(series),
+        right=Axis(f"p95 ({scale.name})", from_zero=True),
+        zooms=True,
+        caption=(
+            "Solid lines are throughput, on the left axis; dashed lines are the p95 of the "
+            f"latencies, on the right axis. {value}"
+        ),
+    )
+
+
+def _counted_launches(arms: Sequence[tuple[str, LoadArm]]) -> str:
+    return " and ".join(f"{counted(arm.launches, 'launch')} of the {name}" for name, arm in arms)
+
+
+def _latencies(arms: Sequence[tuple[str, LoadArm]]) -> Iterator[Chart]:
+    names = list(dict.fromkeys(bar.name for _, arm in arms for bar in arm.latencies))
+    every = [bar.value_s for _, arm in arms for bar in arm.latencies]
+    if not every:
+        return
+    scale = scale_of(max(every), "s")
+    is_wide = min(every) > 0 and max(every) / min(every) > _MOST_LINEAR_LATENCY_RATIO
+    series = []
+    for name, arm in arms:
+        has_ends = any(bar.low_s is not None for bar in arm.latencies)
+        lows = tuple(None if b.low_s is None else scale.value(b.low_s) for b in arm.latencies)
+        highs = tuple(None if b.high_s is None else scale.value(b.high_s) for b in arm.latencies)
+        series.append(
+            Plotted(
+                name,
+                Draw.BARS,
+                _LOOKS[name],
+                tuple(float(names.index(bar.name)) for bar in arm.latencies),
+                tuple(scale.value(bar.value_s) for bar in arm.latencies),
+                lows if has_ends else (),
+                highs if has_ends else (),
+            )
+        )
+    more = (
+        " The axis is logarithmic: bars show the order, and not the proportion." if is_wide else ""
+    )
+    yield Chart(
+        "Latencies",
+        Axis("percentile of the latencies", categories=tuple(names)),
+        Axis(f"latency ({scale.name})", from_zero=not is_wide, log=is_wide),
+        tuple(series),
+        caption=(
+            "Each bar is the mean of the launches' percentiles, and the line on it the 95 % "
+            f"interval of that mean.{more}"
+        ),
+    )
+
 
 _BASE, _HEAD = "base", "head"
 _MAIN = "time"
-_MOST_LINEAR = 3
+_MOST_LINEAR_RATIO = 3
 _MOST_COMPLETE = 100
 MOST_DRAWN = 1000
 """Benchmarks of a page that have figures: a browser would take long to read those of more."""
@@ -116,7 +235,9 @@ def change_plot(rows: Iterable[Row]) -> Iterator[Plot]:
     ratios = [row.ratio for row in known if row.ratio is not None]
     every = [*ratios, *(each for row in known for each in row.interval or ())]
     # Percentages of a factor of 20 leave a change of 20 % no room.
-    is_wide = min(every) > 0 and (max(every) > _MOST_LINEAR or min(every) < 1 / _MOST_LINEAR)
+    is_wide = min(every) > 0 and (
+        max(every) > _MOST_LINEAR_RATIO or min(every) < 1 / _MOST_LINEAR_RATIO
+    )
     shown = _factor if is_wide else _percent
     margins = sorted({row.margin for row in known if row.margin})
     marks = [Mark(shown(1.0), "no change", strong=True)]

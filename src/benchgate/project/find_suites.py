@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.config.function_benchmarks import is_benchmark_file
+from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.measure.benchfiles import topmost_folders
 from benchgate.project.cargo_suites import find_cargo_suites
 from benchgate.project.cmake_suites import find_cmake_suites

@@ -6,15 +6,15 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report.escape import plain_line
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from benchgate.model.environment import Environment
-    from benchgate.model.noise import SelfCheck, Sensitivity, SteadierMetric
+    from benchgate.model.run import Environment
+    from benchgate.model.statistics import SelfCheck, Sensitivity, SteadierMetric
 
 _NAMES_SHOWN = 3
 _NAME_LIMIT = 60

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report import words
 from benchgate.report.escape import plain_line
@@ -20,8 +20,7 @@ from benchgate.report.ordering import ORDER, by_benchmark
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.verdict import Row, Verdict
 
 LABEL: Final = "performance"
 _TEXT_LIMIT: Final = 60

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report import words
 from benchgate.report.comparison import view_comparison
 from benchgate.report.drawing import Span, draw_interval, span
@@ -17,8 +17,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import GateSettings
+    from benchgate.model.verdict import GateSettings, Row
     from benchgate.report.comparison import ComparisonView
     from benchgate.report.footnotes import Footnote
 

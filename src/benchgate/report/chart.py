@@ -11,7 +11,7 @@ from benchgate.report import words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 MOST_BARS: Final = 20
 # One bar says no more than its number.

@@ -12,7 +12,7 @@ from benchgate.units import format_change, format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.model.row import Comparison, Effect, Row
+    from benchgate.model.verdict import Comparison, Effect, Row
 
 RATIO_TITLES = ("change by", "estimate", "interval", "method")
 TEST_TITLES = ("test", "p", "p head more", "p head less")

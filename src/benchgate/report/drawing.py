@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 _HALF: Final = 7
 # The margin is this many characters from the middle; each doubling beyond it takes this many more.

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import VALUE, ConfirmationCost, Row
+from benchgate.model.policy import Outcome
 from benchgate.model.run import Better
-from benchgate.model.verdict import NO_BASELINE, Decision, Reason, decided_benchmarks
+from benchgate.model.verdict import (
+    NO_BASELINE,
+    VALUE,
+    ConfirmationCost,
+    Decision,
+    Reason,
+    Row,
+    decided_benchmarks,
+)
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, worst_first

@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.redact import redacted
-from benchgate.model.row import TAIL_STATISTICS, is_tail
+from benchgate.model.verdict import TAIL_STATISTICS, is_tail
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_change, format_percent, format_value

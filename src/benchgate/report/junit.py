@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 from benchgate import __version__
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:

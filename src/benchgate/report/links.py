@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from benchgate.model.outcome import Outcome
+    from benchgate.model.policy import Outcome
 
 _DOCS: Final = "https://github.com/benchgate/benchgate/blob/main/docs"
 _LOCATION: Final = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d{0,6})")

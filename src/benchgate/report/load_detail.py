@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from benchgate.model.load import Loop
-from benchgate.model.metrics import ERROR_RATIO
+from benchgate.model.run import ERROR_RATIO
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchgate.interval import Interval
-    from benchgate.model.load_statistics import Course, LoadDetail, LoadMetric, LoadStatistics
+    from benchgate.model.statistics import Course, LoadDetail, LoadMetric, LoadStatistics
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _NOTHING = "."

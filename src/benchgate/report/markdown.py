@@ -7,7 +7,7 @@ from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.cells import (
     WARNING_SIGN,

@@ -5,15 +5,14 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Reason
 from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.verdict import Row, Verdict
 
 _FILTERS_SHOWN = 3
 

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
-from benchgate.model.policy import AcceptanceMethod
-from benchgate.model.row import RUNS_NEEDED
+from benchgate.model.policy import AcceptanceMethod, Outcome
+from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from benchgate.model.policy import Acceptance, PolicyChange
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import GateSettings
+    from benchgate.model.verdict import GateSettings, Row
 
 _LOGIN_LIMIT = 60
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.verdict import Row, Verdict
 
 ORDER = (
     Outcome.FAILED,

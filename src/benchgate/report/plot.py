@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from benchgate.model.distribution import Shape
+from benchgate.model.figures import Shape
 from benchgate.report import words
 from benchgate.report.columns import print_text
 from benchgate.report.escape import plain_line
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.distribution import Curve, Distribution
+    from benchgate.model.figures import Curve, Distribution
 
 _ROWS: Final = 13
 _MARKS: Final[Mapping[str, str]] = {"base": "o", "head": "x"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.report import words
 from benchgate.report.advice import advise, false_alarms, named
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
@@ -16,7 +16,7 @@ from benchgate.units import counted, format_duration, format_percent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, Tail
+    from benchgate.model.statistics import Rehearsal, SelfCheck, Sensitivity, Tail
 
 _COLUMNS = (
     Column("benchmark", name=True),

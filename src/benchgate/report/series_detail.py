@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from benchgate.interval import Interval
     from benchgate.json_object import JsonObject
-    from benchgate.model.mean import Mean
     from benchgate.model.statistics import (
         BetweenLaunches,
         LaneStatistics,
+        Mean,
         Reach,
         SeriesDetail,
         SeriesStatistics,

@@ -12,7 +12,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.model.row import Row
+    from benchgate.model.verdict import Row
 
 _MISSING: Final = " "
 # A course that varies by less than this share of its values is drawn as a flat line.

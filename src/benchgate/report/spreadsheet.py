@@ -13,8 +13,7 @@ from benchgate.report.notes import notes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.verdict import Row, Verdict
 
 _Value: TypeAlias = str | float | bool | None
 _Column: TypeAlias = "Callable[[Row, Verdict], _Value]"

@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.grid import Grid, GridPair
-    from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
+    from benchgate.model.statistics import (
+        Grid,
+        GridPair,
+        ResultStatistics,
+        RunStatistics,
+        SeriesStatistics,
+    )
     from benchgate.report.footnotes import Footnote
 
 _COLUMNS = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES

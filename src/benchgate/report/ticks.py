@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.model.distribution import Axis
+    from benchgate.model.figures import Axis
 
 _STEPS = (1, 2, 5, 10)
 _LOG_STEPS = ((1, 2, 5), (1, 3), (1,))

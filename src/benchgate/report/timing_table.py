@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.model.timing import Phase
+from benchgate.model.result import Phase
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.units import format_duration
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.timing import PhaseTime
+    from benchgate.model.result import PhaseTime
 
 _COLUMNS = (
     Column("phase", name=True),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.model.result import SkippedResult
-    from benchgate.model.row import Row
-    from benchgate.model.verdict import Decision, Verdict
+    from benchgate.model.verdict import Decision, Row, Verdict
     from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
     from benchgate.report.chart import Chart
     from benchgate.report.footnotes import Footnote

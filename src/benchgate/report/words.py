@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from benchgate.model.metrics import ERROR_RATIO
-from benchgate.model.outcome import Outcome
-from benchgate.model.row import VALUE
-from benchgate.model.run import Better, Tier
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO, Better, Tier
+from benchgate.model.verdict import VALUE
 from benchgate.report.escape import plain_line
 from benchgate.units import (
     RATE_UNIT,
@@ -24,13 +23,11 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.model.distribution import Distribution
-    from benchgate.model.environment import Environment
-    from benchgate.model.grid import Grid
+    from benchgate.model.figures import Distribution
     from benchgate.model.history import Trend
-    from benchgate.model.row import ConfirmationCost, Row
-    from benchgate.model.run import Source
-    from benchgate.model.statistics import SeriesStatistics
+    from benchgate.model.run import Environment, Source
+    from benchgate.model.statistics import Grid, SeriesStatistics
+    from benchgate.model.verdict import ConfirmationCost, Row
 
 _STATISTICS = {
     "p25": "typical (p25)",

@@ -15,10 +15,9 @@ from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.tree_content import content_digest
 from benchgate.measure.worktree import same_arms, sweep, two_arms
-from benchgate.model.environment import PYTHON
-from benchgate.model.outcome import Outcome
-from benchgate.model.run import BenchmarkFiles, Tier
-from benchgate.model.timing import Phase
+from benchgate.model.policy import Outcome
+from benchgate.model.result import Phase
+from benchgate.model.run import PYTHON, BenchmarkFiles, Tier
 from benchgate.model.verdict import decided_benchmarks
 from benchgate.report.next_step import missing_rounds
 from benchgate.session.engines import config_in
@@ -45,8 +44,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
-    from benchgate.model.row import Row
     from benchgate.model.run import Source
+    from benchgate.model.verdict import Row
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast, Shortage

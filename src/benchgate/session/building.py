@@ -13,8 +13,8 @@ from benchgate.gate.evidence import files_of
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import ArmName
+from benchgate.model.result import Phase
 from benchgate.model.run import Status
-from benchgate.model.timing import Phase
 from benchgate.session.arm_build import ArmBuild, are_alike
 from benchgate.session.benchmark_sets import Attempt, found_by
 from benchgate.session.engines import EngineOptions, Place, config_in, make_engines

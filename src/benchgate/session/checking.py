@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.baselines.base_config import judged_by_base, measured_by_base
-from benchgate.baselines.git import choose_base
-from benchgate.baselines.without_benchmarks import (
+from benchgate.baselines.base import (
     BASE_HAS_NO_BENCHMARKS,
     BENCHMARKS_OF_HEAD,
     OWN_BENCHMARKS,
+    choose_base,
     has_no_benchmarks,
+    judged_by_base,
+    measured_by_base,
     with_benchmarks_of_head,
 )
 from benchgate.errors import BaselineError, UsageError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import UsageError
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError, find_obstacle
 from benchgate.measure.valgrind import SLOWDOWN, Valgrind, find_valgrind
-from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
+from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.measure.valgrind import LEAST_SLOWDOWN, LIMIT_S
-from benchgate.model.metrics import LEAST_COUNTED_ROUNDS
+from benchgate.model.run import LEAST_COUNTED_ROUNDS
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

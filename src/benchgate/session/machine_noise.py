@@ -18,9 +18,8 @@ from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.room import free_memory_bytes, largest_cache_bytes
 from benchgate.session.session import Session
 from benchgate.session.sharing import CLEARLY_WORSE_RATIO
-from benchgate.stats.power import detectable_ratio
-from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.spread import robust_spread
+from benchgate.stats.differences import detectable_ratio
+from benchgate.stats.spread import nearest_rank, robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

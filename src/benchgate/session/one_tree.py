@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worktree import one_arm, sweep
+from benchgate.model.result import Phase
 from benchgate.model.run import Source
-from benchgate.model.timing import Phase
 from benchgate.session.choice import Choice
 from benchgate.session.opening import open_session
 from benchgate.session.outlook import describe_rounds, of_fixed_rounds, of_left_out

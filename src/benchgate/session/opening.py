@@ -15,9 +15,8 @@ from benchgate.measure.affinity import kept_off
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.runtime import describe_runtimes
-from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.run import BenchmarkFiles
-from benchgate.model.timing import Phase
+from benchgate.model.result import Phase
+from benchgate.model.run import INSTRUCTIONS, BenchmarkFiles
 from benchgate.session.benchmark_sets import SetFinder, found_by
 from benchgate.session.building import Builder, note_shared
 from benchgate.session.choice import keep_share, leave_out_unwanted

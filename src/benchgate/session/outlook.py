@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Self
 
-from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.at_once import least_rounds
 from benchgate.gate.under_load import deciding_under_load
 from benchgate.gate.waves import rounds_to_confirm
-from benchgate.model.metrics import ERROR_RATIO, EXACT_NAMES, UNDER_LOAD
-from benchgate.model.run import CANARY_IDS, Tier
+from benchgate.model.run import CANARY_IDS, ERROR_RATIO, EXACT_NAMES, UNDER_LOAD, Tier
 from benchgate.report.words import TOO_FEW
-from benchgate.stats.power import least_launches
+from benchgate.stats.differences import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
 
 if TYPE_CHECKING:

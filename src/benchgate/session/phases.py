@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from benchgate.model.timing import Phase, PhaseTime
+from benchgate.model.result import Phase, PhaseTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
-from benchgate.model.launches import Launch
-from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, VALGRIND
 from benchgate.model.run import (
     CHANGED_FILES_ID,
+    CPU_TIME,
+    INSTRUCTIONS,
+    TIME,
+    VALGRIND,
     BenchmarkFiles,
     BenchmarkResult,
+    Launch,
     Series,
     Status,
     Tier,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from benchgate import __version__
 from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
-from benchgate.git.branches import current_branch
 from benchgate.git.changes import read_changes
+from benchgate.git.repository import current_branch
 from benchgate.measure.elsewhere import CpuUse
 from benchgate.measure.engine import ArmName
 from benchgate.measure.machine import read_environment
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.git.repository import Git
-    from benchgate.model.environment import Environment
+    from benchgate.model.run import Environment
     from benchgate.session.effects import Effects
     from benchgate.session.session import Session
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.next_round import RoundPlan, follow_up, screen
+from benchgate.model.result import Phase
 from benchgate.model.run import CANARY_IDS
-from benchgate.model.timing import Phase
 from benchgate.session.outlook import Foreteller, has_room, rounds_of_a_large_slowdown
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
 from benchgate.measure.lockstep import STRETCH
 from benchgate.measure.machine import CpuTicks
-from benchgate.model.noise import SelfCheck
 from benchgate.model.policy import Options
+from benchgate.model.statistics import SelfCheck
 from benchgate.session.arms import fixed_rounds
 from benchgate.session.checking import CheckRequest, check
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.recorded_build import ReplayedBuild
     from benchgate.git.repository import Git
-    from benchgate.model.noise import Rehearsal
     from benchgate.model.result import Result
+    from benchgate.model.statistics import Rehearsal
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
 

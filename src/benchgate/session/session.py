@@ -20,8 +20,14 @@ from benchgate.measure.engine import (
 from benchgate.measure.lanes import Lanes
 from benchgate.measure.room import free_memory_bytes
 from benchgate.measure.tree_writes import written_between
-from benchgate.model.metrics import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, TIME
-from benchgate.model.run import CANARY_IDS, BenchmarkFiles, before_round
+from benchgate.model.run import (
+    CANARY_IDS,
+    INSTRUCTIONS,
+    LEAST_COUNTED_ROUNDS,
+    TIME,
+    BenchmarkFiles,
+    before_round,
+)
 from benchgate.session.benchmark_sets import FoundSet, found_by
 from benchgate.session.counting_time import CountingTime
 from benchgate.session.outlook import some_of

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.spread import robust_spread
+from benchgate.stats.spread import nearest_rank, robust_spread
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.model.launches import Launch
+    from benchgate.model.run import Launch
 
 # Rounds in lanes that show how much a benchmark varies there.
 LEAST_ROUNDS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.directory import DEFAULT_FOLDER, read_folder, read_single
+from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.judging import judge_stored
 from benchgate.gate.make_verdict import make_verdict

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 from benchgate import __version__
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
+from benchgate.model.result import OF_THE_BUDGET
 from benchgate.model.run import CHANGED_FILES_ID, before_round
-from benchgate.model.timing import OF_THE_BUDGET
 from benchgate.session.outlook import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from benchgate.model.environment import Environment
     from benchgate.model.result import Result
-    from benchgate.model.run import BenchmarkResult, Run, Source
+    from benchgate.model.run import BenchmarkResult, Environment, Run, Source
     from benchgate.session.session import Session
 
 _ANEW = "`benchgate check` without --continue measures anew."

@@ -1,18 +1,24 @@
-"""A histogram of durations in fixed memory, with percentiles within 1/1,024 of the exact ones."""
+"""Durations in fixed memory: histograms, random samples of a stream, and their compressed forms."""
 
 from __future__ import annotations
 
+import base64
 import math
+import struct
+import zlib
 from array import array
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchgate.stats.checks import require_whole_numbers
-from benchgate.stats.quantiles import quantile_rank
+from benchgate.stats.spread import quantile_rank
 
 if TYPE_CHECKING:
-    from benchgate.arrays import FloatArray, IntArray
+    from random import Random
+
+    from benchgate.arrays import BoolArray, FloatArray, IntArray
+
 
 HIGHEST_NS = 3_600_000_000_000
 """One hour. A longer duration counts as one hour, and `Histogram.clamped` counts it."""
@@ -233,3 +239,351 @@ def _lowest(buckets: IntArray) -> IntArray:
 def _weighted_mean(values: FloatArray, weights: IntArray) -> float:
     """Return the weighted mean, without a rounding error if all values are equal."""
     return float(values[0] + np.average(values - values[0], weights=weights))
+
+
+MOST_BYTES = 8
+"""Bytes of one number, at most: it is below 2**56."""
+
+_LIMIT = 1 << (7 * MOST_BYTES)
+
+
+def to_varints(values: IntArray) -> bytes:
+    """Write whole numbers, the low 7 bits first; the top bit of a byte says that more follow.
+
+    Args:
+        values: shape (n,), from 0 to 2**56 - 1.
+
+    Raises:
+        ValueError: one is out of range.
+    """
+    if values.size and not 0 <= int(values.min()) <= int(values.max()) < _LIMIT:
+        raise ValueError("a number is negative, or 2**56 or more")
+    sizes = np.ones(len(values), dtype=np.int64)
+    for size in range(1, MOST_BYTES):
+        sizes += values >= 1 << (7 * size)
+    ends = np.cumsum(sizes)
+    within = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+    written = (np.repeat(values, sizes) >> (7 * within)) & 0x7F
+    written |= 0x80
+    written[ends - 1] &= 0x7F
+    return written.astype(np.uint8).tobytes()
+
+
+def from_varints(data: bytes) -> IntArray:
+    """Read what `to_varints` wrote, into shape (n,).
+
+    Raises:
+        ValueError: the last number is cut off, or one has more than 8 bytes.
+    """
+    octets = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
+    ends = np.flatnonzero(octets < 0x80)
+    if len(ends) == 0 or ends[-1] != len(octets) - 1:
+        if len(octets) == 0:
+            return octets
+        raise ValueError("the last number is cut off")
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    sizes = ends - starts + 1
+    if sizes.max() > MOST_BYTES:
+        raise ValueError(f"a number has more than {MOST_BYTES} bytes")
+    within = np.arange(len(octets)) - np.repeat(starts, sizes)
+    values: IntArray = np.add.reduceat((octets & 0x7F) << (7 * within), starts)
+    return values
+
+
+def expanded(data: bytes, most_bytes: int) -> bytes:
+    """Expand data that zlib has compressed, and that may come from anybody.
+
+    Raises:
+        ValueError: they are damaged, cut off, followed by others, or expand to more than that.
+    """
+    reader = zlib.decompressobj()
+    try:
+        found = reader.decompress(data, most_bytes + 1)
+    except zlib.error as error:
+        raise ValueError(f"not valid zlib data: {error}") from None
+    if len(found) > most_bytes:
+        raise ValueError(f"expands to more than {most_bytes} bytes")
+    if not reader.eof or reader.unused_data:
+        raise ValueError("the zlib data are cut off, or others follow")
+    return found
+
+
+# https://github.com/HdrHistogram/HdrHistogram: V2EncodingCookieBase, and the same when compressed;
+# 0x10 says that the words have any number of bytes.
+_COOKIE = 0x1C849303 | 0x10
+_COMPRESSED_COOKIE = 0x1C849304 | 0x10
+# cookie, bytes of counts, normalizing offset, significant digits, lowest and highest value, and
+# what a count is worth
+_HEADER = struct.Struct(">iiiiqqd")
+_COMPRESSED_HEADER = struct.Struct(">ii")
+_LAYOUT = (0, 3, 1, HIGHEST_NS, 1.0)
+
+_MOST_BYTES = _HEADER.size + BUCKETS * MOST_BYTES
+_MOST_COUNTED = 2.0**53
+
+
+def encode(histogram: Histogram) -> str:
+    """Write the counts of a histogram as base64.
+
+    The exact extremes are not part of the form. Neither is what was clamped: it counts as one hour.
+    """
+    return base64.b64encode(to_bytes(histogram)).decode("ascii")
+
+
+def decode(text: str) -> Histogram:
+    """Read a histogram, which may come from anybody.
+
+    Its counts are those that were written. Its minimum and maximum are the ends of the buckets
+    that hold them, so `encode` writes the same text again.
+
+    Raises:
+        ValueError: it is damaged, or its layout is not that of `Histogram`.
+    """
+    return from_bytes(base64.b64decode(text, validate=True))
+
+
+def to_bytes(histogram: Histogram) -> bytes:
+    """Write the counts of a histogram without base64."""
+    counts = to_varints(_zigzag(_with_runs(histogram.counts())))
+    data = zlib.compress(_HEADER.pack(_COOKIE, len(counts), *_LAYOUT) + counts, 6)
+    return _COMPRESSED_HEADER.pack(_COMPRESSED_COOKIE, len(data)) + data
+
+
+def from_bytes(data: bytes) -> Histogram:
+    """Read what `to_bytes` wrote; see `decode`."""
+    if len(data) < _COMPRESSED_HEADER.size:
+        raise ValueError("is too short for a histogram")
+    cookie, size = _COMPRESSED_HEADER.unpack_from(data)
+    body = data[_COMPRESSED_HEADER.size :]
+    if cookie != _COMPRESSED_COOKIE:
+        raise ValueError("is not a histogram in HdrHistogram's compressed form V2")
+    if size != len(body):
+        raise ValueError(f"should have {size} bytes, and has {len(body)}")
+    inner = expanded(body, _MOST_BYTES)
+    if len(inner) < _HEADER.size:
+        raise ValueError("is too short for a histogram")
+    cookie, size, *layout = _HEADER.unpack_from(inner)
+    if cookie != _COOKIE or tuple(layout) != _LAYOUT:
+        raise ValueError(
+            "is a histogram of another layout: 3 digits from 1 ns to one hour are read"
+        )
+    if size != len(inner) - _HEADER.size:
+        raise ValueError(f"should have {size} bytes of counts, and has {len(inner)}")
+    return Histogram.of_counts(_without_runs(_unzigzag(from_varints(inner[_HEADER.size :]))))
+
+
+def _with_runs(counts: IntArray) -> IntArray:
+    """Write each run of n zeros before a count as -n, but a single one as it is."""
+    held = np.flatnonzero(counts)
+    if len(held) == 0:
+        return np.zeros(1, dtype=np.int64)
+    zeros = np.diff(held, prepend=-1) - 1
+    words = np.column_stack((np.where(zeros == 1, 0, -zeros), counts[held]))
+    is_needed = np.column_stack((zeros > 0, np.ones(len(held), dtype=bool)))
+    found: IntArray = words[is_needed]
+    return found
+
+
+def _without_runs(words: IntArray) -> IntArray:
+    steps = np.where(words < 0, -words, 1)
+    if (len(words) and int(steps.max()) > BUCKETS) or int(steps.sum()) > BUCKETS:
+        raise ValueError("has more counts than the layout has")
+    if words[words > 0].astype(np.float64).sum() >= _MOST_COUNTED:
+        raise ValueError("counts 2**53 values or more")
+    counts = np.zeros(BUCKETS, dtype=np.int64)
+    is_count = words >= 0
+    counts[(np.cumsum(steps) - steps)[is_count]] = words[is_count]
+    return counts
+
+
+def _zigzag(words: IntArray) -> IntArray:
+    """Map 0, -1, 1, -2, ... to 0, 1, 2, 3, ..."""
+    found: IntArray = (words << 1) ^ (words >> 63)
+    return found
+
+
+def _unzigzag(words: IntArray) -> IntArray:
+    found: IntArray = (words >> 1) ^ -(words & 1)
+    return found
+
+
+# How many values `record_many` takes at once, and how many are worth the start of NumPy.
+_SAMPLED_BLOCK = 2**12
+_WORTHWHILE = 64
+# The generator gives whole words of so many bits.
+_WORD_BITS = 32
+
+
+class Reservoir:
+    """Keeps a random sample of a stream: each set of values is equally likely to be kept.
+
+    Algorithm R (Vitter, 1985): the first values fill the slots. Each later one, the n-th of the
+    stream, draws a whole number below n, and takes the slot of that number if there is one.
+
+    It takes 8 bytes per slot and less than 300 bytes more. It is for one thread; merge the
+    reservoirs of several.
+
+    Args:
+        rng: source of the draws, which nothing else should use. The same seed and stream give the
+            same sample.
+        capacity: slots, >= 1.
+
+    Raises:
+        ValueError: if there is no slot.
+    """
+
+    __slots__ = ("_count", "_rng", "_slots")
+
+    def __init__(self, rng: Random, capacity: int = 10_000) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity must be at least 1 slot, and is {capacity}")
+        self._rng = rng
+        self._slots = array("q", [0]) * capacity
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How many values were recorded, kept or not."""
+        return self._count
+
+    def values(self) -> IntArray:
+        """Copy the kept values, in no particular order, into shape (min(count, capacity),)."""
+        return np.array(self._slots[: self._count], dtype=np.int64)
+
+    def record(self, value: int) -> None:
+        """Record one value of the stream: a whole number of 64 bits, in any unit."""
+        slot = self._count
+        if slot >= len(self._slots):
+            slot = self._rng.randrange(self._count + 1)
+        if slot < len(self._slots):
+            self._slots[slot] = value
+        self._count += 1
+
+    def record_many(self, values: IntArray) -> None:
+        """Record many values of the stream, as `record` does with each.
+
+        Args:
+            values: shape (n,); n may be 0.
+
+        Raises:
+            ValueError: if the array is not int64 of shape (n,); nothing is recorded then.
+        """
+        require_whole_numbers("values", values)
+        start = 0
+        while start < len(values):
+            block = values[start : start + _SAMPLED_BLOCK]
+            # As long as their count has so many bits, each draw takes the top bits of one word.
+            bits = (self._count + 1).bit_length()
+            block = block[: (1 << bits) - 1 - self._count]
+            full = self._count >= len(self._slots)
+            start += len(block)
+            if full and bits <= _WORD_BITS:
+                block = self._replace(block, bits)
+            for value in block.tolist():
+                self.record(value)
+
+    def _replace(self, values: IntArray, bits: int) -> IntArray:
+        """Record values until few are left, and return those.
+
+        Each draws as `Random.randrange` does: again as long as the number is too large. A value
+        needs at least one word, so drawing as many words as values are left never takes one too
+        many, and the generator ends in the state that single draws leave.
+        """
+        slots = np.frombuffer(self._slots, dtype=np.int64)
+        while len(values) >= _WORTHWHILE:
+            words = self._rng.getrandbits(_WORD_BITS * len(values))
+            drawn = np.frombuffer(words.to_bytes(4 * len(values), "little"), dtype="<u4")
+            drawn = (drawn >> (_WORD_BITS - bits)).astype(np.int64)
+            drawn = drawn[_accepted(drawn, self._count)]
+            kept = drawn < len(slots)
+            slots[drawn[kept]] = values[: len(drawn)][kept]
+            self._count += len(drawn)
+            values = values[len(drawn) :]
+        return values
+
+    def merge(self, other: Reservoir) -> None:
+        """Make this a random sample of both streams, as if all had been recorded here.
+
+        For each slot, it chooses one of the two streams, in proportion to their values that are not
+        drawn yet, and then one of the values that its reservoir kept, without replacement.
+
+        Raises:
+            ValueError: if they do not have the same number of slots; nothing changes then.
+        """
+        capacity = len(self._slots)
+        if len(other._slots) != capacity:
+            slots = f"{capacity} and {len(other._slots)}"
+            raise ValueError(f"only reservoirs of one capacity can be merged, and have {slots}")
+        if other._count == 0:
+            return
+        counts = [self._count, other._count]
+        kept = [self._shuffled(self), self._shuffled(other)]
+        origins = self._rng.sample(range(2), min(sum(counts), capacity), counts=counts)
+        for slot, origin in enumerate(origins):
+            self._slots[slot] = kept[origin].pop()
+        self._count = sum(counts)
+
+    def _shuffled(self, reservoir: Reservoir) -> list[int]:
+        kept: list[int] = reservoir.values().tolist()
+        self._rng.shuffle(kept)
+        return kept
+
+
+def _accepted(drawn: IntArray, count: int) -> BoolArray:
+    """Which numbers are below the bound of their draw, which grows with each accepted one.
+
+    Args:
+        count: values before the first draw, whose bound is count + 1.
+    """
+    accepted: BoolArray = drawn <= count
+    before = accepted.cumsum()
+    more = 0
+    for place in (~accepted & (drawn < count + len(drawn))).nonzero()[0].tolist():
+        if drawn[place] <= count + before[place] + more:
+            accepted[place] = True
+            more += 1
+    return accepted
+
+
+MOST_VALUES = 10_000
+"""Numbers in one text, at most."""
+
+_TOO_LARGE = "a number is 2**56 or more"
+
+
+def pack(values: IntArray) -> str:
+    """Write a sample: its ascending numbers as differences, LEB128, zlib, base64.
+
+    Args:
+        values: shape (n,), in any order, from 0 to 2**56 - 1; n may be 0, and is at most 10,000.
+
+    Raises:
+        ValueError: one is out of range, or there are too many.
+    """
+    require_whole_numbers("values", values)
+    if len(values) > MOST_VALUES:
+        raise ValueError(f"a sample has at most {MOST_VALUES} numbers, and this one {len(values)}")
+    if values.size and int(values.max()) >= _LIMIT:
+        raise ValueError(_TOO_LARGE)
+    ascending = np.concatenate(([0], np.sort(values)))
+    differences = ascending[1:] - ascending[:-1]
+    return base64.b64encode(zlib.compress(to_varints(differences), 9)).decode("ascii")
+
+
+def unpack(text: str) -> IntArray:
+    """Read what `pack` wrote, which may come from anybody: ascending, shape (n,).
+
+    Raises:
+        ValueError: it is damaged, or has more than 10,000 numbers, or one of 2**56 or more.
+    """
+    data = expanded(base64.b64decode(text, validate=True), MOST_VALUES * MOST_BYTES)
+    differences = from_varints(data)
+    if len(differences) > MOST_VALUES:
+        raise ValueError(f"has {len(differences)} numbers, which is more than {MOST_VALUES}")
+    # A float does not overflow; the sum of integers is exact if it is far below 2**63.
+    if differences.astype(np.float64).sum() >= 2 * _LIMIT:
+        raise ValueError(_TOO_LARGE)
+    values: IntArray = np.cumsum(differences)
+    if len(values) and int(values[-1]) >= _LIMIT:
+        raise ValueError(_TOO_LARGE)
+    return values

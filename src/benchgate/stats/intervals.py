@@ -1,23 +1,24 @@
-"""Intervals of a typical value of one sample, most of them from Student's t."""
+"""Intervals of a typical value or of a quantile of one sample, most of them from Student's t."""
 
 from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import bdtr, bdtrc, stdtrit
 
 from benchgate.interval import Interval
 from benchgate.stats.bootstrap import bootstrap_interval
 from benchgate.stats.checks import LARGEST, require_fraction, require_vector
-from benchgate.stats.moments import binary_scaled, moments
-from benchgate.stats.outliers import winsorized_sem
+from benchgate.stats.spread import binary_scaled, moments, winsorized_sem
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.stats.outliers import TrimmedSample
+    from benchgate.stats.spread import TrimmedSample
+
 
 LEAST_BOOTSTRAP = 30
 """With fewer values, a bootstrap interval is too short."""
@@ -186,3 +187,38 @@ def _unscaled(interval: Interval | None, exponent: int) -> Interval | None:
         return None
     low, high = math.ldexp(interval.low, exponent), math.ldexp(interval.high, exponent)
     return Interval(low, high, interval.confidence, interval.method)
+
+
+def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interval | None:
+    """Return the interval of the p-quantile between two order statistics, for any distribution.
+
+    The number of n independent values at or below the true quantile is binomial (n, p). The ends
+    are the closest order statistics that miss the quantile with a chance of at most
+    (1 - confidence) / 2 each (Scheffe and Tukey, 1945). The interval covers at least as often as
+    it says, also with ties, and includes the nearest-rank quantile.
+
+    Args:
+        values: shape (n,), finite.
+        p: a fraction, 0 < p < 1.
+        confidence: e.g. 0.95.
+
+    Returns:
+        None if n is too small for the confidence, so that not even the minimum or the maximum is
+        far enough out. At 0.95 the median needs n >= 6, p95 n >= 72, p99 n >= 368.
+
+    Raises:
+        ValueError: on NaN, infinity, no value, another shape, or p or confidence out of range.
+    """
+    require_vector("values", values)
+    require_fraction("p", p)
+    require_fraction("confidence", confidence)
+    n = len(values)
+    # A rounding error (1 - 0.9 < 0.1) must not decide whether a level is met.
+    level = (1 - confidence) / 2 * (1 + 1e-12)
+    below = bisect_right(range(n), level, key=lambda k: float(bdtr(k, n, p)))
+    above = n - bisect_left(range(n), -level, key=lambda k: -float(bdtrc(k, n, p)))
+    if below == 0 or above == 0:
+        return None
+    ascending = np.partition(values, [below - 1, n - above])
+    low, high = float(ascending[below - 1]), float(ascending[n - above])
+    return Interval(low, high, confidence, "order statistics")

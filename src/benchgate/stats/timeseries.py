@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from benchgate.stats.checks import require_vector
-from benchgate.stats.moments import binary_scaled, deviations, moments
-from benchgate.stats.ranks import rank_sum_ways
+from benchgate.stats.rank_tests import rank_sum_ways
+from benchgate.stats.spread import binary_scaled, deviations, moments
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray

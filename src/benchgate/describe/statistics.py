@@ -8,39 +8,92 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.describe.lanes import compare_lanes
 from benchgate.describe.launches import (
     LEAST_SAMPLES,
     between_launches,
+    describe_load,
+    finite_ratio,
     full_mean,
+    launch_values,
     quantiles,
     reach,
+    spread_ratio,
+    summarize,
     trimmed_mean,
     warmup,
     within_launch,
 )
-from benchgate.describe.loads import describe_load
-from benchgate.describe.series import finite_ratio, launch_values, summarize
 from benchgate.interval import CONFIDENCE
-from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.run import Kind, Status
 from benchgate.model.statistics import (
     Failure,
+    Grid,
+    GridCell,
+    GridPair,
+    LaneStatistics,
     ResultStatistics,
     RunStatistics,
     SeriesDetail,
     SeriesStatistics,
 )
-from benchgate.stats.multiplicity import kruskal_wallis, pairwise
-from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.rank_tests import kruskal_wallis, pairwise
+from benchgate.stats.spread import nearest_rank, robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.model.result import Result
-    from benchgate.model.run import BenchmarkResult, Run, Series
-    from benchgate.stats.outliers import OutlierMode
+    from benchgate.model.run import BenchmarkResult, Launch, Run, Series
+    from benchgate.stats.spread import OutlierMode
+
+
+_LEAST_PAIRS = 2
+
+
+def compare_lanes(series: Series, other: Series | None) -> tuple[LaneStatistics, ...]:
+    """Describe each lane of a series of times; nothing if there is only one.
+
+    Args:
+        other: the same metric on the other side, measured in turn; None if there is none.
+    """
+    if series.metric.kind is not Kind.SAMPLED or series.metric.unit != "s":
+        return ()
+    lanes = sorted({launch.lane for launch in series.launches}, key=lambda x: (x is not None, x))
+    if len(lanes) < 2:
+        return ()
+    return tuple(
+        _describe_lane(lane, [one for one in series.launches if one.lane == lane], other)
+        for lane in lanes
+    )
+
+
+def _describe_lane(
+    lane: int | None, launches: Sequence[Launch], other: Series | None
+) -> LaneStatistics:
+    typical = launch_values([launch.samples for launch in launches], 0.25)
+    return LaneStatistics(
+        lane=lane,
+        launches=len(launches),
+        p25=float(np.median(typical)),
+        spread_ratio=spread_ratio(typical),
+        pair_spread_ratio=_pair_spread(launches, other) if other else None,
+    )
+
+
+def _pair_spread(launches: Sequence[Launch], other: Series) -> float | None:
+    beside = {launch.round: launch for launch in other.launches}
+    pairs = [(one, beside[one.round]) for one in launches if one.round in beside]
+    if len(pairs) < _LEAST_PAIRS:
+        return None
+    own, theirs = (
+        launch_values([launch.samples for launch in side], 0.25)
+        for side in zip(*pairs, strict=True)
+    )
+    if min(own.min(), theirs.min()) <= 0:
+        return None
+    return float(robust_spread((np.log(own) - np.log(theirs))[None, :])[0])
+
 
 _ID = re.compile(r"(?P<name>.+)\[(?P<label>[^\[\]]*=[^\[\]]*)\]", re.DOTALL)
 _ALPHA = 0.05

@@ -1,4 +1,4 @@
-"""Reads a result from files of any kind: benchgate's own, or those of other tools."""
+"""Reads results from files and folders of any kind: benchgate's own, or those of other tools."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import shlex
 import zlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.config.tables import Gate
 from benchgate.errors import FormatError, UsageError
-from benchgate.files import TooLargeError, read_below, read_bytes, read_start
+from benchgate.files import MAX_FILE_BYTES, TooLargeError, read_below, read_bytes, read_start
 from benchgate.formats import asv, custom_bigger, custom_smaller
 from benchgate.formats.custom_json import is_custom
 from benchgate.formats.joined import join_readings
@@ -18,11 +18,10 @@ from benchgate.formats.nodes import json_within
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.gate.at_once import least_rounds
-from benchgate.model.codec import RESULT, decode_result
-from benchgate.model.environment import Environment
-from benchgate.model.json_bounds import TOOL_FILE_MIB
-from benchgate.model.result import Result
-from benchgate.model.run import Kind, Run
+from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
+from benchgate.model.codec import RESULT, TOOL_FILE_MIB, decode_result
+from benchgate.model.result import Result, SkippedResult
+from benchgate.model.run import Environment, Kind, Run
 from benchgate.model.run import Source as Code
 from benchgate.units import counted
 
@@ -225,3 +224,79 @@ def _doubts(benchmarks: Sequence[BenchmarkResult], of: ForeignFormat) -> Iterato
         f"each side{how}, and name all files with --base and --head, or keep the files of ten "
         f"earlier runs and compare with all of them.{more}"
     )
+
+
+DEFAULT_FOLDER: Final = ".benchgate"
+MOST_FILES: Final = 200
+
+_SUFFIXES = (".json", ".json.gz")
+
+
+def read_single(path: Path) -> StoredResults:
+    """Read the result in a file, also one of another tool; no results if there is no such file.
+
+    Raises:
+        UsageError: it cannot be read.
+        FormatError: it is not a result, or it is damaged.
+    """
+    earlier = (EarlierResult(str(path), read_any([path])),) if path.exists() else ()
+    return StoredResults("file", earlier)
+
+
+def read_folder(folder: Path) -> StoredResults:
+    """Read all results of a folder, newest first by their own dates; none without a folder.
+
+    Files of other kinds and damaged files are skipped. If there are very many files, only the most
+    recently changed ones are read.
+
+    Raises:
+        UsageError: it is not a folder, or it cannot be read.
+    """
+    files = _files(folder)
+    earlier: list[EarlierResult] = []
+    skipped: list[SkippedResult] = []
+    left_bytes = MAX_FILE_BYTES
+    for path in files[:MOST_FILES]:
+        name = str(path)
+        try:
+            data = read_bytes(path, limit_bytes=left_bytes)
+            earlier.append(EarlierResult(name, decode_result(data, name)))
+        except UsageError as error:
+            skipped.append(SkippedResult(name, error.message.removeprefix(f"{name}: ")))
+        else:
+            left_bytes -= len(data)
+    unread = f"{folder} holds {len(files)} results: only the {MOST_FILES} newest files are read"
+    return StoredResults(
+        "directory",
+        newest_first(earlier),
+        tuple(skipped),
+        (*((unread,) if len(files) > MOST_FILES else ()), *in_short(skipped, len(files))),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files that may be results, most recently changed first."""
+    try:
+        found = [
+            (path.stat().st_mtime_ns, path.name, path)
+            for path in folder.iterdir()
+            if path.name.endswith(_SUFFIXES) and path.is_file()
+        ]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {folder}: {error.strerror}",
+            hint="Name a folder as dir:PATH, and a file as file:PATH.",
+        ) from None
+    return [path for _, _, path in sorted(found, reverse=True)]
+
+
+def read_result(path: Path) -> Result:
+    """Read the result in a file.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+        FormatError: it is not a result file, or it is damaged.
+    """
+    return decode_result(read_bytes(path), str(path))

@@ -1,4 +1,4 @@
-"""Writes what scenarios recorded as files that other programs read."""
+"""Writes what was recorded as files that other programs read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from benchgate.describe.loads import histogram_of
+from benchgate.describe.launches import histogram_of
 from benchgate.report.escape import spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from benchgate.model.load import LoadLaunch
     from benchgate.model.result import Result
+    from benchgate.model.run import BenchmarkResult
+
 
 _COLUMNS: Final = (
     *("benchmark", "arm", "round", "start_s", "width_s", "ops", "errors"),
@@ -68,12 +70,12 @@ def hdr_log(arms: Sequence[LoadedArm], started: str) -> str:
             f"#[StartTime: {epoch_s:.3f} (seconds since epoch), {started}]",
             f"#[BaseTime: {epoch_s:.3f} (seconds since epoch)]",
             _LEGEND,
-            *_lines(arms),
+            *_load_lines(arms),
         )
     )
 
 
-def _lines(arms: Sequence[LoadedArm]) -> Iterator[str]:
+def _load_lines(arms: Sequence[LoadedArm]) -> Iterator[str]:
     """The launches by their begin, because readers stop at the end of the range they look for."""
     found = [(begin_s, one, launch) for one in arms for begin_s, launch in _begins(one.launches)]
     for begin_s, one, launch in sorted(found, key=lambda each: each[0]):
@@ -114,3 +116,39 @@ def _rows(one: LoadedArm, launch: LoadLaunch) -> Iterator[list[object]]:
             *(windows.ops[index], windows.errors[index]),
             *("" if value is None else f"{value / 1e9:.9f}" for value in values),
         ]
+
+
+COLUMNS: Final = (
+    *("benchmark", "arm", "metric", "unit"),
+    *("round", "order", "lane", "part", "index", "value"),
+)
+
+
+def samples_csv(result: Result) -> tuple[str, int]:
+    """Every value as a line of CSV below a header, and how many values there are.
+
+    A value that was measured before the samples and not used is of the part "warmup". Values have
+    all their digits and are in the unit of the metric. A lane is empty if there is none.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    count = 0
+    for arm, run in (("head", result.head), ("base", result.base)):
+        every = run.benchmarks if run else ()
+        for benchmark in (one for one in every if one.new_version_of is None):
+            for line in _sample_lines(arm, benchmark):
+                writer.writerow(line)
+                count += 1
+    return text.getvalue(), count
+
+
+def _sample_lines(arm: str, benchmark: BenchmarkResult) -> Iterator[tuple[object, ...]]:
+    id_ = spreadsheet_cell(benchmark.id)
+    for series in benchmark.series:
+        metric, unit = (spreadsheet_cell(each) for each in (series.metric.name, series.metric.unit))
+        for launch in series.launches:
+            about = (id_, arm, metric, unit, launch.round, launch.order, launch.lane)
+            for part, values in (("warmup", launch.warmup), ("sample", launch.samples)):
+                for index, value in enumerate(values.tolist()):
+                    yield (*about, part, index, value)
