@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.layout import Layout
-from benchgate.measure.pair import Sampling, measure_launch
+from benchgate.measure.launch import Sampling, measure_launch
+from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerSetting
 
 if TYPE_CHECKING:

@@ -21,18 +21,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers.driver import Connection, Driver
+from benchgate.load.generator import LocalGate
 from benchgate.load.group import run_workers
-from benchgate.load.groups import LocalGate
-from benchgate.load.launch import make_launch
-from benchgate.load.order import LoadOrder
-from benchgate.load.reading import read_scenario
+from benchgate.load.launch import LoadOrder, make_launch
+from benchgate.load.scenario_file import read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.load.drivers.driver import Operation
     from benchgate.load.group import GroupRecord
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters
 
 LIMIT_NS = 1000.0
 OPERATIONS = 10_000_000

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers.driver import Connection, Driver
-from benchgate.load.iteration import run_launch
-from benchgate.load.launch import open_launch
-from benchgate.load.order import LoadOrder
+from benchgate.load.generator import run_launch
+from benchgate.load.launch import LoadOrder, open_launch
 from benchgate.stats.histogram import decode
 from benchgate.units import format_percent
 
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.load.drivers.driver import Operation
-    from benchgate.load.launch import Launch
-    from benchgate.load.order import LoadReply
-    from benchgate.load.values import Parameters
+    from benchgate.load.launch import Launch, LoadReply
+    from benchgate.load.parameters import Parameters
 
 LIMIT_S = 0.001
 RATES = (1000.0, 5000.0, 10_000.0)

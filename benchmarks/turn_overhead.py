@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchgate.measure.affinity import (
+from benchgate.measure.cpus import (
     available_cpus,
     by_idleness,
     kept_off,
@@ -27,8 +27,8 @@ from benchgate.measure.affinity import (
 )
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.layout import Layout
 from benchgate.measure.lockstep import take_samples
+from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerSetting
 
 LIMIT_US = 100.0

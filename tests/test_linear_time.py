@@ -25,8 +25,8 @@ from benchgate.formats.registry import find_format
 from benchgate.gate.judging import judge_run
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.json_object import MAX_NAME
-from benchgate.load.reading import read_scenario
-from benchgate.measure.replies import read_reply
+from benchgate.load.scenario_file import read_scenario
+from benchgate.measure.worker import read_reply
 from benchgate.model.codec import VERDICT, decode_result, encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Status

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.model.result import Screening
     from benchgate.model.run import Environment
-    from benchgate.session.arms import ArmsRequest
-    from benchgate.session.one_tree import RunRequest
+    from benchgate.session.measuring import ArmsRequest, RunRequest
 
 GIT, OUTPUT = Git(Path("/nowhere")), Path("/nowhere/result.json.gz")
 BASE = Source("b" * 40, why="first parent")

@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.cli.doctor import TIMER_PAIRS, about_valgrind, give_advice, read_timer
 from benchgate.model.run import Environment
-from benchgate.session.machine_noise import LaneNoise, Noise
+from benchgate.session.self_check import LaneNoise, Noise
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import string
 from typing import TYPE_CHECKING
 
 from benchgate.config import loads
-from benchgate.load.reading import read_scenario
+from benchgate.load.scenario_file import read_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path

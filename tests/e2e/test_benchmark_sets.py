@@ -17,7 +17,7 @@ from tests.e2e.test_interrupt import end, wait_for
 
 from benchgate.errors import UsageError
 from benchgate.gate.apart import TOGETHER
-from benchgate.measure.affinity import supports_pinning
+from benchgate.measure.cpus import supports_pinning
 from benchgate.model.policy import Outcome
 from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.choice import Choice

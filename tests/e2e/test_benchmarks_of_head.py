@@ -13,7 +13,7 @@ from tests.e2e.hosted import Hosted, pull_request
 from benchgate.cli.world import configuration, real_effects
 from benchgate.errors import BaselineError
 from benchgate.model.policy import Outcome
-from benchgate.session.checking import CheckRequest, check
+from benchgate.session.check import CheckRequest, check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from benchgate.cli.world import configuration, real_effects
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.session.benchmark_sets import EDITED
-from benchgate.session.checking import CheckRequest, check
+from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

@@ -29,12 +29,12 @@ from benchgate.github.client import parse_run_url
 from benchgate.github.context import PAYLOADS, read_context
 from benchgate.github.transport import Answer
 from benchgate.history.store import RunReader
-from benchgate.load.order import LoadOrder, LoadReply
+from benchgate.load.launch import LoadOrder, LoadReply
 from benchgate.load.parameters import parsed
-from benchgate.load.reading import read_scenario
+from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.build_manifest import DamagedError
 from benchgate.measure.kept_build import read_about
-from benchgate.measure.replies import read_pid, read_reply, read_sample
+from benchgate.measure.worker import read_pid, read_reply, read_sample
 from benchgate.model.codec import HISTORY, STATISTICS, VERDICT, decode_result
 from benchgate.page.history import written_before
 from benchgate.session.choice import parse_shard

@@ -18,7 +18,7 @@ from benchgate.model.policy import Options, Outcome
 from benchgate.model.result import Screening, SkippedResult, StoredRun
 from benchgate.model.run import Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
-from benchgate.session.result_file import ResultFile
+from benchgate.session.rounds import ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

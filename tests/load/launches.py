@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers.driver import Connection, Driver
-from benchgate.load.launch import make_launch
-from benchgate.load.order import LoadOrder
-from benchgate.load.reading import read_scenario
+from benchgate.load.launch import LoadOrder, make_launch
+from benchgate.load.scenario_file import read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.load.drivers.driver import Operation
     from benchgate.load.launch import Launch
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters
 
 SCENARIO: dict[str, Any] = {
     "name": "orders",

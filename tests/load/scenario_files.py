@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import ConfigError
-from benchgate.load.reading import read_scenario
+from benchgate.load.scenario_file import read_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from benchgate.errors import ConfigError
 from benchgate.load.drivers import registry
-from benchgate.load.reading import read_scenario
-from benchgate.load.signature import depends_on_side, own_files, signature
-from benchgate.load.variables import check_variables, concealer
+from benchgate.load.scenario import depends_on_side, own_files, signature
+from benchgate.load.scenario_file import check_variables, concealer, read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.load.launches import Script, fake_launch, order_in
 
-from benchgate.load import crew, group, streams
+from benchgate.load import group, schedule
 from benchgate.load.drivers.driver import OperationError, TargetError
+from benchgate.load.generator import LocalGate
 from benchgate.load.group import GivenUpError, run_workers
-from benchgate.load.groups import LocalGate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,7 +171,7 @@ def test_one_that_cannot_be_interrupted_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(group, "GRACE_S", 0.1)
-    monkeypatch.setattr(crew, "CLOSE_S", 0.1)
+    monkeypatch.setattr(group, "CLOSE_S", 0.1)
     released = threading.Event()
 
     def operate(_: object) -> None:
@@ -188,7 +188,7 @@ def test_one_that_cannot_be_interrupted_is_left_alone(
 def test_connections_that_hang_when_they_are_closed_do_not_keep_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "CLOSE_S", 0.1)
+    monkeypatch.setattr(group, "CLOSE_S", 0.1)
     released = threading.Event()
     try:
         script = Script(close_connection=lambda: bool(released.wait(60)))  # type: ignore[arg-type]
@@ -200,6 +200,6 @@ def test_connections_that_hang_when_they_are_closed_do_not_keep_it(
 def test_a_worker_that_ends_early_is_not_lost_silently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "choices", lambda *_, **__: iter([0] * 5))
+    monkeypatch.setattr(schedule, "choices", lambda *_, **__: iter([0] * 5))
     with pytest.raises(TargetError, match="worker 0 ended early: StopIteration"):
         run(tmp_path, Script(operate=lambda _: time.sleep(0.001)), concurrency=1)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.load.launches import Script, fake_launch, order_in
 
-from benchgate.load import iteration
+from benchgate.load import generator
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.iteration import run_launch
-from benchgate.load.order import INTERRUPTED
+from benchgate.load.generator import run_launch
+from benchgate.load.launch import INTERRUPTED
 from benchgate.stats.histogram import decode, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.load.order import LoadReply
+    from benchgate.load.launch import LoadReply
 
 SCRIPTS = {"setup": {"queries": ["setup"]}, "teardown": {"queries": ["teardown"]}}
 # A test that cannot stop it must not hang.
@@ -103,7 +103,7 @@ def test_a_teardown_that_fails_is_a_note(run: Any, error: Exception) -> None:  #
 
 
 def test_a_slow_teardown_is_left_alone(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
-    monkeypatch.setattr(iteration, "TEARDOWN_S", 0.1)
+    monkeypatch.setattr(generator, "TEARDOWN_S", 0.1)
     released = threading.Event()
 
     def tear_down(script: Any) -> None:  # noqa: ANN401
@@ -119,7 +119,7 @@ def test_a_slow_teardown_is_left_alone(run: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_driver_that_does_not_close_is_a_note(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
-    monkeypatch.setattr(iteration, "CLOSE_S", 0.1)
+    monkeypatch.setattr(generator, "CLOSE_S", 0.1)
     released = threading.Event()
     try:
         reply = run(Script(operate=slowly, close=lambda: released.wait(LONGEST_S)))  # type: ignore[arg-type]

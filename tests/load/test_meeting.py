@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.load.group import GivenUpError
-from benchgate.load.meeting import epoch_ns, tell_ended
-from benchgate.load.turns import TurnOrder
+from benchgate.load.processes import epoch_ns, tell_ended
+from benchgate.load.schedule import TurnOrder
 
 if TYPE_CHECKING:
     from pathlib import Path

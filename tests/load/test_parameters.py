@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchgate.load.parameters import Literal, RandomChoice, RandomInt, Sequence, parsed
+from benchgate.load.parameters import Literal, NumberSequence, RandomChoice, RandomInt, parsed
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ from benchgate.load.parameters import Literal, RandomChoice, RandomInt, Sequence
         ("random_choice('', \"3\", 'true')", RandomChoice(("", "3", "true"))),
         ("random_choice(two words, it's)", RandomChoice(("two words", "it's"))),
         ("random_choice(1_000, .5, 1., nan, (a))", RandomChoice(("1_000", 0.5, 1.0, "nan", "(a)"))),
-        ("sequence", Sequence(1, 1)),
-        (" sequence ", Sequence(1, 1)),
-        ("sequence()", Sequence(1, 1)),
-        ("sequence(100)", Sequence(100, 1)),
-        ("sequence(100, -2)", Sequence(100, -2)),
+        ("sequence", NumberSequence(1, 1)),
+        (" sequence ", NumberSequence(1, 1)),
+        ("sequence()", NumberSequence(1, 1)),
+        ("sequence(100)", NumberSequence(100, 1)),
+        ("sequence(100, -2)", NumberSequence(100, -2)),
         ('literal("random_int(1, 2)")', Literal("random_int(1, 2)")),
         ("literal('sequence')", Literal("sequence")),
         ("literal(random_int(1, 2))", Literal("random_int(1, 2)")),

@@ -12,7 +12,7 @@ import pytest
 from benchgate.errors import ConfigError
 from benchgate.load.drivers.http import HttpDriver
 from benchgate.load.drivers.sqlite import SqliteDriver
-from benchgate.load.reading import read_scenario
+from benchgate.load.scenario_file import read_scenario
 from benchgate.model.load import Loop
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ import pytest
 
 from benchgate.load.group import EndedGroup, GroupRecord
 from benchgate.load.merging import late_p99_s, merged_steps
-from benchgate.load.recording import LATE, Recorder
-from benchgate.load.turns import Timetable
-from benchgate.load.windows import Windowing
+from benchgate.load.schedule import Timetable
+from benchgate.load.worker import LATE, Recorder, Windowing
 from benchgate.model.load import Loop
 from benchgate.stats.histogram import Histogram, from_bytes
 
 if TYPE_CHECKING:
-    from benchgate.load.recording import StepRecord
+    from benchgate.load.worker import StepRecord
 
 S = 1_000_000_000
 

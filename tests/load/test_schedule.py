@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchgate.load.scenario import Load
 from benchgate.load.schedule import (
     Arrivals,
     Ramp,
@@ -14,7 +15,6 @@ from benchgate.load.schedule import (
     worker_ramps,
     working_times,
 )
-from benchgate.load.tables import Load
 
 rates = st.floats(0, 1000) | st.just(0.0)
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from benchgate.load.drivers import registry
-from benchgate.load.schema import scenario_schema
+from benchgate.load.reference import scenario_schema
 
 if TYPE_CHECKING:
     from tests.load.scenario_files import Reader

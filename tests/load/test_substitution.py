@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.load.substitution import (
+from benchgate.load.scenario import (
     UnsetVariableError,
     expanded,
     known_placeholders,

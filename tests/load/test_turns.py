@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.load.launches import SCENARIO, order_in
 
-from benchgate.load.plan import plan_of
-from benchgate.load.reading import read_scenario
-from benchgate.load.turns import SHORTEST_NS, STRETCH, Timetable, TurnOrder, turn_ns
+from benchgate.load.scenario_file import read_scenario
+from benchgate.load.schedule import SHORTEST_NS, STRETCH, Timetable, TurnOrder, plan_of, turn_ns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.load.plan import Phase
+    from benchgate.load.schedule import Phase
 
 MS = 1_000_000
 S = 1000 * MS

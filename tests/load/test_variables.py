@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import ConfigError
-from benchgate.load.variables import check_variables, concealer
+from benchgate.load.scenario_file import check_variables, concealer
 
 if TYPE_CHECKING:
     from tests.load.scenario_files import Reader

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.load.windows import Window, Windowing, merged, rows
+from benchgate.load.worker import Window, Windowing, merged, rows
 from benchgate.stats.histogram import Histogram, from_bytes, to_bytes
 
 S = 1_000_000_000

@@ -9,19 +9,15 @@ import pytest
 from tests.load.virtual_time import VirtualTime
 
 from benchgate.load.drivers.driver import OperationError
-from benchgate.load.plan import Phase, Plan
-from benchgate.load.recording import Recorder
-from benchgate.load.schedule import Arrivals, ramps
-from benchgate.load.turns import Timetable, TurnOrder
-from benchgate.load.windows import Windowing
-from benchgate.load.worker import Control, Worker
+from benchgate.load.schedule import Arrivals, Phase, Plan, Timetable, TurnOrder, ramps
+from benchgate.load.worker import Control, Recorder, Windowing, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.load.drivers.driver import Operation
-    from benchgate.load.recording import StepRecord
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters
+    from benchgate.load.worker import StepRecord
 
 S = 1_000_000_000
 MS = 1_000_000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.affinity import (
+from benchgate.measure.cpus import (
     available_cpus,
     by_idleness,
     kept_off,

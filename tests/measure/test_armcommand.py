@@ -9,7 +9,7 @@ from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
 from benchgate.errors import MeasureError
-from benchgate.measure.armcommand import (
+from benchgate.measure.arm_command import (
     PADDING,
     ArmCommand,
     RunSettings,

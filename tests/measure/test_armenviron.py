@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.armcommand import StartingEnvironment, environ_of, with_equal_names
+from benchgate.measure.arm_command import StartingEnvironment, environ_of, with_equal_names
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:

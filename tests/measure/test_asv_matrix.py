@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config.benchmarks import AsvBenchmark
-from benchgate.measure.asv_matrix import with_matrix
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.interpreter import with_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path

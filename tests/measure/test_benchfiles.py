@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions
 
-from benchgate.measure.benchfiles import (
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.python_workers import (
     BenchFile,
     find_files,
     find_folders,
     helpers_of,
     search_of,
 )
-from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
     from pathlib import Path

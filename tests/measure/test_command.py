@@ -14,10 +14,9 @@ from tests.measure.benchmarks import program
 from tests.patience import limited
 
 from benchgate.config import Measure
-from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
-from benchgate.measure.arm_runner import ProgramSettings
-from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.command import BURST_S, CommandEngine
+from benchgate.measure.cpus import available_cpus, kept_off, supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.model.run import Tier
 

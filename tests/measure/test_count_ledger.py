@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.measure.count_ledger import CountLedger, folder_for_counts
+from benchgate.measure.counting import CountLedger, folder_for_counts
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import INSTRUCTIONS, VALGRIND
 

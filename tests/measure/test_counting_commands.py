@@ -13,7 +13,7 @@ import pytest
 from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
-from benchgate.measure.arm_runner import ProgramSettings
+from benchgate.measure.arm_command import ProgramSettings
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
 from benchgate.measure.engine import Arm, ArmName

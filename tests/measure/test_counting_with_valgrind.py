@@ -13,14 +13,12 @@ import pytest
 from tests.measure.benchmarks import functions, program, sampling
 
 from benchgate.config import Measure
-from benchgate.measure.arm_runner import ProgramSettings
-from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.command import CommandEngine
-from benchgate.measure.counters import CounterError
+from benchgate.measure.counters import CounterError, Valgrind, find_valgrind
 from benchgate.measure.engine import Arm, ArmName, ignore
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
-from benchgate.measure.valgrind import Valgrind, find_valgrind
 from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:

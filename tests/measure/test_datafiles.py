@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import datafiles
-from benchgate.measure.datafiles import DataFiles, DataFilesError, data_parts
+from benchgate.measure import arm_command
+from benchgate.measure.arm_command import DataFiles, DataFilesError, data_parts
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def test_globs_start_where_the_configuration_is(tmp_path: Path) -> None:
 def test_no_more_is_read_than_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / name).write_text("12345")
-    monkeypatch.setattr(datafiles, "MAX_FILES", 2)
+    monkeypatch.setattr(arm_command, "MAX_FILES", 2)
     with pytest.raises(DataFilesError, match="more than 2 files"):
         data_parts(arm(tmp_path), ["*"])
-    monkeypatch.setattr(datafiles, "MAX_BYTES", 9)
+    monkeypatch.setattr(arm_command, "MAX_BYTES", 9)
     with pytest.raises(DataFilesError, match="are larger than"):
         data_parts(arm(tmp_path), ["a", "b"])
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.measure.affinity import available_cpus
-from benchgate.measure.elsewhere import CpuUse
+from benchgate.measure.cpus import CpuUse, available_cpus
 
 BURN = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
 

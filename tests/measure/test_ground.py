@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.git.repository import Git
-from benchgate.measure import ground as ground_module
+from benchgate.measure import tree_places as ground_module
 from benchgate.measure.engine import ArmName
-from benchgate.measure.places import remake
+from benchgate.measure.tree_places import remake
 from benchgate.measure.worktree import Trees, two_arms
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.importpath import ImportPath, import_path, is_installed, moved
-from benchgate.measure.provided import holds_python
+from benchgate.measure.own_code import ImportPath, holds_python, import_path, is_installed, moved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure import lanes
-from benchgate.measure.affinity import available_cpus
+from benchgate.measure.cpus import available_cpus
 from benchgate.measure.engine import ArmName, Observation, Task, ignore
 from benchgate.measure.lanes import Lanes, Measured
 

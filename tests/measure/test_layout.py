@@ -7,8 +7,13 @@ from random import Random
 
 import pytest
 
-from benchgate.measure import layout
-from benchgate.measure.layout import REGION_BYTES, draw_layouts, find_obstacle, fixed_addresses
+from benchgate.measure import memory_layout
+from benchgate.measure.memory_layout import (
+    REGION_BYTES,
+    draw_layouts,
+    find_obstacle,
+    fixed_addresses,
+)
 
 ADDRESS = [sys.executable, "-S", "-c", "print(id(object()), hash('a'))"]
 
@@ -29,14 +34,19 @@ def test_every_place_in_a_pool_a_page_and_a_line_is_drawn() -> None:
     rng = Random(1)  # noqa: S311 - nothing secret
     layouts = [draw_layouts(rng, 1)[0] for _ in range(2000)]
     for index, size in ((0, 16), (3, 64), (31, 512)):
-        places = {layout.blocks[index] * size for layout in layouts}
+        places = {memory_layout.blocks[index] * size for memory_layout in layouts}
         assert min(places) < 500
         assert 16_384 - 600 < max(places) < 16_384
-    assert {layout.padding_bytes % 64 for layout in layouts} == set(range(64))
-    assert {layout.gap_bytes % 4096 for layout in layouts} == {0}
-    assert len({layout.gap_bytes for layout in layouts}) > 1000
-    assert {chunk % 64 for layout in layouts for chunk in layout.chunks} == {0, 16, 32, 48}
-    assert len({layout.hash_seed for layout in layouts}) > 1990
+    assert {memory_layout.padding_bytes % 64 for memory_layout in layouts} == set(range(64))
+    assert {memory_layout.gap_bytes % 4096 for memory_layout in layouts} == {0}
+    assert len({memory_layout.gap_bytes for memory_layout in layouts}) > 1000
+    assert {chunk % 64 for memory_layout in layouts for chunk in memory_layout.chunks} == {
+        0,
+        16,
+        32,
+        48,
+    }
+    assert len({memory_layout.hash_seed for memory_layout in layouts}) > 1990
 
 
 def test_layouts_of_a_round_differ_in_nothing_but_whole_regions() -> None:
@@ -65,7 +75,7 @@ def test_where_the_os_refuses_everything_goes_on(
     platform: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setattr(layout, "_personality", lambda _: -1)
+    monkeypatch.setattr(memory_layout, "_personality", lambda _: -1)
     with fixed_addresses() as fixed:
         assert not fixed
         assert address()

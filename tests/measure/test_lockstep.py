@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.measure.lockstep import (
+    OF_ONE_THREAD,
+    OF_SEVERAL,
     SamplePlan,
     Work,
     make_plan,
@@ -16,7 +18,6 @@ from benchgate.measure.lockstep import (
     target_interval_ns,
     warm_up_until_settled,
 )
-from benchgate.measure.simultaneous import OF_ONE_THREAD, OF_SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import opens, owncode
+from benchgate.measure import own_code
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.owncode import ForeignCodeError, OwnCode, code_among
+from benchgate.measure.own_code import ForeignCodeError, OwnCode, code_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -182,7 +182,7 @@ def test_who_opens_a_file_all_the_time_was_somebody_else(
         edit()
 
     clock = SimpleNamespace(perf_counter=time.perf_counter, sleep=sleep)
-    monkeypatch.setattr(owncode, "time", clock)
+    monkeypatch.setattr(own_code, "time", clock)
     run = reading(arms[1].root / "README")
     assert check(arms, checkout, lambda: (run(), edit())) == ()
     assert slept
@@ -224,7 +224,7 @@ def test_where_nothing_can_be_watched_a_note_says_so(
 def test_a_tree_with_too_many_folders_is_watched_in_part(
     arms: list[Arm], checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opens, "MOST_FOLDERS", 1)
+    monkeypatch.setattr(own_code, "MOST_FOLDERS", 1)
     (note,) = check(arms, checkout, lambda: None)
     assert "its own tree has more folders than can be watched" in note
     with pytest.raises(ForeignCodeError, match="opened README of your checkout"):

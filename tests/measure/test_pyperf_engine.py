@@ -12,8 +12,8 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark
 from benchgate.errors import UsageError
+from benchgate.measure.benchmark_overlay import LaidTree, Tree, plan
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.laying import LaidTree, Tree, plan
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 

@@ -11,7 +11,7 @@ import pytest
 from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import error_of, launch
 
-from benchgate.measure.datafiles import workload_of
+from benchgate.measure.arm_command import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

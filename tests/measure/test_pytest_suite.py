@@ -9,7 +9,7 @@ import pytest
 from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import error_of, launch
 
-from benchgate.measure.datafiles import workload_of
+from benchgate.measure.arm_command import workload_of
 from benchgate.measure.worker_process import WorkerSkippedError
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ import pytest
 from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
 
 from benchgate.errors import UsageError
-from benchgate.measure.affinity import supports_pinning
+from benchgate.measure.cpus import supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
-from benchgate.measure.layout import REGION_BYTES, fixed_addresses
+from benchgate.measure.memory_layout import REGION_BYTES, fixed_addresses
 from benchgate.measure.python import PythonEngine, divide, together
 from benchgate.measure.python_workers import Described, PythonSettings
 from benchgate.measure.worker_process import PROGRAM

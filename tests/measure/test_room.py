@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.room import (
+from benchgate.measure.lanes import (
     Room,
     free_memory_bytes,
     largest_cache_bytes,

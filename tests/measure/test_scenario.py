@@ -17,9 +17,8 @@ from pydantic import TypeAdapter
 from tests.patience import LIMITS_S, limited
 
 from benchgate.config import Measure, ScenarioBenchmark
-from benchgate.load.order import LoadReply
-from benchgate.measure.arm_runner import ProgramSettings
-from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.load.launch import LoadReply
+from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.scenario import ScenarioEngine
 from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup

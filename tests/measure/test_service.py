@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from tests.load.servers import HttpServer
 
-from benchgate.load.tables import Service
+from benchgate.load.scenario import Service
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.service import ServicePlace, Services, free_port
-from benchgate.measure.service_process import ServiceFailedError
-from benchgate.measure.service_ready import HOST
+from benchgate.measure.services import HOST, ServiceFailedError, ServicePlace, Services, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -349,8 +347,8 @@ def test_it_is_stopped_quickly_after_an_interruption(make: MakeServices) -> None
 
 
 def test_a_large_log_is_trimmed(make: MakeServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchgate.measure.service_log.MOST_BYTES", 1000)
-    monkeypatch.setattr("benchgate.measure.service_log._KEPT_BYTES", 100)
+    monkeypatch.setattr("benchgate.measure.services.MOST_BYTES", 1000)
+    monkeypatch.setattr("benchgate.measure.services._KEPT_BYTES", 100)
     services = make("print('x' * 5000, flush=True); serve(sys.argv[1])")
     services.start()
 
@@ -371,10 +369,10 @@ def test_the_guardian_kills_it_if_benchgate_dies(
     program = f"""
 import os, time
 from pathlib import Path
-from benchgate.load.tables import Service
+from benchgate.load.scenario import Service
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.service import ServicePlace, Services
+from benchgate.measure.services import ServicePlace, Services
 root = Path({str(tmp_path)!r})
 with Guardian.start() as guardian:
     service = Service.model_validate({{

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.measure.shared_places import SharedPlaces
+from benchgate.measure.tree_changes import SharedPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ import pytest
 from tests.measure.test_scenario import launch
 
 from benchgate.config import ScenarioBenchmark
-from benchgate.load.order import LoadReply
+from benchgate.load.launch import LoadReply
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.scenario import may_take_turns, turn_of
 from benchgate.measure.scenario_discovery import ScenarioFiles
-from benchgate.measure.side_by_side import may_take_turns, turn_of
 
 if TYPE_CHECKING:
     from pathlib import Path

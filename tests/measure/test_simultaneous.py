@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from benchgate.config import Measure
-from benchgate.measure.affinity import available_cpus, supports_pinning
-from benchgate.measure.arm_runner import ArmRunner, CommandFailedError, ProgramSettings
-from benchgate.measure.armcommand import ArmCommand, RunSettings
-from benchgate.measure.burst import BurstRunner
+from benchgate.measure.arm_command import (
+    ArmCommand,
+    ArmRunner,
+    CommandFailedError,
+    ProgramSettings,
+    RunSettings,
+)
+from benchgate.measure.command import BurstRunner
+from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
-from benchgate.measure.process import CommandLauncher
-from benchgate.measure.simultaneous import (
+from benchgate.measure.lockstep import (
     OF_ONE_THREAD,
     OF_SEVERAL,
     mostly_waits,
     only_computes,
     run_together,
 )
+from benchgate.measure.process import CommandLauncher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

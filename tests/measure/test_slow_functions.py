@@ -11,11 +11,11 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
-from benchgate.measure.affinity import available_cpus, supports_pinning
+from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.lockstep import OF_ONE_THREAD, OF_SEVERAL
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
-from benchgate.measure.simultaneous import OF_ONE_THREAD, OF_SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,7 +195,7 @@ def bench_it():
     log("ends")
 """
     # If other work keeps the CPU from the threads, their first calls seem to wait.
-    monkeypatch.setattr("benchgate.measure.pair.only_computes", lambda _: True)
+    monkeypatch.setattr("benchgate.measure.launch.only_computes", lambda _: True)
     for source in (threads, processes):
         for one in rounds(source):
             assert one.overlaps

@@ -14,8 +14,7 @@ import pytest
 from tests.patience import limited
 
 from benchgate.config import Measure, SuiteBenchmark
-from benchgate.measure.arm_runner import ProgramSettings
-from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.suite import SuiteEngine
 from benchgate.model.run import Better, Kind, Tier

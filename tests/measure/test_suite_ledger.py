@@ -4,7 +4,7 @@ from collections import UserDict
 from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import ArmName
-from benchgate.measure.suite_ledger import SuiteLedger
+from benchgate.measure.suite import SuiteLedger
 from benchgate.measure.suite_run import SuiteRun
 from benchgate.model.run import BenchmarkResult, Status, Tier
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.counters import CounterError
-from benchgate.measure.valgrind import (
+from benchgate.measure.counters import (
+    CounterError,
     Valgrind,
     count_between_marks,
     count_of_program,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.measured_by import metric_of
-from benchgate.measure.values import measure_values
+from benchgate.measure.engine import Arm, ArmName, metric_of
+from benchgate.measure.launch import measure_values
 from benchgate.measure.worker_process import WorkerFailedError
 from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
 

@@ -14,9 +14,9 @@ from tests.measure.benchmarks import TAKEN
 
 from benchgate.measure import worker_process
 from benchgate.measure._worker.workloads import digest
-from benchgate.measure.datafiles import workload_of
+from benchgate.measure.arm_command import workload_of
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.layout import Layout
+from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError
 

@@ -444,7 +444,7 @@ def test_a_stale_cache_never_runs_in_place_of_a_helper(tmp_path: Path) -> None:
     helper.write_text("WORK = 1000\n")
     script = (
         "import sys\n"
-        "from benchgate.measure._worker.loading import compile_from_source\n"
+        "from benchgate.measure._worker.failures import compile_from_source\n"
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
         "if sys.argv[1:]: compile_from_source('bench_a.py', sys.argv[1])\n"
         "import _h\nprint(_h.WORK)\n"

@@ -6,7 +6,7 @@ from benchgate.config import loads
 from benchgate.measure.engine import ArmName
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import ConfirmationCost, Row
-from benchgate.session.arms import budget_ended, unlike_arms
+from benchgate.session.measuring import budget_ended, unlike_arms
 
 
 def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:

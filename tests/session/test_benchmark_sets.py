@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.measure.benchfiles import search_of
+from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Laying
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, ignore
-from benchgate.measure.laying import FilePlan, LaidTree, Laying
+from benchgate.measure.python_workers import search_of
 from benchgate.model.run import BenchmarkFiles, Tier
 from benchgate.session.benchmark_sets import EDITED, Attempt, FoundSet, SetFinder, Tables
-from benchgate.session.explained import Explainer
+from benchgate.session.recorder import Explainer
 
 if TYPE_CHECKING:
     import random

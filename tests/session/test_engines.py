@@ -12,7 +12,7 @@ from tests.patience import in_time
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
-from benchgate.measure.affinity import available_cpus, supports_pinning
+from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.session.choice import Choice

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.config import loads
-from benchgate.measure.affinity import available_cpus, supports_pinning
+from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.python_workers import Workers
-from benchgate.session import machine_noise
+from benchgate.session import self_check
 from benchgate.session.engines import Place
-from benchgate.session.machine_noise import LaneNoise, measure_lanes, measure_noise
+from benchgate.session.self_check import LaneNoise, measure_lanes, measure_noise
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -42,7 +42,7 @@ def test_both_sides_share_the_cpu_that_a_check_would_use(
     world: World, used: list[int | None]
 ) -> None:
     noise = measure_noise(loads("", "x.toml"), place(CPUS[-1]), world.effects)
-    assert used == [CPUS[-1]] * machine_noise.NOISE_ROUNDS
+    assert used == [CPUS[-1]] * self_check.NOISE_ROUNDS
     assert noise.pair_spread > 0
     assert noise.detectable > 1
 
@@ -52,8 +52,8 @@ def test_both_sides_share_the_cpu_that_a_check_would_use(
 def test_memory_is_copied_without_lanes_and_in_all_of_them(
     world: World, used: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_noise, "_LANE_ROUNDS", 2)
-    monkeypatch.setattr(machine_noise, "copied_bytes", lambda *_: 2**20)
+    monkeypatch.setattr(self_check, "_LANE_ROUNDS", 2)
+    monkeypatch.setattr(self_check, "copied_bytes", lambda *_: 2**20)
     noise = measure_lanes(loads("", "x.toml"), place(*CPUS[:2]), world.effects)
     assert noise is not None
     assert noise.slowdown_ratio > 0
@@ -77,9 +77,9 @@ def test_memory_is_copied_without_lanes_and_in_all_of_them(
 def test_the_copy_fits_into_memory_and_into_no_cache(
     monkeypatch: pytest.MonkeyPatch, cache: int | None, free: int | None, copied: int | None
 ) -> None:
-    monkeypatch.setattr(machine_noise, "largest_cache_bytes", lambda _: cache)
-    monkeypatch.setattr(machine_noise, "free_memory_bytes", lambda: free)
-    assert machine_noise.copied_bytes(2, 0) == copied
+    monkeypatch.setattr(self_check, "largest_cache_bytes", lambda _: cache)
+    monkeypatch.setattr(self_check, "free_memory_bytes", lambda: free)
+    assert self_check.copied_bytes(2, 0) == copied
 
 
 def test_a_single_lane_has_nothing_to_disturb(world: World) -> None:

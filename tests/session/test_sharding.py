@@ -15,7 +15,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.model.result import MAX_SHARDS, Result, Shard, ids_of
 from benchgate.model.run import CANARY_ID, BenchmarkResult, Environment, Run, Source, Tier
 from benchgate.session.choice import Choice, deal, keep_share, parse_shard
-from benchgate.session.one_tree import RunRequest, run
+from benchgate.session.measuring import RunRequest, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,9 +16,9 @@ from benchgate.config import PythonBenchmark
 from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
-from benchgate.measure.benchfiles import group_of, topmost_folders
+from benchgate.measure.python_workers import group_of, topmost_folders
 from benchgate.model.run import Status
-from benchgate.session.result_file import DEFAULT_SUITE
+from benchgate.session.rounds import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

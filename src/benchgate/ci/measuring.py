@@ -30,11 +30,10 @@ from benchgate.model.policy import Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Screening, StoredRun, by_reason, join
 from benchgate.model.run import BenchmarkFiles, Status
-from benchgate.session.arms import ArmsRequest, measure_arms
 from benchgate.session.choice import Choice, chosen_of
-from benchgate.session.one_tree import RunRequest, run
+from benchgate.session.measuring import ArmsRequest, RunRequest, measure_arms, run
 from benchgate.session.recorder import BaseTrial
-from benchgate.session.result_file import DEFAULT_SUITE
+from benchgate.session.rounds import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

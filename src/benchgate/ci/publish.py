@@ -54,7 +54,7 @@ from benchgate.model.run import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.escape import plain_line
 from benchgate.session.choice import EVERYTHING
-from benchgate.session.result_file import DEFAULT_SUITE
+from benchgate.session.rounds import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from benchgate.report.escape import plain_line
 from benchgate.report.links import Links
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import named, view_verdict, without_secrets
-from benchgate.session.result_file import DEFAULT_SUITE
+from benchgate.session.rounds import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase
 from benchgate.report.next_step import next_steps
 from benchgate.report.timing_table import render_timing
-from benchgate.session.arms import fixed_rounds
-from benchgate.session.checking import CheckRequest, check
+from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice
+from benchgate.session.measuring import fixed_rounds
 from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:

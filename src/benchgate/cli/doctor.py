@@ -13,7 +13,7 @@ from benchgate.cli.outputs import Outputs
 from benchgate.cli.say import say
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
-from benchgate.measure import counters, layout, valgrind
+from benchgate.measure import counters, memory_layout
 from benchgate.measure.machine import read_environment
 from benchgate.measure.worktree import sweep
 from benchgate.model.verdict import Decision
@@ -22,8 +22,14 @@ from benchgate.report.columns import print_facts
 from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
 from benchgate.session.engines import Place, choose_place
-from benchgate.session.machine_noise import NOISE_ROUNDS, measure_lanes, measure_noise
-from benchgate.session.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check
+from benchgate.session.self_check import (
+    DEFAULT_ROUNDS,
+    LEAST_ROUNDS,
+    NOISE_ROUNDS,
+    measure_lanes,
+    measure_noise,
+    self_check,
+)
 from benchgate.stats.timer import Timer, timer
 from benchgate.units import format_value
 
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.model.run import Environment
     from benchgate.session.effects import Effects
-    from benchgate.session.machine_noise import LaneNoise, Noise
+    from benchgate.session.self_check import LaneNoise, Noise
 
 TIMER_PAIRS = 10_000
 _TOO_NOISY_SPREAD = 0.03
@@ -46,7 +52,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     place = choose_place(config, None)
     noise = measure_noise(config, place, effects)
     lane_noise = measure_lanes(config, place, effects)
-    drawn = layout.find_obstacle()
+    drawn = memory_layout.find_obstacle()
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
     facts = {
         "OS": f"{about.os}, {about.kernel}",
@@ -86,10 +92,10 @@ def _lanes(place: Place, noise: LaneNoise | None) -> str:
 def about_valgrind(environ: Mapping[str, str]) -> str:
     """Say whether valgrind can count instructions, and at what cost; or why it cannot."""
     try:
-        version = valgrind.version_of(valgrind.find_valgrind(environ))
+        version = counters.version_of(counters.find_valgrind(environ))
     except counters.CounterError as error:
         return f"cannot count: {error}"
-    return f"{version} can count instructions; code runs {valgrind.SLOWDOWN} under it"
+    return f"{version} can count instructions; code runs {counters.SLOWDOWN} under it"
 
 
 def read_timer() -> Timer:

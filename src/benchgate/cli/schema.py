@@ -7,7 +7,7 @@ import json
 import click
 
 from benchgate.config.reference import config_schema
-from benchgate.load.schema import scenario_schema
+from benchgate.load.reference import scenario_schema
 from benchgate.model.codec import HISTORY, RESULT, STATISTICS, VERDICT
 
 _SCHEMAS = {

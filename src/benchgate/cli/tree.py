@@ -26,7 +26,7 @@ from benchgate.report.escape import plain_line
 from benchgate.report.statistics_table import render_result
 from benchgate.report.timing_table import render_timing
 from benchgate.session.choice import Choice
-from benchgate.session.one_tree import RunRequest, open_tree, run
+from benchgate.session.measuring import RunRequest, open_tree, run
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ from benchgate.cli.world import configuration, repository_or_none
 from benchgate.config import FunctionBenchmarks, PythonBenchmark, SuiteBenchmark
 from benchgate.config.benchmarks import ProgramBenchmark
 from benchgate.git.changes import is_ignored
-from benchgate.measure.benchfiles import (
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.python_workers import (
     BenchSource,
     find_files,
     find_folders,
     read_source,
     search_of,
 )
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.suite_output import why_no_format
+from benchgate.measure.suite_run import why_no_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from benchgate.config import ScenarioBenchmark
 from benchgate.errors import ConfigError
 from benchgate.git.changes import is_ignored
-from benchgate.load.reading import read_scenario
-from benchgate.load.signature import depends_on_side, own_files
+from benchgate.load.scenario import depends_on_side, own_files
+from benchgate.load.scenario_file import read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

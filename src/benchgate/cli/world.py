@@ -19,7 +19,7 @@ from benchgate.git.repository import Git, find_root
 from benchgate.measure.build_cache import BuildCache, builds_folder
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
-from benchgate.session.phases import Phases
+from benchgate.session.recorder import Phases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.load.substitution import known_placeholders, wrong_in
+from benchgate.load.scenario import known_placeholders, wrong_in
 from benchgate.tables import fields
 from benchgate.tables.document import Problem
 from benchgate.units import format_duration
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.load.drivers.driver import Driver
-    from benchgate.load.scenario import Scenario
-    from benchgate.load.tables import Load, Ready, Service
+    from benchgate.load.scenario import Load, Ready, Scenario, Service
     from benchgate.tables.document import KeyPath
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,244 @@ from pydantic import TypeAdapter, ValidationError
 
 from benchgate.errors import BenchgateError
 from benchgate.files import write_atomic
-from benchgate.load.iteration import run_iteration
-from benchgate.load.order import LoadOrder, LoadReply
-from benchgate.load.worker import text_of
+from benchgate.load.drivers.driver import TargetError
+from benchgate.load.group import (
+    EndedGroup,
+    GivenUpError,
+    LeftAloneError,
+    after,
+    run_aside,
+    run_workers,
+)
+from benchgate.load.launch import INTERRUPTED, LoadOrder, LoadReply, open_launch
+from benchgate.load.merging import Signs, generator_of, late_p99_s, launch_of, limits, merged_steps
+from benchgate.load.processes import epoch_ns
+from benchgate.load.schedule import plan_of
+from benchgate.load.worker import ERRORS_BEFORE_PAUSE, text_of
 from benchgate.model.redact import Redactor
+from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType
+
+    from benchgate.load.launch import Launch
+    from benchgate.load.schedule import TurnOrder
+    from benchgate.load.worker import StepRecord
+
+
+HERE = "here"
+
+_TO_WAKE_NS = 10_000_000
+_TO_WAKE_EACH_NS = 200_000
+
+
+def to_wake_ns(workers: int) -> int:
+    """How long so many workers of one machine may take to be awake at the epoch."""
+    return _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
+
+
+def available_cpus() -> int:
+    """How many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class LocalGate:
+    """A gate for the only group of a launch."""
+
+    def __init__(self, stop: threading.Event, workers: int, turns: TurnOrder | None = None) -> None:
+        self._stop = stop
+        self._workers = workers
+        self._turns = turns
+
+    def arrive(self) -> None:
+        """There is nobody to tell."""
+
+    def epoch_ns(self) -> int:
+        """Begin as soon as all workers can be awake, or together with the other launch."""
+        return epoch_ns(self._turns, to_wake_ns(self._workers), self.is_stopped)
+
+    def is_stopped(self) -> bool:
+        """Whether a signal has come."""
+        return self._stop.is_set()
+
+
+def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
+    """Load the target with all workers.
+
+    Raises:
+        TargetError: a connection cannot be opened.
+        GivenUpError: it was stopped.
+    """
+    load, workers = launch.scenario.load, launch.scenario.most_workers
+    # Every launch waits for what this program imports, and few need asyncio or multiprocessing.
+    if load.cluster is not None:
+        from benchgate.load.cluster import run_on_cluster  # noqa: PLC0415 - see above
+
+        return run_on_cluster(launch, stop.is_set)
+    if load.workers == "process":
+        from benchgate.load.processes import run_in_processes  # noqa: PLC0415 - see above
+
+        duration_s = plan_of(launch.scenario, 0, launch.order.turns).over_ns / 1e9
+        return run_in_processes(launch.order, workers, available_cpus(), duration_s, stop)
+    gate = LocalGate(stop, workers, launch.order.turns)
+    record = run_workers(launch, range(workers), gate)
+    return (EndedGroup(HERE, workers, record),)
+
+
+TEARDOWN_S = 30.0
+"""How long a teardown may take; then it is left alone."""
+
+INTROSPECT_S = 10.0
+"""How long the target may take to say its version and settings."""
+
+CLOSE_S = 5.0
+"""How long the driver may take to close."""
+
+
+def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:
+    """Carry out one launch.
+
+    Args:
+        stop: set by a signal: the load ends at once, and the teardown still runs.
+
+    Raises:
+        ConfigError: the scenario file is not valid.
+    """
+    try:
+        launch = open_launch(order)
+    except TargetError as error:
+        return LoadReply(str(error))
+    return run_launch(launch, stop)
+
+
+def run_launch(launch: Launch, stop: threading.Event) -> LoadReply:
+    """Carry out a launch that is open; its driver is closed at the end."""
+    try:
+        reply = _loaded(launch, stop)
+    finally:
+        notes = _tear_down(launch)
+    return LoadReply(reply.error, reply.steps, (*reply.notes, *notes), reply.server)
+
+
+def _loaded(launch: Launch, stop: threading.Event) -> LoadReply:
+    try:
+        _set_up(launch, stop)
+        groups = run_groups(launch, stop)
+    except TargetError as error:
+        return LoadReply(str(error))
+    except (GivenUpError, LeftAloneError):
+        return LoadReply(INTERRUPTED)
+    server: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
+    if launch.order.introspect:
+        server, notes = _introspect(launch)
+    return _reply_of(launch, groups, server, notes)
+
+
+def _set_up(launch: Launch, stop: threading.Event) -> None:
+    script = launch.scenario.setup
+    if script is None:
+        return
+    try:
+        run_aside(lambda: launch.driver.run(script), stop.is_set)
+    except (TargetError, LeftAloneError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+        raise TargetError(launch.conceal(f"the setup failed: {text_of(error)}")) from None
+
+
+def _tear_down(launch: Launch) -> tuple[str, ...]:
+    """Run the teardown and close the driver, whatever happened before."""
+    notes = []
+    script = launch.scenario.teardown
+    if script is not None:
+        notes.append(
+            _best_effort(launch, "the teardown", lambda: launch.driver.run(script), TEARDOWN_S)
+        )
+    notes.append(_best_effort(launch, "closing the driver", launch.driver.close, CLOSE_S))
+    return tuple(note for note in notes if note is not None)
+
+
+def _best_effort(
+    launch: Launch, what: str, work: Callable[[], object], timeout_s: float
+) -> str | None:
+    """Run code whose failure changes nothing of the result; return a note if it failed."""
+    try:
+        run_aside(work, after(timeout_s))
+    except LeftAloneError:
+        return f"{what} had not ended after {timeout_s:g} s"
+    except TargetError as error:
+        return f"{what} failed: {error}"
+    except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+        return launch.conceal(f"{what} failed: {text_of(error)}")
+    return None
+
+
+def _introspect(launch: Launch) -> tuple[dict[str, str], tuple[str, ...]]:
+    found: dict[str, str] = {}
+
+    def ask() -> None:
+        found.update(launch.driver.introspect())
+
+    note = _best_effort(launch, "asking the target for its settings", ask, INTROSPECT_S)
+    return found, () if note is None else (note,)
+
+
+def _reply_of(
+    launch: Launch,
+    groups: Sequence[EndedGroup],
+    server: dict[str, str],
+    notes: tuple[str, ...],
+) -> LoadReply:
+    scenario, order = launch.scenario, launch.order
+    records = [group.record for group in groups if group.record is not None]
+    lost = "; ".join(
+        f"{counted(group.workers, 'worker')} on {group.place} were lost: {group.lost}"
+        for group in groups
+        if group.lost is not None
+    )
+    if not records:
+        return LoadReply(lost or "no worker has recorded anything")
+    merged = merged_steps(records, f"{scenario.experiment.seed + order.round}")
+    generator = generator_of(groups, scenario, limits(_signs(launch, groups, merged)))
+    return LoadReply(
+        error=lost or None,
+        steps={
+            name: launch_of(record, scenario, order, generator) for name, record in merged.items()
+        },
+        notes=(*notes, *_notes(groups)),
+        server=server,
+    )
+
+
+def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> Signs:
+    scenario = launch.scenario
+    medians = [record.histogram.percentile(0.5) for record in merged.values()]
+    medians_s = [median / 1e9 for median in medians if median is not None]
+    records = [group.record for group in groups if group.record is not None]
+    return Signs(
+        cpu_ratios=tuple(record.cpu_s / scenario.duration_s for record in records),
+        workers=scenario.most_workers,
+        cpus=available_cpus() if scenario.load.cluster is None else len(groups),
+        has_processes=scenario.load.workers == "process" or scenario.load.cluster is not None,
+        works_here=launch.driver.WORKS_HERE,
+        late_p99_s=late_p99_s(groups, scenario.loop),
+        clock_step_s=time.get_clock_info("perf_counter").resolution,
+        p50_s=min(medians_s, default=None),
+    )
+
+
+def _notes(groups: Sequence[EndedGroup]) -> tuple[str, ...]:
+    records = [group.record for group in groups if group.record is not None]
+    notes = [note for record in records for note in record.notes]
+    if any(record.paused_s for record in records):
+        # Without a figure it is the same note for every launch.
+        notes.append(f"workers paused, as each does after {ERRORS_BEFORE_PAUSE} errors in a row")
+    return tuple(notes)
+
 
 USAGE = "usage: python -I -m benchgate.load ORDER REPLY"
 

@@ -2,28 +2,226 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import sys
+import threading
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from benchgate.load.crew import Crew
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.launch import open_launch
-from benchgate.load.plan import plan_of
-from benchgate.load.recording import Recorder
-from benchgate.load.timers import exact_timers
-from benchgate.load.windows import Windowing
+from benchgate.load.schedule import choices, parameters, plan_of, share_of
+from benchgate.load.worker import Control, Recorder, Timing, Windowing, Worker, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.load.launch import Launch
-    from benchgate.load.order import LoadOrder
-    from benchgate.load.plan import Plan
-    from benchgate.load.recording import StepRecord
+    from benchgate.load.drivers.driver import Connection
+    from benchgate.load.launch import Launch, LoadOrder
+    from benchgate.load.schedule import Plan
+    from benchgate.load.worker import StepRecord
     from benchgate.stats.histogram import Histogram
+
+
+CLOSE_S = 5.0
+"""How long connections have to close, and interrupted operations to end."""
+
+# Servers refuse connections that come all at once.
+_OPENED_AT_ONCE = 32
+
+# Hundreds of threads that wake at once keep each other from Python's lock for seconds.
+_WOKEN_AT_ONCE = 16
+_WAKING_S = 0.001
+
+
+@dataclass(slots=True)
+class Member:
+    """A worker and its thread.
+
+    Attributes:
+        problem: why its connection could not be opened.
+        crash: what ended it that should not have.
+    """
+
+    index: int
+    thread: threading.Thread | None = None
+    connection: Connection | None = None
+    worker: Worker | None = None
+    problem: TargetError | None = None
+    crash: str | None = None
+    may_work: threading.Event = field(default_factory=threading.Event)
+    has_opened: threading.Event = field(default_factory=threading.Event)
+    has_worked: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(slots=True)
+class _Work:
+    plan: Plan
+    recorder: Recorder
+    takes: tuple[Callable[[], int], Callable[[], int]]
+
+
+class Crew:
+    """The workers of a group, each in a thread of its own.
+
+    The threads are daemons: one that hangs in its driver does not keep the process alive.
+    """
+
+    def __init__(
+        self, launch: Launch, indices: Sequence[int], timing: Timing | None = None
+    ) -> None:
+        self.control = Control()
+        self.members = [Member(index) for index in indices]
+        self._launch = launch
+        self._timing = timing or Timing()
+        self._opening = threading.Semaphore(_OPENED_AT_ONCE)
+        self._work: _Work | None = None
+
+    def start(self) -> None:
+        """Begin to open all connections."""
+        for member in self.members:
+            name = f"worker {member.index}"
+            member.thread = threading.Thread(
+                target=self._live, args=(member,), name=name, daemon=True
+            )
+            member.thread.start()
+
+    def is_open(self, timeout_s: float) -> bool:
+        """Wait until all connections are open.
+
+        Raises:
+            TargetError: one cannot be opened.
+        """
+        waiting = [member for member in self.members if not member.has_opened.is_set()]
+        if waiting:
+            waiting[0].has_opened.wait(timeout_s)
+        for member in self.members:
+            if member.problem is not None:
+                raise member.problem
+        return all(member.has_opened.is_set() for member in self.members)
+
+    def work(self, plan: Plan, recorder: Recorder) -> None:
+        """Let all workers work by that plan."""
+        indices = [member.index for member in self.members]
+        workers = self._launch.scenario.most_workers
+
+        def taking() -> Callable[[], int]:
+            following = count().__next__
+            return lambda: share_of(indices, workers, following())
+
+        self._work = _Work(plan, recorder, (taking(), taking()))
+        for number, member in enumerate(self.members, 1):
+            member.may_work.set()
+            if number % _WOKEN_AT_ONCE == 0:
+                self._timing.sleep_s(_WAKING_S)
+
+    def take(self) -> int:
+        """Give the index of the next operation in the measured time, as the workers do."""
+        if self._work is None:
+            raise ValueError("nobody works yet")
+        return self._work.takes[1]()
+
+    def has_worked(self, timeout_s: float) -> bool:
+        """Wait until all workers have ended."""
+        unfinished = self._unfinished()
+        if unfinished:
+            unfinished[0].has_worked.wait(timeout_s)
+        return not self._unfinished()
+
+    def stop(self) -> list[Member]:
+        """End what still works; return the members that do not end."""
+        self.control.stop()
+        for member in self.members:
+            member.may_work.set()
+        for member in self._unfinished():
+            if member.connection is not None:
+                with suppress(Exception):  # the code of a driver; it is only asked to hurry
+                    member.connection.interrupt()
+        deadline_ns = self._timing.now_ns() + round(CLOSE_S * 1e9)
+        for member in self.members:
+            if member.thread is not None:
+                left_s = (deadline_ns - self._timing.now_ns()) / 1e9
+                member.thread.join(max(left_s, 0.0))
+        return [one for one in self.members if one.thread is not None and one.thread.is_alive()]
+
+    def _unfinished(self) -> list[Member]:
+        return [member for member in self.members if not member.has_worked.is_set()]
+
+    def _live(self, member: Member) -> None:
+        try:
+            self._open(member)
+            member.has_opened.set()
+            member.may_work.wait()
+            if member.worker is not None and self._work is not None:
+                work = self._work
+                member.worker.run(work.plan, work.recorder, work.takes)
+        except Exception as error:  # noqa: BLE001 - a mistake must be told, not end a thread unseen
+            member.crash = self._launch.conceal(text_of(error))
+        finally:
+            member.has_opened.set()
+            member.has_worked.set()
+            if member.connection is not None:
+                with suppress(Exception):  # it was used to the end
+                    member.connection.close()
+
+    def _open(self, member: Member) -> None:
+        try:
+            with self._opening:
+                if self.control.is_stopped:
+                    return
+                member.connection = self._launch.driver.connect(member.index)
+            operations = member.connection.operations()
+        except TargetError as error:
+            member.problem = error
+            return
+        except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+            member.problem = TargetError(self._launch.conceal(f"cannot connect: {text_of(error)}"))
+            return
+        order, scenario = self._launch.order, self._launch.scenario
+        seed, workers = scenario.experiment.seed, scenario.most_workers
+        member.worker = Worker(
+            member.index,
+            operations,
+            [
+                parameters(
+                    step, seed=seed, iteration=order.round, worker=member.index, workers=workers
+                )
+                for step in scenario.steps
+            ],
+            choices(scenario.steps, seed=seed, iteration=order.round, worker=member.index),
+            control=self.control,
+            timing=self._timing,
+            conceal=self._launch.conceal,
+            workers=len(self.members),
+        )
+
+
+# Linux lets a thread sleep up to 50 us longer to save power, unless it is told otherwise.
+_PR_SET_TIMERSLACK = 29
+_SHORTEST_NS = 1
+_DEFAULT = 0
+
+
+@contextmanager
+def exact_timers() -> Iterator[None]:
+    """Let this thread, and those that it starts here, sleep no longer than they ask for."""
+    _set_slack(_SHORTEST_NS)
+    try:
+        yield
+    finally:
+        _set_slack(_DEFAULT)
+
+
+def _set_slack(slack_ns: int) -> None:
+    # Where it fails, threads wake a little later, which is measured and told.
+    if sys.platform == "linux":
+        slack = ctypes.c_ulong(slack_ns)
+        ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, slack, *[ctypes.c_ulong(0)] * 3)
+
 
 GRACE_S = 30.0
 """How long operations that began in the measured time may go on after it."""
@@ -231,3 +429,52 @@ def _without_gc() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+T = TypeVar("T")
+
+_LOOK_ASIDE_S = 0.05
+
+
+class LeftAloneError(Exception):
+    """The code had not ended when it was left alone; its thread may still run."""
+
+
+class _Outcome(Generic[T]):
+    value: T
+    error: Exception | None = None
+
+
+def run_aside(work: Callable[[], T], leave_alone: Callable[[], bool]) -> T:
+    """Run code in a thread of its own, and return what it returns.
+
+    Args:
+        leave_alone: asked while it runs; True leaves it alone.
+
+    Raises:
+        LeftAloneError: it was left alone.
+        Exception: what the code raised.
+    """
+    outcome = _Outcome[T]()
+
+    def run() -> None:
+        try:
+            outcome.value = work()
+        except Exception as error:  # noqa: BLE001 - it is raised again in the other thread
+            outcome.error = error
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        if leave_alone():
+            raise LeftAloneError
+        thread.join(_LOOK_ASIDE_S)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    """Make a function that says whether so much time has passed."""
+    deadline_s = time.monotonic() + seconds
+    return lambda: time.monotonic() >= deadline_s

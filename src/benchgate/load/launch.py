@@ -1,23 +1,25 @@
-"""What a process needs for its part of a launch: the scenario, and a driver for its target."""
+"""What a process needs for its part of a launch: the order, the scenario, and a driver."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.json_object import Count, JsonObject, Name, Text
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, Place, TargetError
-from benchgate.load.reading import read_scenario
-from benchgate.load.substitution import UnsetVariableError, expanded
-from benchgate.load.variables import check_variables, concealer
+from benchgate.load.scenario import UnsetVariableError, expanded
+from benchgate.load.scenario_file import check_variables, concealer, read_scenario
+from benchgate.load.schedule import TurnOrder
+from benchgate.model.load import LoadLaunch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.load.order import LoadOrder
     from benchgate.load.scenario import Scenario
+
 
 AnyDriver = Driver[Any, Any, Any]
 
@@ -75,3 +77,53 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
 
 def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: expanded(text, placeholders, environ)
+
+
+INTERRUPTED: Final = "interrupted before the load had ended"
+"""The error of a launch that was told to stop, or whose counterpart in the other arm has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOrder(JsonObject):
+    """One launch. It has no secret: the generator reads the scenario file itself.
+
+    Attributes:
+        scenario: absolute path of the scenario file.
+        shown: what messages call that file.
+        target: name of the target to load.
+        folder: absolute path of the arm's folder of the configuration.
+        scratch: absolute path of an empty folder.
+        placeholders: what {root}, {env}, {sha}, {port}, {NAME_port} and {scratch} stand for.
+        round: from 0; parameters are drawn from seed + round, the same in both arms.
+        introspect: whether to ask the target for its version and settings.
+        brief: only try whether everything works: no warm-up, and at most a second of load.
+        turns: how the launch takes turns with that of the other arm; None if it runs alone.
+    """
+
+    scenario: Text
+    shown: Text
+    target: Name
+    folder: Text
+    scratch: Text
+    placeholders: dict[Text, Text]
+    round: Count
+    introspect: bool = False
+    brief: bool = False
+    turns: TurnOrder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReply(JsonObject):
+    """How the launch went.
+
+    Attributes:
+        error: why it failed as a whole, one line and then details; None if it did not.
+        steps: what each step did, by its name.
+        notes: what a reader of the numbers must know, such as a teardown that failed.
+        server: version and settings of the target.
+    """
+
+    error: Text | None
+    steps: dict[Name, LoadLaunch] = field(default_factory=dict)
+    notes: tuple[Text, ...] = ()
+    server: dict[Text, Text] = field(default_factory=dict)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from benchgate.load.values import Value
 
 INT64: Final = range(-(2**63), 2**63)
 """The whole numbers that databases know."""
@@ -48,14 +48,14 @@ class RandomChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class NumberSequence:
     """The next number; no two workers of a launch get the same."""
 
     start: int = 1
     step: int = 1
 
 
-Generator: TypeAlias = Literal | RandomInt | RandomChoice | Sequence
+Generator: TypeAlias = Literal | RandomInt | RandomChoice | NumberSequence
 
 
 def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole numbers are checked
@@ -70,7 +70,7 @@ def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole num
         return Literal(written)
     name = written.strip()
     if name == "sequence":
-        return Sequence()
+        return NumberSequence()
     if name in GENERATORS:
         raise ValueError(f"{name} needs arguments: {_FORMS[name]}")
     call = _CALL.fullmatch(written)
@@ -159,8 +159,8 @@ def _random_choice(inner: str) -> RandomChoice:
     return RandomChoice(values)
 
 
-def _sequence(inner: str) -> Sequence:
-    sequence = Sequence(*_whole(inner, "sequence", 0, 2))
+def _sequence(inner: str) -> NumberSequence:
+    sequence = NumberSequence(*_whole(inner, "sequence", 0, 2))
     if sequence.step == 0:
         raise ValueError("a sequence with step 0 repeats one number: write the number")
     return sequence
@@ -194,3 +194,8 @@ _FORMS: Final = {
     "sequence": "sequence, sequence(start) or sequence(start, step)",
     "literal": 'literal("text")',
 }
+
+
+Value: TypeAlias = str | int | float | bool | None
+Parameters: TypeAlias = Mapping[str, Value]
+"""The values of one operation, by the name of the parameter."""

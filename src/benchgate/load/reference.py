@@ -1,6 +1,6 @@
-"""Makes the tables of docs/scenario-files.md from the classes of the tables.
+"""The JSON schema of a scenario file, and the tables of docs/scenario-files.md.
 
-    python -m benchgate.load.reference docs/scenario-files.md
+python -m benchgate.load.reference docs/scenario-files.md
 
 updates a document, as `benchgate.config.reference` does.
 """
@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchgate.config.reference import updated
+from benchgate.config.reference import DIALECT, table_schema, updated
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.http_tables import Request
-from benchgate.load.reading import ScenarioFile
-from benchgate.load.tables import Experiment, Load, Ready, Service, Stage
+from benchgate.load.drivers.driver import TargetError
+from benchgate.load.drivers.http import Request
+from benchgate.load.scenario import Experiment, Load, Ready, Service, Stage
+from benchgate.load.scenario_file import DEFAULT_DRIVER, ScenarioFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from benchgate.load.scenario_file import AnyDriver
     from benchgate.tables.fields import Table
 
 
@@ -48,3 +50,76 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         path = Path(name)
         path.write_text(updated(path.read_text(encoding="utf-8"), tables()), encoding="utf-8")
+
+
+_Schema = dict[str, Any]
+
+
+def scenario_schema() -> _Schema:
+    """JSON Schema (draft 2020-12) of a whole scenario file, with all drivers that are installed."""
+    drivers = list(_drivers())
+    defined: _Schema = {}
+    whole = table_schema(ScenarioFile)
+    properties = whole["properties"]
+    for key, table in (("load", Load), ("experiment", Experiment)):
+        described = properties[key]["description"]
+        properties[key] = {"description": described, **_defined(table, key, defined)}
+    names = [driver.NAME for driver in drivers]
+    by_target = [
+        _if(_is(name), _defined(one.TARGET, f"{name}.target", defined))
+        for name, one in zip(names, drivers, strict=True)
+    ]
+    properties["target"] |= {
+        "items": {"properties": {"driver": {"enum": names}}, "allOf": by_target}
+    }
+    properties["service"] |= {"items": _defined(Service, "service", defined)}
+    properties["step"] |= {"items": {"type": "object"}, "minItems": 1}
+    for key in ("setup", "teardown"):
+        properties[key] = {"type": "object", "description": properties[key]["description"]}
+    return {
+        "$schema": DIALECT,
+        **whole,
+        "required": ["name", "step"],
+        "allOf": [_if(_has(driver.NAME), _of_driver(driver, defined)) for driver in drivers],
+        "$defs": defined,
+        "title": "benchgate scenario",
+    }
+
+
+def _drivers() -> Iterator[AnyDriver]:
+    for name in registry.names():
+        try:
+            yield registry.find(name)
+        except TargetError:  # of another package, and broken: a scenario that names it is told
+            continue
+
+
+def _of_driver(driver: AnyDriver, defined: _Schema) -> _Schema:
+    """What steps and scripts look like with a driver."""
+    script = _defined(driver.SCRIPT, f"{driver.NAME}.script", defined)
+    step = _defined(driver.STEP, f"{driver.NAME}.step", defined)
+    return {"properties": {"step": {"items": step}, "setup": script, "teardown": script}}
+
+
+def _defined(table: type[Table], name: str, defined: _Schema) -> _Schema:
+    """Add the schema of a table to the definitions; return a reference to it."""
+    schema = table_schema(table)
+    defined |= schema.pop("$defs", {})
+    defined[name] = schema
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _is(name: str) -> _Schema:
+    """Matches a target with this driver."""
+    named = {"properties": {"driver": {"const": name}}}
+    return named if name == DEFAULT_DRIVER else {**named, "required": ["driver"]}
+
+
+def _has(name: str) -> _Schema:
+    """Matches a document in which a target has this driver."""
+    found: _Schema = {"properties": {"target": {"contains": _is(name)}}}
+    return found if name == DEFAULT_DRIVER else {**found, "required": ["target"]}
+
+
+def _if(condition: _Schema, then: _Schema) -> _Schema:
+    return {"if": condition, "then": then}

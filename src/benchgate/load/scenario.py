@@ -1,16 +1,26 @@
-"""A scenario: a workload under load, as a file describes it."""
+"""A scenario: a workload under load, as a file describes it, and what identifies its work."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from benchgate.errors import did_you_mean
+from benchgate.load import parameters
 from benchgate.model.load import Loop
+from benchgate.model.redact import Redactor, redacted
+from benchgate.tables import fields
+from benchgate.tables.fields import PLACEHOLDERS, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
-    from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 
 DEFAULT_DURATION_S: Final = 10.0
 BRIEF_S: Final = 1.0
@@ -92,3 +102,429 @@ class Scenario:
             StopIteration: there is none.
         """
         return next(one for one in self.targets if one.title == title)
+
+
+def _maybe_zero_s(value: object) -> float:
+    is_zero = isinstance(value, str) and value.strip() in {"0s", "0ms"}
+    return 0.0 if is_zero else fields.duration_s(value)
+
+
+def _word(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise ValueError("must be one word of letters, digits and _: {NAME_port} is its port")
+    return name
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return text
+
+
+def _path(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError('must be a path on the port of the service, such as "/health"')
+    return text
+
+
+# Each operation that is due is counted, also if no worker could begin it.
+_HIGHEST_RATE: Final = 1_000_000
+
+Pattern = Annotated[fields.Text, AfterValidator(_pattern)]
+DurationOrZero = Annotated[
+    float,
+    BeforeValidator(_maybe_zero_s),
+    WithJsonSchema({"type": "string", "format": "duration"}),
+]
+ParameterText = Annotated[str | int | float | bool, BeforeValidator(parameters.check)]
+Variables = Mapping[
+    Annotated[fields.Text, AfterValidator(fields.variable_name)],
+    str,
+]
+
+
+class Target(Table):
+    """What is loaded; each driver adds keys of its own."""
+
+    name: fields.Identifier | None = Field(
+        default=None, description="What reports call it; by default the name of its driver."
+    )
+    driver: fields.Text = Field(default="sqlite", description="How benchgate talks to it.")
+
+    @property
+    def title(self) -> str:
+        """Its name, or that of its driver."""
+        return self.name or self.driver
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return ()
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it runs, relative to the configuration: code under test."""
+        return ()
+
+
+class Step(Table):
+    """One kind of operation; each driver adds keys of its own."""
+
+    name: fields.Identifier = Field(description="What reports call it.")
+    params: Mapping[str, ParameterText] = Field(
+        default_factory=dict,
+        description="Parameters of the operation: a literal, `random_int(a, b)`,"
+        " `random_choice(a, b, ...)`, `sequence`, `sequence(start, step)`, or `literal(text)`.",
+    )
+    weight: int = Field(
+        default=1,
+        ge=1,
+        le=1_000_000,
+        description="How often it is chosen, in relation to the other steps.",
+    )
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it reads, relative to the configuration: code under test."""
+        return ()
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return ()
+
+
+class Script(Table):
+    """[setup] or [teardown]; each driver adds keys of its own."""
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it reads, relative to the configuration: code under test."""
+        return ()
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return ()
+
+
+class Stage(Table):
+    """A part of the measured time in which the load changes evenly."""
+
+    duration_s: fields.Duration = Field(alias="duration", description="How long it takes.")
+    rate: float | None = Field(
+        default=None,
+        ge=0,
+        le=_HIGHEST_RATE,
+        description="Operations per second at its end, for an open loop.",
+    )
+    concurrency: int | None = Field(
+        default=None, ge=1, description="Workers at its end, for a closed loop."
+    )
+
+
+class Load(Table):
+    """How much load there is."""
+
+    concurrency: int = Field(default=1, ge=1, le=10_000, description="Workers that work at once.")
+    duration_s: fields.Duration | None = Field(
+        default=None,
+        alias="duration",
+        description="The measured time of a launch; by default that of the stages, or 10 s.",
+    )
+    warmup_s: DurationOrZero = Field(
+        default="1s",
+        alias="warmup",
+        validate_default=True,
+        description="Time before it in which all workers work, and nothing is recorded.",
+    )
+    rate: float = Field(
+        default=0.0,
+        ge=0,
+        le=_HIGHEST_RATE,
+        description="Operations per second of all workers together; 0: each begins the next one"
+        " when the one before has ended.",
+    )
+    stages: Annotated[tuple[Stage, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(), description="A load that changes."
+    )
+    workers: Literal["thread", "process"] = Field(
+        default="thread",
+        description="Whether workers are threads of one process, or spread over processes.",
+    )
+    cluster: fields.Text | None = Field(
+        default=None, description="Address of a Dask scheduler, whose workers load the target."
+    )
+    max_error_rate: float = Field(
+        default=0.0, ge=0, le=1, description="A step with a larger share of errors is failed."
+    )
+
+
+class Experiment(Table):
+    """How a launch is repeated."""
+
+    iterations: int | None = Field(
+        default=None,
+        ge=1,
+        description="Launches that `benchgate run` measures, unless `rounds` or `--rounds` says"
+        " otherwise. In a check the gate decides.",
+    )
+    introspect: bool = Field(
+        default=False,
+        description="Ask the target for its version and settings, and keep them in the result;"
+        " `--introspect` does the same.",
+    )
+    seed: int = Field(default=0, ge=0, lt=2**63, description="Where parameters come from.")
+    pause_s: DurationOrZero = Field(
+        default="0s",
+        alias="pause",
+        validate_default=True,
+        description="Time to wait before each launch.",
+    )
+    side_by_side: bool = Field(
+        default=True,
+        description="Whether the launches of base and head run at the same time and take turns"
+        " with the load, if each side has a target of its own. With `false`, one runs after the"
+        " other.",
+    )
+
+
+class Ready(Table):
+    """When a service can be loaded: one of these keys."""
+
+    tcp: bool = Field(default=False, description="Its port accepts connections.")
+    http: Annotated[str, AfterValidator(_path)] | None = Field(
+        default=None, description="This path answers a GET with `status`, such as `/health`."
+    )
+    status: int = Field(default=200, ge=100, le=599, description="The status that `http` answers.")
+    log: Pattern | None = Field(
+        default=None, description="A regular expression that a line of its output matches."
+    )
+    command: fields.Text | None = Field(default=None, description="A command that exits with 0.")
+    timeout_s: fields.Duration = Field(
+        default="30s",
+        alias="timeout",
+        validate_default=True,
+        description="After this time it has failed to get ready.",
+    )
+
+
+UNNAMED_SERVICE: Final = "service"
+"""The name of a service whose file gives it none."""
+
+
+class Service(Table):
+    """A program that benchgate starts before each launch, and stops after it."""
+
+    name: Annotated[str, AfterValidator(_word)] = Field(
+        default=UNNAMED_SERVICE, description="What messages call it; `{NAME_port}` is its port."
+    )
+    start: fields.Text = Field(description="The command that starts it; it stays in front.")
+    ready: Ready = Field(description="When it can be loaded.")
+    stop: fields.Text | None = Field(
+        default=None, description="The command that stops it; by default SIGTERM."
+    )
+    stop_timeout_s: fields.Duration = Field(
+        default="10s",
+        alias="stop_timeout",
+        validate_default=True,
+        description="After this time it is killed, and the row fails.",
+    )
+    env: Variables = Field(default_factory=dict, description="Variables added to its environment.")
+    cwd: fields.RelativePath = Field(
+        default=".", description="Folder to run in, relative to the configuration file."
+    )
+
+
+SCRATCH: Final = "scratch"
+PORT: Final = "port"
+
+OWN_PLACEHOLDERS: Final = frozenset({SCRATCH, "root", "env"})
+"""They stand for folders that the launches of the other arm do not use."""
+
+# `$${` is a literal `${`. As in the configuration, {{word}} is no placeholder.
+_TOKEN = re.compile(
+    r"(?P<escaped>\$\$\{)|\$\{(?P<variable>[^{}]*)(?P<end>\}?)"
+    r"|(?<!\{)\{(?P<placeholder>[A-Za-z_]\w*)\}(?!\})"
+)
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+class UnsetVariableError(ValueError):
+    """A text names a variable that is not set."""
+
+
+def port_of(service: str) -> str:
+    """The placeholder of a service's port."""
+    return f"{service}_{PORT}"
+
+
+def known_placeholders(services: Sequence[str], *, own: bool = False) -> tuple[str, ...]:
+    """The placeholders that a text may have.
+
+    Args:
+        services: the names of all services.
+        own: whether the text belongs to a service, which `{port}` is that of.
+    """
+    only = (PORT,) if own or len(services) == 1 else ()
+    return (*PLACEHOLDERS, SCRATCH, *only, *map(port_of, services))
+
+
+def wrong_in(
+    text: str, known: Sequence[str], *, variables: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Find wrong placeholders and variables in a text; yield what is wrong, and what to do.
+
+    Args:
+        variables: whether variables are replaced in it.
+    """
+    if "\0" in text:
+        yield "contains a NUL character, which no program can be given", "delete it"
+    for token in _TOKEN.finditer(text):
+        name, variable = token["placeholder"], token["variable"]
+        if name is not None and name not in known:
+            yield _unknown(name, known)
+        if variables and variable is not None:
+            if not token["end"]:
+                yield f"${{{variable} has no }} at its end", "write ${NAME}, or $${ for the text ${"
+            elif not _VARIABLE.fullmatch(variable):
+                yield (
+                    f"${{{variable}}} is not the name of a variable",
+                    "write ${NAME}, or $${ for the text ${",
+                )
+
+
+def variables_in(text: str) -> tuple[str, ...]:
+    """The names of the variables in a text."""
+    return tuple(
+        token["variable"] for token in _TOKEN.finditer(text) if token["variable"] is not None
+    )
+
+
+def placeholders_in(text: str) -> tuple[str, ...]:
+    """The names of the placeholders in a text."""
+    return tuple(
+        token["placeholder"] for token in _TOKEN.finditer(text) if token["placeholder"] is not None
+    )
+
+
+def expanded(
+    text: str, placeholders: Mapping[str, str], environ: Mapping[str, str] | None = None
+) -> str:
+    """Replace placeholders and variables; what they stand for is not expanded again.
+
+    Args:
+        environ: the variables; None leaves them as they are.
+
+    Raises:
+        UnsetVariableError: a variable is not set; the message names it.
+    """
+
+    def value(token: re.Match[str]) -> str:
+        if token["placeholder"] is not None:
+            return placeholders.get(token["placeholder"], token[0])
+        if environ is None:
+            return token[0]
+        if token["escaped"]:
+            return "${"
+        found = environ.get(token["variable"])
+        if found is None:
+            raise UnsetVariableError(f"the variable {token['variable']} is not set")
+        return found
+
+    return _TOKEN.sub(value, text)
+
+
+def each_expanded(text: str, expand: Callable[[str], str]) -> str:
+    """Replace each placeholder and variable by what `expand` makes of it."""
+    return _TOKEN.sub(lambda token: expand(token[0]), text)
+
+
+def _unknown(name: str, known: Sequence[str]) -> tuple[str, str]:
+    allowed = ", ".join(f"{{{one}}}" for one in known)
+    if name == PORT:
+        ports = [f"{{{one}}}" for one in known if one.endswith(f"_{PORT}")]
+        if ports:
+            return f"{{port}} is ambiguous: write {' or '.join(ports)}", f"there are {allowed}"
+        return "{port} needs a [[service]], whose port it is", "add one, or write the port"
+    swapped = [one for one in known if sorted(one) == sorted(name)]
+    meant = did_you_mean(name, swapped or known)
+    hint = f"there are {allowed}; where the braces are meant literally, write {{ {name} }}"
+    return f"there is no placeholder {{{name}}}{meant}", hint
+
+
+_REDACT: Final = Redactor({})
+
+
+def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
+    """Digests of what the workload consists of, without secrets, by a name for people.
+
+    Addresses, passwords and services are no part of it, and neither are the contents of files.
+    """
+    load = scenario.load.model_dump(mode="json", exclude={"cluster"})
+    parts: dict[str, object] = {
+        "its load": {**load, "duration_s": scenario.duration_s, "loop": scenario.loop.value},
+        "its target": _without_address(target),
+        "its seed": scenario.experiment.seed,
+        "its setup": _dumped(scenario.setup),
+        "its teardown": _dumped(scenario.teardown),
+    }
+    for step in scenario.steps:
+        parts[f"its step {step.name}"] = _dumped(step)
+    return {name: _digest(part) for name, part in parts.items()}
+
+
+def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
+    """Say what of a target differs between base and head, such as "its service api".
+
+    Returns:
+        One phrase for each reason; empty if both sides load the same target in the same way.
+    """
+    return tuple(dict.fromkeys(_reasons(scenario, target)))
+
+
+def own_files(scenario: Scenario) -> tuple[str, ...]:
+    """The files of the arm that it names, relative to the configuration: code under test."""
+    tables = (*scenario.targets, scenario.setup, scenario.teardown, *scenario.steps)
+    return tuple(dict.fromkeys(file for one in tables if one for file in one.own_files()))
+
+
+def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
+    yield from (f"its service {one.name}" for one in scenario.services)
+    tables = [
+        ("its target", target),
+        ("its setup", scenario.setup),
+        ("its teardown", scenario.teardown),
+        *((f"its step {step.name}", step) for step in scenario.steps),
+    ]
+    for name, table in tables:
+        if table is None:
+            continue
+        yield from (f"{file} of {name}" for file in table.own_files())
+        for text in table.texts():
+            for placeholder in placeholders_in(text):
+                if placeholder in PLACEHOLDERS or placeholder.endswith(PORT):
+                    yield f"{{{placeholder}}} of {name}"
+
+
+def _dumped(table: Script | Step | None) -> object:
+    return table.model_dump(mode="json") if table is not None else None
+
+
+def _without_address(target: Target) -> Mapping[str, object]:
+    """What of a target is no address: other texts, such as headers, only lack their secrets.
+
+    Of an address only its placeholders count: with {port} it leads to the arm's own service, and
+    without to what may be the same for both arms, or anything else.
+    """
+    dumped = target.model_dump(mode="json", exclude={"name"})
+    texts = set(target.texts())
+    work: dict[str, object] = {}
+    for key, value in dumped.items():
+        values = value if isinstance(value, list) else [value]
+        if isinstance(value, dict) or texts.isdisjoint(values):
+            work[key] = value
+        elif named := sorted({name for text in values for name in placeholders_in(str(text))}):
+            work[key] = [f"{{{name}}}" for name in named]
+    return work
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(redacted(value, _REDACT), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

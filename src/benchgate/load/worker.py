@@ -1,23 +1,294 @@
-"""A worker: one connection, on which one operation runs after the other."""
+"""A worker: one connection, on which one operation runs after the other, and what it records."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from array import array
-from dataclasses import dataclass
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchgate.load.drivers.driver import OperationError
-from benchgate.load.recording import LATE
+from benchgate.model.load import MOST_ERRORS_KEPT, MOST_WINDOWS, KeptError, Windows
+from benchgate.stats.histogram import Histogram, Reservoir, from_bytes, to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from benchgate.arrays import IntArray
     from benchgate.load.drivers.driver import Operation
-    from benchgate.load.plan import Phase, Plan
-    from benchgate.load.recording import Recorder
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters
+    from benchgate.load.schedule import Phase, Plan, Timetable
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is kept of one window of a step once it is over.
+
+    Attributes:
+        ops: operations that ended well in it.
+        errors: operations that failed in it.
+        histogram: of the latencies in ns, as `stats.hdr.to_bytes` writes it; empty without any.
+    """
+
+    ops: int
+    errors: int
+    histogram: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Windowing:
+    """How the measured time is divided.
+
+    Attributes:
+        width_s: of each window but the last.
+        count: how many there are.
+        last_s: width of the last one.
+    """
+
+    width_s: int
+    count: int
+    last_s: float
+
+    @classmethod
+    def of(cls, duration_s: float) -> Windowing:
+        """Windows of 1 s; of the fewest whole seconds more if there would be too many."""
+        width_s = max(1, math.ceil(duration_s / MOST_WINDOWS))
+        count = max(1, math.ceil(duration_s / width_s))
+        return cls(width_s, count, duration_s - (count - 1) * width_s)
+
+    def index_at(self, passed_ns: int) -> int:
+        """Return the window of an operation that ends then; after the end it is the last one."""
+        return min(max(passed_ns, 0) // (self.width_s * 1_000_000_000), self.count - 1)
+
+
+def merged(windows: Sequence[Window]) -> Window:
+    """Merge what several groups kept of one window."""
+    if len(windows) == 1:
+        return windows[0]
+    held = [from_bytes(window.histogram) for window in windows if window.histogram]
+    total = Histogram()
+    for histogram in held:
+        total.merge(histogram)
+    return Window(
+        sum(window.ops for window in windows),
+        sum(window.errors for window in windows),
+        to_bytes(total) if held else b"",
+    )
+
+
+def rows(windowing: Windowing, windows: Mapping[int, Window]) -> Windows:
+    """List all windows, also those with nothing in them."""
+    empty = Window(0, 0, b"")
+    course = [windows.get(index, empty) for index in range(windowing.count)]
+    # One after the other: each histogram takes a quarter of a megabyte.
+    percentiles = [_percentiles(window) for window in course]
+    return Windows(
+        width_s=float(windowing.width_s),
+        last_s=windowing.last_s,
+        ops=tuple(window.ops for window in course),
+        errors=tuple(window.errors for window in course),
+        p50_ns=tuple(p50 for p50, _, _ in percentiles),
+        p95_ns=tuple(p95 for _, p95, _ in percentiles),
+        p99_ns=tuple(p99 for _, _, p99 in percentiles),
+    )
+
+
+def _percentiles(window: Window) -> tuple[int | None, int | None, int | None]:
+    if not window.histogram:
+        return None, None, None
+    histogram = from_bytes(window.histogram)
+    return histogram.percentile(0.5), histogram.percentile(0.95), histogram.percentile(0.99)
+
+
+LATE = -1
+"""In place of a step: the values are how late free workers began what was due."""
+
+
+@dataclass(slots=True)
+class StepRecord:
+    """What the workers of a group recorded of one step; it can be pickled and merged.
+
+    Attributes:
+        ops: operations that ended well.
+        errors: operations that failed, or did not end.
+        unfinished: operations that were due and that no worker had begun at the end.
+        kept_errors: the first errors, at most MOST_ERRORS_KEPT.
+        histogram: of the latencies of `ops` and `unfinished`, in ns.
+        reservoir: a random sample of the same latencies.
+        windows: those with something in them, by their index.
+    """
+
+    ops: int
+    errors: int
+    unfinished: int
+    kept_errors: list[KeptError]
+    histogram: Histogram
+    reservoir: Reservoir
+    windows: dict[int, Window]
+
+
+@dataclass(slots=True)
+class _Step:
+    """What is recorded of one step so far.
+
+    Attributes:
+        open: the histograms of windows that are not over.
+        closed: what is kept of those that are.
+        failed: how many operations failed, by window.
+    """
+
+    reservoir: Reservoir
+    histogram: Histogram = field(default_factory=Histogram)
+    open: dict[int, Histogram] = field(default_factory=dict)
+    closed: dict[int, tuple[int, bytes]] = field(default_factory=dict)
+    failed: Counter[int] = field(default_factory=Counter)
+    kept_errors: list[KeptError] = field(default_factory=list)
+    ops: int = 0
+    unfinished: int = 0
+
+
+class Recorder:
+    """Takes what the workers of a group measure.
+
+    Workers only hand over full buffers, which takes a fraction of a microsecond. One thread, which
+    is no worker, calls `collect` a few times a second.
+
+    Args:
+        times: when the measured load takes place.
+        seed: where the random samples come from.
+    """
+
+    def __init__(
+        self, steps: Sequence[str], windowing: Windowing, *, times: Timetable, seed: str
+    ) -> None:
+        self._names = tuple(steps)
+        self._windowing = windowing
+        self._times = times
+        self._steps = [
+            _Step(Reservoir(Random(f"{seed} {name}")))  # noqa: S311 - repeatable on purpose
+            for name in steps
+        ]
+        self._handed: deque[tuple[int, int, array[int]]] = deque()
+        self._lock = threading.Lock()
+        self.late = Histogram()
+
+    def window_at(self, now_ns: int) -> int:
+        """Return the window in which an operation that ends now counts."""
+        return self._windowing.index_at(self._times.passed_ns(now_ns))
+
+    def window_end_ns(self, window: int) -> int:
+        """Return when a window is over."""
+        return self._times.at_ns((window + 1) * self._windowing.width_s * 1_000_000_000)
+
+    def hand_over(self, step: int, window: int, latencies: array[int]) -> None:
+        """Record the latencies of operations that ended well in that window, in ns."""
+        self._handed.append((step, window, latencies))
+
+    def keeps_more(self, step: int) -> bool:
+        """Whether the text of another error of that step would be kept."""
+        return len(self._steps[step].kept_errors) < MOST_ERRORS_KEPT
+
+    def fail(self, step: int, at_ns: int, text: str) -> None:
+        """Record that an operation failed.
+
+        Args:
+            text: why, in one line without secrets; it is not used if `keeps_more` says no.
+        """
+        found = self._steps[step]
+        with self._lock:
+            found.failed[self.window_at(at_ns)] += 1
+            if self.keeps_more(step):
+                passed_s = max(self._times.passed_ns(at_ns), 0) / 1e9
+                found.kept_errors.append(KeptError(passed_s, text))
+
+    def leave_unfinished(self, step: int, waited_ns: int) -> None:
+        """Record that an operation that was due had not begun at the end.
+
+        It counts with the time that it had waited, which is less than it would have taken. Without
+        it, a target that stalls at the end would look faster than one that does not.
+        """
+        found = self._steps[step]
+        with self._lock:
+            found.unfinished += 1
+            found.histogram.record(waited_ns)
+            found.reservoir.record(waited_ns)
+
+    def collect(self, now_ns: int) -> None:
+        """Take in what was handed over, and close the windows that are over."""
+        batches: dict[tuple[int, int], list[array[int]]] = {}
+        while self._handed:
+            step, window, latencies = self._handed.popleft()
+            batches.setdefault((step, window), []).append(latencies)
+        for (step, window), several in batches.items():
+            values = np.concatenate([np.frombuffer(one, dtype=np.int64) for one in several])
+            if step == LATE:
+                self.late.record_many(values)
+            else:
+                with self._lock:
+                    _record(self._steps[step], window, values)
+        current = self.window_at(now_ns)
+        for found in self._steps:
+            for window in [one for one in found.open if one < current]:
+                _close(found, window)
+
+    def records(self) -> dict[str, StepRecord]:
+        """Close everything, and return it by step."""
+        self.collect(self._times.begin_ns)
+        with self._lock:
+            return {
+                name: _ended(found) for name, found in zip(self._names, self._steps, strict=True)
+            }
+
+
+def _record(step: _Step, window: int, latencies: IntArray) -> None:
+    step.ops += len(latencies)
+    step.reservoir.record_many(latencies)
+    if window in step.open:
+        step.open[window].record_many(latencies)
+        return
+    histogram = Histogram()
+    if window in step.closed:
+        # A worker that was in a long operation hands over late what it measured before.
+        histogram.record_many(latencies)
+        step.histogram.merge(histogram)
+        ops, kept = step.closed[window]
+        histogram.merge(from_bytes(kept))
+        step.closed[window] = ops + len(latencies), to_bytes(histogram)
+    else:
+        histogram.record_many(latencies)
+        step.open[window] = histogram
+
+
+def _close(step: _Step, window: int) -> None:
+    histogram = step.open.pop(window)
+    step.histogram.merge(histogram)
+    step.closed[window] = histogram.count, to_bytes(histogram)
+
+
+def _ended(step: _Step) -> StepRecord:
+    for window in list(step.open):
+        _close(step, window)
+    windows = {
+        window: Window(ops, step.failed[window], histogram)
+        for window in sorted({*step.closed, *step.failed})
+        for ops, histogram in [step.closed.get(window, (0, b""))]
+    }
+    return StepRecord(
+        ops=step.ops,
+        errors=step.failed.total(),
+        unfinished=step.unfinished,
+        kept_errors=list(step.kept_errors),
+        histogram=step.histogram,
+        reservoir=step.reservoir,
+        windows=windows,
+    )
+
 
 ERRORS_BEFORE_PAUSE = 3
 SHORTEST_PAUSE_NS = 1_000_000

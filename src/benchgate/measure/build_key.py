@@ -15,7 +15,7 @@ from benchgate.errors import UsageError
 from benchgate.git.repository import Git
 from benchgate.measure.build import build_environment
 from benchgate.measure.machine import read_environment
-from benchgate.measure.tree_content import content
+from benchgate.measure.tree_changes import content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

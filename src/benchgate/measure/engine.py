@@ -7,9 +7,9 @@ import re
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from benchgate.model.run import BenchmarkFiles
+from benchgate.model.run import PEAK_RSS, TIME, BenchmarkFiles, Better, Kind, Metric
 
 if TYPE_CHECKING:
     import random
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.run import Metric, Tier
+    from benchgate.model.run import Tier
     from benchgate.stats.timer import Timer
 
 
@@ -355,3 +355,30 @@ def tasks_of(
         return engine.measure_round(ids, rng, round_index, starting)
 
     return (Task(tuple(ids), whole),)
+
+
+_VALUE: Final = "value"
+_SIZES: Final[Mapping[str, Metric]] = {
+    PEAK_RSS.name: PEAK_RSS,
+    "memory": Metric("memory", "B", kind=Kind.EXACT),
+}
+MEASURES: Final = frozenset({TIME.name, _VALUE, *_SIZES})
+"""What a benchmark is measured by: its time; or a number, by its name."""
+
+_UNITS: Final[Mapping[str, str]] = {"seconds": "s", "second": "s", "sec": "s", "bytes": "B"}
+_RATE: Final = re.compile(r"(/s(ec(ond)?)?|per second|\bops)$", re.IGNORECASE)
+
+
+def metric_of(measures: str, unit: str) -> Metric | None:
+    """The metric of a benchmark that returns a number; None if it is timed.
+
+    Less is better, as under asv, unless the unit is that of a rate.
+
+    Args:
+        measures: one of MEASURES.
+        unit: as the benchmark names it; it only counts if the benchmark chooses it.
+    """
+    if measures != _VALUE:
+        return _SIZES.get(measures)
+    better = Better.HIGHER if _RATE.search(unit.strip()) else Better.LOWER
+    return Metric(_VALUE, _UNITS.get(unit, unit), better, Kind.EXACT)

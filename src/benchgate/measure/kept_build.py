@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
 from benchgate.measure.build_manifest import DamagedError, KeptFile, Manifest
 from benchgate.measure.drawn_path import DrawnPath
 from benchgate.measure.hidden_text import is_patchable
-from benchgate.measure.places import entries_below
+from benchgate.measure.tree_changes import entries_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

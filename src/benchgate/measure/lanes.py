@@ -1,4 +1,4 @@
-"""Measures parts of a round at the same time, each in a lane: on a CPU of its own.
+"""Measures parts of a round at the same time, each in a lane: on a CPU of its own, if there is one.
 
 A lane is a thread of benchgate and the workers that it gives turns to, all bound to one CPU. So
 handing over a turn wakes no other CPU, and what one lane measures competes with another lane only
@@ -7,16 +7,19 @@ for what CPUs share: memory and its caches.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Self
 
-from benchgate.measure.affinity import can_bind_to, moved_to
+from benchgate.measure.cpus import can_bind_to, moved_to
+from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from benchgate.measure.engine import Observation, Task
 
@@ -181,3 +184,152 @@ def _timed(
         now_s = clock()
         yield observation, max(0.0, now_s - started_s - observation.once_s)
         started_s = now_s
+
+
+_ROOT = Path("/")
+# A file of cgroup v1 reports "no limit" as a number of bytes close to 2**63.
+_NO_LIMIT_BYTES = 2**60
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What this process may use, read below a folder that stands for `/`.
+
+    Attributes:
+        cores: the CPUs of each physical core, of those that the process may use.
+        quota_cpus: CPU time per time that its control groups grant it; infinite without a quota.
+    """
+
+    cores: tuple[frozenset[int], ...]
+    quota_cpus: float = math.inf
+
+    @classmethod
+    def read(cls, cpus: Iterable[int], root: Path = _ROOT) -> Self:
+        """Read the topology and the quota; if the OS does not tell, each CPU is a core."""
+        allowed = frozenset(cpus)
+        cores = {_siblings(cpu, root) & allowed or frozenset({cpu}) for cpu in allowed}
+        return cls(tuple(sorted(cores, key=sorted)), _quota_cpus(root))
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes have a core of their own; at least one."""
+        return max(1, min(len(self.cores), math.floor(min(self.quota_cpus, len(self.cores)))))
+
+    @property
+    def limit(self) -> str:
+        """What limits the lanes, for a reader."""
+        if self.quota_cpus < len(self.cores):
+            return f"the quota of this process is {self.quota_cpus:.3g} CPUs"
+        return f"this process may use {counted(len(self.cores), 'physical core')}"
+
+    def lane_cpus(self, idlest: Sequence[int], lanes: int) -> tuple[int, ...]:
+        """Choose a CPU for each lane, of different cores as long as there are any.
+
+        Args:
+            idlest: all CPUs that may be used, the best first.
+            lanes: how many to choose, if there are as many CPUs.
+        """
+        firsts: list[int] = []
+        taken: set[int] = set()
+        for cpu in idlest:
+            if cpu not in taken:
+                firsts.append(cpu)
+                taken.update(*(core for core in self.cores if cpu in core))
+        seconds = [cpu for cpu in idlest if cpu not in firsts]
+        return (*firsts, *seconds)[:lanes]
+
+
+def free_memory_bytes(root: Path = _ROOT) -> int | None:
+    """How much memory this process can still use; None if the OS does not tell."""
+    found = [_kibibytes(root / "proc/meminfo", "MemAvailable")]
+    for folder in _control_groups("memory", root):
+        limit = _number(folder / "memory.max") or _number(folder / "memory.limit_in_bytes")
+        used = _number(folder / "memory.current") or _number(folder / "memory.usage_in_bytes")
+        if limit is not None and used is not None and limit < _NO_LIMIT_BYTES:
+            found.append(max(0, limit - used))
+    return min((each for each in found if each is not None), default=None)
+
+
+def peak_memory_bytes(pid: int, root: Path = _ROOT) -> int:
+    """The most memory that a living process has used; 0 if the OS does not tell."""
+    return _kibibytes(root / f"proc/{pid}/status", "VmHWM") or 0
+
+
+def largest_cache_bytes(cpu: int | None, root: Path = _ROOT) -> int | None:
+    """The size of the largest cache of a CPU, or of the first one; None if the OS does not tell."""
+    folder = root / f"sys/devices/system/cpu/cpu{cpu or 0}/cache"
+    sizes = (_text(path) for path in folder.glob("index*/size"))
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    found = [int(s[:-1]) * units[s[-1]] for s in sizes if s[:-1].isdigit() and s[-1] in units]
+    return max(found, default=None)
+
+
+def _siblings(cpu: int, root: Path) -> frozenset[int]:
+    """The CPUs of the same physical core; empty if unknown."""
+    path = root / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+    try:
+        return parse_cpu_list(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def parse_cpu_list(text: str) -> frozenset[int]:
+    """CPUs in the kernel's notation: "0-3,8".
+
+    Raises:
+        ValueError: it is in another notation.
+    """
+    cpus: set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
+
+
+def _quota_cpus(root: Path) -> float:
+    found = [math.inf]
+    for folder in _control_groups("cpu", root):
+        quota, _, period = _text(folder / "cpu.max").partition(" ")
+        if not quota:
+            quota = _text(folder / "cpu.cfs_quota_us")
+            period = _text(folder / "cpu.cfs_period_us")
+        if quota.isdigit() and period.isdigit() and int(period):
+            found.append(int(quota) / int(period))
+    return min(found)
+
+
+def _control_groups(controller: str, root: Path) -> Iterator[Path]:
+    """The folders of the control groups of this process, of version 2 or 1, from inner to outer."""
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and controller not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / (controller if controllers else "")
+        # Inside of a container, the path may be that of the machine, which is not visible here.
+        inner = top / path.strip("/")
+        for folder in (inner, *inner.parents):
+            yield folder
+            if folder == top:
+                break
+
+
+def _kibibytes(path: Path, key: str) -> int | None:
+    """A value in bytes from a file such as /proc/meminfo."""
+    for line in _text(path).splitlines():
+        name, _, value = line.partition(":")
+        if name == key:
+            return int(value.split()[0]) * 1024
+    return None
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path)
+    return int(text) if text.isdigit() else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

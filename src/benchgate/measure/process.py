@@ -20,7 +20,7 @@ from benchgate.measure import _launcher
 from benchgate.measure.counters import Counter, CounterError
 from benchgate.measure.execution import MOST_OUTPUT_BYTES, Execution
 from benchgate.measure.guardian import helper_environment
-from benchgate.measure.layout import fixed_addresses
+from benchgate.measure.memory_layout import fixed_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,17 +8,15 @@ from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from benchgate.measure.affinity import moved_to
+from benchgate.measure.counting import FunctionCounter
+from benchgate.measure.cpus import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
-from benchgate.measure.function_counting import FunctionCounter
-from benchgate.measure.layout import draw_layouts
-from benchgate.measure.lockstep import SamplePlan, starting_order
-from benchgate.measure.pair import LaunchOutcome, measure_launch
-from benchgate.measure.provided import note_on_versions, versions_of
+from benchgate.measure.launch import LaunchOutcome, measure_launch, measure_values
+from benchgate.measure.lockstep import SamplePlan, starting_order, why_in_turn
+from benchgate.measure.memory_layout import draw_layouts
+from benchgate.measure.own_code import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
-from benchgate.measure.simultaneous import why_in_turn
-from benchgate.measure.values import measure_values
 from benchgate.measure.worker import Worker
 from benchgate.measure.worker_process import (
     ForeignModuleError,
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from benchgate.config import FunctionBenchmarks
+    from benchgate.config.benchmarks import FunctionBenchmarks
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.worker import Worker

@@ -8,23 +8,20 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import UsageError
-from benchgate.measure.asv_matrix import with_matrix
-from benchgate.measure.benchfiles import BenchFile, find_files
-from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
-from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure
-from benchgate.measure.interpreter import scripts_of, settings_of
-from benchgate.measure.measured_by import metric_of
-from benchgate.measure.runtime import describe_runtime
+from benchgate.measure.arm_command import DataFiles, DataFilesError, workload_of
+from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, metric_of
+from benchgate.measure.interpreter import scripts_of, settings_of, with_matrix
+from benchgate.measure.machine import describe_runtime
+from benchgate.measure.python_workers import BenchFile, find_files
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.config import FunctionBenchmarks
-    from benchgate.measure.benchfiles import BenchFile
+    from benchgate.config.benchmarks import FunctionBenchmarks
     from benchgate.measure.engine import Arm
-    from benchgate.measure.python_workers import Workers
+    from benchgate.measure.python_workers import BenchFile, Workers
     from benchgate.model.run import Metric
     from benchgate.stats.timer import Timer
 

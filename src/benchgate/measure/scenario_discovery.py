@@ -1,16 +1,24 @@
-"""Reads the scenario files of every arm, and joins what both arms have."""
+"""Reads the scenario files of every arm, joins what both have, and plans how they are launched."""
 
 from __future__ import annotations
 
 import itertools
 import posixpath
+import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import ConfigError
-from benchgate.load.reading import read_scenario
-from benchgate.load.signature import depends_on_side, signature
-from benchgate.measure.datafiles import workload_of
+from benchgate.load.scenario import depends_on_side, signature
+from benchgate.load.scenario_file import read_scenario
+from benchgate.measure.arm_command import (
+    ArmCommand,
+    RunSettings,
+    environ_of,
+    padded,
+    with_equal_names,
+    workload_of,
+)
 from benchgate.measure.engine import ArmName, Definition, DiscoveryFailure
 from benchgate.model.load import LoadResult
 from benchgate.model.run import Tier, renamed
@@ -20,9 +28,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from benchgate.config import ScenarioBenchmark
-    from benchgate.load.scenario import Scenario
-    from benchgate.load.tables import Target
-    from benchgate.measure.datafiles import DataFiles
+    from benchgate.load.scenario import Scenario, Target
+    from benchgate.measure.arm_command import DataFiles, ProgramSettings
     from benchgate.measure.engine import Arm
 
 
@@ -251,3 +258,87 @@ def _location(one: ArmScenario, step: str) -> str:
     index = next(i for i, each in enumerate(one.scenario.steps) if each.name == step)
     line = one.scenario.lines.get(f"step[{index}]")
     return file if line is None else f"{file}:{line}"
+
+
+GENERATOR: Final = (sys.executable, "-I", "-m", "benchgate.load")
+"""Starts the load generator, which ignores the variables that are for the arm's Python."""
+
+ALLOWANCE_S: Final = 120.0
+"""Time for setup and teardown, in which the load generator must also start and end."""
+
+CLEANING_S: Final = 5.0
+"""Time for the teardown if the load generator must end early."""
+
+_ANY_EXIT_CODE = frozenset(range(256))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchPlan:
+    """How a scenario is launched in one arm.
+
+    Attributes:
+        command: the load generator, without the paths of its two files, and its environment.
+        settings: how that runs.
+    """
+
+    scenario: ArmScenario
+    command: ArmCommand
+    settings: RunSettings
+
+
+def launch_plans(
+    unit: Unit, settings: ProgramSettings, generator: Sequence[str] = GENERATOR
+) -> tuple[LaunchPlan, ...]:
+    """Plan the launches of a scenario in every arm that has it, under equal conditions.
+
+    Args:
+        generator: the command that starts the load generator.
+    """
+    environs = with_equal_names(
+        [environ_of(one.arm, settings.outside, one.benchmark.pythonpath) for one in unit.arms]
+    )
+    commands = [
+        ArmCommand(
+            arm=one.arm.name,
+            command=tuple(generator),
+            prepare=None,
+            cleanup=None,
+            cwd=one.arm.folder,
+            env={**environ, **one.arm.variables, **_variables(one), "PWD": str(one.arm.folder)},
+            names_its_arm=any(one.arm.substitute(text) != text for text in _texts(one)),
+            ok_exit_codes=_ANY_EXIT_CODE,
+        )
+        for one, environ in zip(unit.arms, environs, strict=True)
+    ]
+    leading = next((one for one in unit.arms if one.arm.name is settings.lead), unit.arms[0])
+    how = RunSettings(
+        id=unit.title,
+        executions=1,
+        warmup=0,
+        pin=False,
+        allow_foreign=leading.benchmark.allow_foreign,
+        timeout_s=max(map(_timeout_s, unit.arms)),
+        grace_s=CLEANING_S,
+    )
+    return tuple(
+        LaunchPlan(one, command, how)
+        for one, command in zip(unit.arms, padded(commands), strict=True)
+    )
+
+
+def _timeout_s(one: ArmScenario) -> float:
+    scenario = one.scenario
+    needed_s = scenario.load.warmup_s + scenario.duration_s + ALLOWANCE_S
+    return one.benchmark.timeout_s or needed_s
+
+
+def _variables(one: ArmScenario) -> dict[str, str]:
+    return {name: one.arm.substitute(value) for name, value in one.benchmark.env.items()}
+
+
+def _texts(one: ArmScenario) -> Iterator[str]:
+    """The texts that may name files of the arm."""
+    yield from one.benchmark.env.values()
+    yield from one.target.texts()
+    for service in one.scenario.services:
+        yield from (service.start, service.cwd, *service.env.values())

@@ -2,34 +2,159 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 import benchgate
-from benchgate.load.order import LoadOrder, LoadReply
-from benchgate.load.turns import STRETCH
-from benchgate.measure.arm_runner import CommandFailedError
+from benchgate.load.drivers.driver import Concealer
+from benchgate.load.launch import LoadOrder, LoadReply
+from benchgate.load.scenario_file import secrets_of
+from benchgate.load.schedule import STRETCH
+from benchgate.measure.arm_command import CommandFailedError
+from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.execution import trouble_with
-from benchgate.measure.scenario_logs import LaunchLogs
-from benchgate.measure.scenario_values import trouble_of
-from benchgate.measure.service import ServicePlace, Services
-from benchgate.measure.service_process import ServiceFailedError
-from benchgate.measure.service_watch import watched
+from benchgate.measure.services import ServiceFailedError, ServicePlace, Services, called, watched
+from benchgate.model.redact import Redactor
+from benchgate.model.run import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
+from benchgate.stats.histogram import decode
+from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.load.turns import TurnOrder
-    from benchgate.measure.arm_runner import ArmRunner
+    from benchgate.load.schedule import TurnOrder
+    from benchgate.measure.arm_command import ArmRunner
+    from benchgate.measure.engine import ArmName
     from benchgate.measure.execution import Execution
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.scenario_plan import LaunchPlan
-    from benchgate.measure.service_log import KeptLogs
-    from benchgate.measure.suite_output import Scratch
+    from benchgate.measure.scenario_discovery import LaunchPlan
+    from benchgate.measure.services import KeptLogs
+    from benchgate.measure.suite_run import Scratch
+    from benchgate.model.load import LoadLaunch
+    from benchgate.model.run import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchLogs:
+    """The logs of one launch.
+
+    Attributes:
+        kept: where they are kept for the user.
+        environ: that of benchgate, where the values of variables are secrets.
+    """
+
+    plan: LaunchPlan
+    services: Services
+    kept: KeptLogs
+    environ: Mapping[str, str]
+
+    def explained(self, error: ServiceFailedError) -> str:
+        """Add the end of the log of a service that failed, and where the whole log is kept."""
+        redact = self._redact()
+        said = redact(str(error))
+        tail = self.services.log_of(error.service).tail(redact)
+        if not tail:
+            return f"{said}\nit printed nothing"
+        kept = self._keep(error.service)
+        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
+        return f"{said}\n{where}\nits last lines:\n{tail}"
+
+    def keep_all(self) -> list[str]:
+        """Keep what all services printed; say where."""
+        names = [one.name for one in self.plan.scenario.scenario.services]
+        kept = {name: self._keep(name) for name in names}
+        return [
+            f"the log of {called(name)} is kept in {path}" for name, path in kept.items() if path
+        ]
+
+    def _keep(self, name: str) -> Path | None:
+        """Keep the log of a service, unless it is empty."""
+        log, title = self.services.log_of(name), self.plan.scenario.title.replace("/", "-")
+        if not log.tail():
+            return None
+        return self.kept.keep(log, f"{title}-{self.plan.scenario.arm.name}-{name}", self._redact())
+
+    def _redact(self) -> Callable[[str], str]:
+        """Make a function that removes secrets from what services say."""
+        one, environ = self.plan.scenario, {**self.environ, **self.plan.command.env}
+        conceal = Concealer(secrets_of(one.scenario, one.target, environ))
+        redact = Redactor(environ)
+        return lambda text: redact(conceal.in_lines(text))
+
+
+_PERCENTILES = ((TIME_P50, 0.5), (TIME_P95, 0.95), (TIME_P99, 0.99), (TIME_P999, 0.999))
+_NS_PER_S = 1e9
+
+
+def observed(
+    arm: ArmName, id_: str, order: int, launch: LoadLaunch, max_error_rate: float
+) -> Observation:
+    """Turn what a step did into an observation.
+
+    Args:
+        max_error_rate: with a larger share of errors, the step has failed.
+    """
+    if error := trouble_of(launch, max_error_rate):
+        return Observation(arm, id_, order, error=error)
+    return Observation(arm, id_, order, metrics=metrics_of(launch), load=launch)
+
+
+def trouble_of(launch: LoadLaunch, max_error_rate: float) -> str:
+    """Why the numbers of a step are worth nothing; "" if they are not."""
+    total = launch.ops + launch.errors
+    if not total:
+        return (
+            f"none of its operations ended within the {format_duration(launch.duration_s)} of load"
+            "\nGive it more time by `duration`, or a larger share by `weight`."
+        )
+    rate = launch.errors / total
+    if not launch.ops or rate > max_error_rate:
+        return "\n".join([_too_many(launch, total, max_error_rate), *_most_frequent(launch)])
+    return ""
+
+
+def metrics_of(launch: LoadLaunch) -> tuple[MetricSamples, ...]:
+    """The metrics of a step that has at least one operation: one value each."""
+    histogram = decode(launch.histogram)
+    latencies = (
+        _one(metric, (histogram.percentile(rank) or 0) / _NS_PER_S) for metric, rank in _PERCENTILES
+    )
+    return (
+        _one(THROUGHPUT, launch.ops / launch.duration_s),
+        *latencies,
+        _one(ERROR_RATIO, launch.errors / (launch.ops + launch.errors)),
+    )
+
+
+def _one(metric: Metric, value: float) -> MetricSamples:
+    return MetricSamples(metric, 1, np.array([value], dtype=np.float64), np.empty(0))
+
+
+def _too_many(launch: LoadLaunch, total: int, max_error_rate: float) -> str:
+    if not launch.ops:
+        return f"all of its {counted(total, 'operation')} failed"
+    share = format_percent(launch.errors / total)
+    limit = f"`max_error_rate` allows {format_percent(max_error_rate)}"
+    return f"{launch.errors} of {counted(total, 'operation')} failed ({share}; {limit})"
+
+
+def _most_frequent(launch: LoadLaunch) -> list[str]:
+    texts = Counter(one.text for one in launch.kept_errors)
+    if not texts:
+        return []
+    text, times = texts.most_common(1)[0]
+    kept = len(launch.kept_errors)
+    if times == kept == launch.errors:
+        return [f"each time: {text}" if times > 1 else text]
+    of = f"of the first {kept}" if kept < launch.errors else f"of {kept}"
+    return [f"{times} {of} errors: {text}"]
+
 
 _ORDERS = TypeAdapter(LoadOrder)
 _REPLIES = TypeAdapter(LoadReply)

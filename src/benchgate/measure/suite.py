@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.measure.arm_runner import ArmRunner, CommandFailedError, ProgramSettings
-from benchgate.measure.armcommand import RunSettings, arm_commands
-from benchgate.measure.datafiles import DataFiles
-from benchgate.measure.engine import ArmName, Observation, ignore
+from benchgate.gate.tool_files import TOOL, VERSION
+from benchgate.measure.arm_command import (
+    ArmRunner,
+    CommandFailedError,
+    DataFiles,
+    DataFilesError,
+    ProgramSettings,
+    RunSettings,
+    arm_commands,
+    workload_hash,
+    workload_of,
+)
+from benchgate.measure.engine import (
+    ArmName,
+    Definition,
+    Discovery,
+    DiscoveryFailure,
+    Observation,
+    ignore,
+)
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import CommandLauncher
-from benchgate.measure.suite_discovery import FirstRuns
-from benchgate.measure.suite_ledger import SuiteLedger
-from benchgate.measure.suite_output import Scratch
-from benchgate.measure.suite_run import SuiteFailedError, SuiteRunner
-from benchgate.model.run import Status
+from benchgate.measure.suite_run import (
+    Scratch,
+    SuiteFailedError,
+    SuiteRunner,
+    notes_of,
+    values_of,
+    version_of,
+)
+from benchgate.model.run import Status, Tier, renamed
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
@@ -23,10 +44,218 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchgate.config import SuiteBenchmark
-    from benchgate.measure.armcommand import ArmCommand
-    from benchgate.measure.engine import Arm, Discovery
+    from benchgate.measure.arm_command import ArmCommand
+    from benchgate.measure.engine import Arm, MetricSamples
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.suite_run import SuiteRun
+    from benchgate.model.run import Metric
+
+
+_SKIPPED_SHOWN = 3
+_WITHOUT_ERROR = "its tool reported that it failed"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRuns:
+    """The first run of a suite in every arm.
+
+    Attributes:
+        title: what people call the suite.
+        arms, suites: all of them; the suite as the arm's own configuration defines it.
+        runs: those that could be read.
+        failed: why the others could not.
+        aliases: old id to new id.
+    """
+
+    title: str
+    arms: Mapping[ArmName, Arm]
+    suites: Mapping[ArmName, SuiteBenchmark]
+    runs: Mapping[ArmName, SuiteRun]
+    failed: Mapping[ArmName, SuiteFailedError]
+    aliases: Mapping[str, str]
+
+    @property
+    def new_ids(self) -> dict[str, str]:
+        """The new id of each benchmark that the head renamed, by its old id."""
+        base, head = (self._reported(arm) for arm in (ArmName.BASE, ArmName.HEAD))
+        return {old: new for new, old in renamed(base, head, self.aliases).items()}
+
+    def discovery(self, data: DataFiles, notes: tuple[str, ...], *, pin: bool) -> Discovery:
+        """Describe the benchmarks that ran, and report the others.
+
+        Args:
+            data: reads the data files that the suite names.
+            notes: on every benchmark.
+            pin: whether the suite is kept on one CPU.
+        """
+        found: dict[ArmName, tuple[Definition, ...]] = dict.fromkeys(self.arms, ())
+        if any(error.of_all for error in self.failed.values()):
+            return Discovery(
+                found,
+                tuple(
+                    DiscoveryFailure(arm, self.title, str(error), of_all=error.of_all)
+                    for arm, error in self.failed.items()
+                ),
+            )
+        failures = [*self._failed_suites(), *self._failed_benchmarks()]
+        for arm in self.runs:
+            try:
+                found[arm] = tuple(self._definitions(arm, data, notes, pin=pin))
+            except DataFilesError as error:
+                failures.append(DiscoveryFailure(arm, self.title, str(error)))
+        toolchains = {arm: _toolchain(run.tool) for arm, run in self.runs.items()}
+        return Discovery(found, tuple(failures), toolchains)
+
+    def _reported(self, arm: ArmName) -> tuple[str, ...]:
+        run = self.runs.get(arm)
+        return tuple(run.benchmarks) if run else ()
+
+    def _definitions(
+        self, arm: ArmName, data: DataFiles, notes: tuple[str, ...], *, pin: bool
+    ) -> Iterator[Definition]:
+        run, suite = self.runs[arm], self.suites[arm]
+        notes = (*notes, *run.notes, *_skipped_in(run))
+        if trouble := self._trouble_of(arm):
+            notes = (*notes, f"its suite on the {arm}: {trouble.partition(chr(10))[0]}")
+        parts = {
+            "its definition": workload_hash(suite, pin=pin, inside=self.arms[arm].inside),
+            TOOL: run.format,
+            **data.parts(arm, suite.data),
+        }
+        new_ids = self.new_ids if arm is ArmName.BASE else {}
+        for own_id, one in run.benchmarks.items():
+            if one.status is Status.FAILED:
+                continue
+            version = version_of(run.format, one)
+            own_parts = parts | ({VERSION: version} if version else {})
+            yield Definition(
+                id=new_ids.get(own_id, own_id),
+                workload=workload_of(own_parts),
+                tier=Tier.SUITE,
+                kind=suite.KIND,
+                tags=suite.tags,
+                notes=(*notes, *notes_of(one)),
+                renamed_from=own_id if own_id in new_ids else None,
+                parts=own_parts,
+                suite=self.title,
+            )
+
+    def _failed_suites(self) -> Iterator[DiscoveryFailure]:
+        """Report the arms whose run failed or is doubtful.
+
+        If the run of another arm shows which benchmarks there are, each of them failed.
+        """
+        for arm, error in self.failed.items():
+            others = {id_ for other in self.runs for id_ in self._reported(other)}
+            first, *rest = sorted(others) or [self.title]
+            whose = "its suite failed: " if others else ""
+            yield DiscoveryFailure(arm, first, f"{whose}{error}", suite=self.title)
+            line = str(error).partition("\n")[0]
+            for id_ in rest:
+                short = f"its suite failed: {line}\n{first} has the details"
+                yield DiscoveryFailure(arm, id_, short, suite=self.title)
+        if self._trouble_of(ArmName.HEAD):
+            for arm in self.runs:
+                if trouble := self._trouble_of(arm):
+                    yield DiscoveryFailure(arm, self.title, trouble)
+
+    def _trouble_of(self, arm: ArmName) -> str:
+        run = self.runs.get(arm)
+        return run.trouble_beside(run.benchmarks) if run else ""
+
+    def _failed_benchmarks(self) -> Iterator[DiscoveryFailure]:
+        for arm, run in self.runs.items():
+            new_ids = self.new_ids if arm is ArmName.BASE else {}
+            for own_id, one in run.benchmarks.items():
+                if one.status is Status.FAILED:
+                    why = one.error or _WITHOUT_ERROR
+                    yield DiscoveryFailure(arm, new_ids.get(own_id, own_id), why)
+
+
+def _skipped_in(run: SuiteRun) -> list[str]:
+    """Notes on what could not be read; the last one only counts if there is much of it."""
+    shown = [f"its suite: not read: {one}" for one in run.skipped[:_SKIPPED_SHOWN]]
+    rest = len(run.skipped) - len(shown)
+    return [*shown, f"its suite: not read: {rest} more"] if rest else shown
+
+
+def _toolchain(tool: str) -> dict[str, str]:
+    """The tool and its version, if it tells one: "pytest-benchmark 5.1.0"."""
+    name, _, version = tool.rpartition(" ")
+    return {name: version} if name else {}
+
+
+_MOST_MISSING = 3
+
+
+class SuiteLedger:
+    """Turns each run into observations; a benchmark may be missing in some runs.
+
+    Args:
+        own_ids: for each arm the benchmarks that its first run reported: the arm's own id of each,
+            by the id that both arms share.
+        first_runs: the first run of each arm.
+    """
+
+    def __init__(
+        self,
+        own_ids: Mapping[ArmName, Mapping[str, str]],
+        first_runs: Mapping[ArmName, SuiteRun],
+    ) -> None:
+        self._own_ids = own_ids
+        self._first_ids = {arm: frozenset(run.benchmarks) for arm, run in first_runs.items()}
+        self._troubled = frozenset(
+            arm for arm, run in first_runs.items() if run.trouble_beside(run.benchmarks)
+        )
+        self._last: dict[ArmName, tuple[SuiteRun, str]] = {}
+        self._metrics: dict[tuple[ArmName, str, str], Metric] = {}
+        self._reported: Counter[tuple[ArmName, str]] = Counter()
+        self._missing: Counter[tuple[ArmName, str]] = Counter()
+
+    def has(self, arm: ArmName, id_: str) -> bool:
+        """Whether the first run of an arm reported a benchmark."""
+        return id_ in self._own_ids.get(arm, {})
+
+    def observe(self, arm: ArmName, id_: str, order: int, run: SuiteRun) -> Observation:
+        """Say what a run of an arm shows about one of its benchmarks."""
+        trouble = self._trouble_of(arm, run)
+        if trouble and arm not in self._troubled:
+            return Observation(arm, id_, order, error=f"its suite failed: {trouble}")
+        found = run.benchmarks.get(self._own_ids[arm][id_])
+        if found is None:
+            return self._absent(arm, id_, order)
+        self._reported[arm, id_] += 1
+        if found.status is Status.FAILED:
+            return Observation(arm, id_, order, error=found.error or "it failed under its tool")
+        metrics = values_of(found)
+        unlike = (each.metric.name for each in metrics if not self._is_known(arm, id_, each))
+        wrong = next(unlike, None)
+        if wrong is not None:
+            why = f"{wrong} changed its unit, direction or kind between two runs"
+            return Observation(arm, id_, order, error=why)
+        return Observation(arm, id_, order, metrics=metrics)
+
+    def _trouble_of(self, arm: ArmName, run: SuiteRun) -> str:
+        """What is wrong with a run, which is asked for each of its benchmarks."""
+        known = self._last.get(arm)
+        if known is None or known[0] is not run:
+            known = self._last[arm] = run, run.trouble_beside(self._first_ids[arm])
+        return known[1]
+
+    def _absent(self, arm: ArmName, id_: str, order: int) -> Observation:
+        """No value: too many of these are a failure, because rounds are spent for nothing."""
+        self._missing[arm, id_] += 1
+        missing, reported = self._missing[arm, id_], self._reported[arm, id_]
+        if missing >= _MOST_MISSING and missing > reported:
+            why = f"its suite reported it in only {reported} of {missing + reported} runs"
+            return Observation(arm, id_, order, error=f"{why}, although the first run had it")
+        note = "its suite did not report it in every run: these rounds are left out"
+        return Observation(arm, id_, order, notes=(note,))
+
+    def _is_known(self, arm: ArmName, id_: str, measured: MetricSamples) -> bool:
+        metric = measured.metric
+        return self._metrics.setdefault((arm, id_, metric.name), metric) == metric
+
 
 _NAMED = 5
 
@@ -211,3 +440,48 @@ class SuiteEngine:
         more = f" and {len(late) - _NAMED} more" if len(late) > _NAMED else ""
         named = f"{', '.join(late[:_NAMED])}{more}"
         return (f"its suite reports what its first run did not, and that is left out: {named}",)
+
+
+class SuiteListing:
+    """Stands for a suite by a single entry, which cannot be measured.
+
+    Args:
+        suites: the suite as each arm's own configuration defines it.
+        arms: all of them.
+    """
+
+    def __init__(self, suites: Mapping[ArmName, SuiteBenchmark], arms: Sequence[Arm]) -> None:
+        self._suites = suites
+        self._arms = arms
+
+    def discover(self) -> Discovery:
+        """Return the entry: its id is the title of the suite."""
+        found: dict[ArmName, tuple[Definition, ...]] = {}
+        for arm in self._arms:
+            suite = self._suites.get(arm.name)
+            found[arm.name] = (_entry(suite),) if suite else ()
+        return Discovery(found)
+
+    def measure_round(
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Iterator[Observation]:
+        """Measure nothing.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _entry(suite: SuiteBenchmark) -> Definition:
+    workload = workload_hash(suite, pin=suite.pin)
+    return Definition(
+        suite.title, workload, Tier.SUITE, suite.KIND, suite.tags, is_unrun_suite=True
+    )

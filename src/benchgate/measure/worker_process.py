@@ -1,10 +1,11 @@
-"""A worker's process: how benchgate writes to it, reads from it and ends it."""
+"""A worker's process: how benchgate starts it, writes to it, reads from it and ends it."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import select
 import signal
@@ -17,15 +18,67 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from benchgate.measure.execution import signal_name, timed_out
-from benchgate.measure.layout import fixed_addresses
-from benchgate.measure.room import peak_memory_bytes
-from benchgate.measure.traces import without_own_frames
+from benchgate.measure.lanes import peak_memory_bytes
+from benchgate.measure.memory_layout import fixed_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
+
+
+# What faulthandler prints. Each thread has its header, and a line for each of its frames.
+_FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
+_THREAD = re.compile(r"(Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):")
+_FRAME = re.compile(r'  File "(.*)", line \d+ in .*')
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap"
+
+
+def without_own_frames(output: str, own: Path, *, is_asked_for: bool = False) -> str:
+    """Remove benchgate's frames from the trace at the end of a process's output.
+
+    Args:
+        output: the end of all that the process printed.
+        own: the folder whose frames are benchgate's.
+        is_asked_for: benchgate sent the signal, so its name tells the user nothing.
+
+    Returns:
+        The output as it is if there is no such trace in it.
+    """
+    fatal = list(_FATAL.finditer(output))
+    if not fatal:
+        return output
+    printed, trace = output[: fatal[-1].start()], output[fatal[-1].end() :]
+    threads = [_cut(block, str(own)) for block in _blocks(trace)]
+    name = "" if is_asked_for else fatal[-1].group()
+    return f"{printed}{name}{''.join(threads)}".rstrip()
+
+
+def _blocks(trace: str) -> list[list[str]]:
+    """Split a trace at the headers of its threads; drop what belongs to none."""
+    blocks: list[list[str]] = []
+    for line in trace.splitlines():
+        if _THREAD.fullmatch(line):
+            blocks.append([line])
+        elif blocks and _FRAME.fullmatch(line):
+            blocks[-1].append(line)
+    return blocks
+
+
+def _cut(block: list[str], own: str) -> str:
+    header, *frames = block
+    users = [frame for frame in frames if not _is_own(frame, own)]
+    if not users:
+        return ""
+    which = "Traceback" if header.startswith("Current") else "Another thread"
+    return "\n".join([f"{which} (most recent call first):", *users, ""])
+
+
+def _is_own(frame: str, own: str) -> bool:
+    match = _FRAME.fullmatch(frame)
+    return match is not None and match[1].startswith((own, _IMPORT_SYSTEM))
+
 
 PROGRAM = Path(__file__).with_name("_worker") / "__main__.py"
 TAIL_BYTES = 8192

@@ -20,11 +20,8 @@ from typing import TYPE_CHECKING
 from benchgate.errors import BaselineError, Interrupted, UsageError
 from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git, ensure_commit
+from benchgate.measure.benchmark_overlay import Laying, overlay
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.ground import Ground
-from benchgate.measure.laying import Laying
-from benchgate.measure.overlay import overlay
-from benchgate.measure.places import entries_below
 from benchgate.measure.refusals import explain, hint_on_access, no_room
 from benchgate.measure.session_folder import (
     SessionFolder,
@@ -33,6 +30,8 @@ from benchgate.measure.session_folder import (
     session_folder_of,
     session_folders,
 )
+from benchgate.measure.tree_changes import entries_below
+from benchgate.measure.tree_places import Ground
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

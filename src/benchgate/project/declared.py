@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchgate.measure.provided import normalized
+from benchgate.measure.own_code import normalized
 from benchgate.project.tree import table_at, words_at
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.config.benchmarks import is_benchmark_file
-from benchgate.measure.benchfiles import topmost_folders
+from benchgate.measure.python_workers import topmost_folders
 from benchgate.project.cargo_suites import find_cargo_suites
 from benchgate.project.cmake_suites import find_cmake_suites
 from benchgate.project.go_suites import find_go_suites

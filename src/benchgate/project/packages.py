@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.measure.provided import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
+from benchgate.measure.own_code import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.measure.benchfiles import read_source
+from benchgate.measure.python_workers import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.measure.asv_matrix import CONFIGURATIONS, packages_of, without_comments
+from benchgate.measure.interpreter import CONFIGURATIONS, packages_of, without_comments
 from benchgate.project.pytest_settings import read_settings
 from benchgate.project.python_source import ASV_NAME, FIXTURE, UNKNOWN, PythonSource, read_python
 from benchgate.project.requirements import PythonSuite

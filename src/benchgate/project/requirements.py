@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.measure.provided import normalized
+from benchgate.measure.own_code import normalized
 from benchgate.project.declared import (
     Declared,
     How,

@@ -11,9 +11,9 @@ from benchgate.errors import BaselineError, MeasureError, UsageError
 from benchgate.measure.build import build, last_warnings, versions, with_warnings
 from benchgate.measure.build_key import build_key
 from benchgate.measure.build_manifest import About
-from benchgate.measure.importpath import packages_in
 from benchgate.measure.kept_build import NotKeptError, snapshot
-from benchgate.measure.places import is_in_use
+from benchgate.measure.own_code import packages_in
+from benchgate.measure.tree_places import is_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -16,13 +16,14 @@ from benchgate.gate.apart import TOGETHER
 from benchgate.gate.evidence import files_of
 from benchgate.measure.engine import ArmName, Discovery, tasks_of
 from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
-from benchgate.session.explained import Explainer
+from benchgate.session.recorder import Explainer
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import Benchmark
+    from benchgate.measure.benchmark_overlay import Laying
     from benchgate.measure.engine import (
         Definition,
         DiscoveryFailure,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         Observation,
         Task,
     )
-    from benchgate.measure.laying import Laying
 
 EDITED: Final = "the pull request edits this benchmark; its new version counts after the merge"
 """The note on a benchmark whose head version differs from the base's, which decides."""

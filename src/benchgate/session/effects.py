@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.build_cache import BuildCache
     from benchgate.report.progress import Progress
-    from benchgate.session.phases import Phases
+    from benchgate.session.recorder import Phases
 
 
 @dataclass(frozen=True, slots=True)

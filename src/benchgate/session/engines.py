@@ -1,4 +1,4 @@
-"""Makes the engines that measure what the configuration describes."""
+"""Makes the engines that measure what the configuration describes, and what counts instructions."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.config import (
-    CommandBenchmark,
-    FunctionBenchmarks,
-    ScenarioBenchmark,
-    SuiteBenchmark,
-)
-from benchgate.errors import ConfigError
-from benchgate.measure.affinity import (
-    available_cpus,
-    by_idleness,
-    read_busy_ticks,
-    supports_pinning,
-)
-from benchgate.measure.arm_runner import ProgramSettings
-from benchgate.measure.armcommand import StartingEnvironment
-from benchgate.measure.benchfiles import find_folders, search_of
+from benchgate.config import CommandBenchmark, FunctionBenchmarks, ScenarioBenchmark, SuiteBenchmark
+from benchgate.errors import ConfigError, UsageError
+from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
+from benchgate.measure.counters import (
+    SLOWDOWN,
+    USER_INSTRUCTIONS,
+    CounterError,
+    Valgrind,
+    find_obstacle,
+    find_valgrind,
+)
+from benchgate.measure.cpus import available_cpus, by_idleness, read_busy_ticks, supports_pinning
 from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
+from benchgate.measure.lanes import Room
 from benchgate.measure.python import PythonEngine
-from benchgate.measure.python_workers import PythonSettings
-from benchgate.measure.room import Room
+from benchgate.measure.python_workers import PythonSettings, find_folders, search_of
+from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 from benchgate.session.choice import EVERYTHING
 from benchgate.units import counted
 
@@ -44,8 +42,8 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.python_workers import Described
-    from benchgate.measure.valgrind import Valgrind
     from benchgate.session.choice import Choice
+
 
 _LOOK_AT_CPUS_S = 0.1
 
@@ -200,8 +198,7 @@ def _suite_engines(
     if not suites:
         return []
     # The formats of all tools take long to load.
-    from benchgate.measure.suite import SuiteEngine  # noqa: PLC0415
-    from benchgate.measure.suite_listing import SuiteListing  # noqa: PLC0415
+    from benchgate.measure.suite import SuiteEngine, SuiteListing  # noqa: PLC0415
 
     return [
         SuiteEngine(one, arms, guardian, programs, tell=options.tell)
@@ -341,7 +338,7 @@ def _wanted_suites(
 
 def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
     from benchgate.formats.registry import NAMES  # noqa: PLC0415 - slow to load
-    from benchgate.measure.suite_output import why_no_format  # noqa: PLC0415 - as above
+    from benchgate.measure.suite_run import why_no_format  # noqa: PLC0415 - as above
 
     if why := why_no_format(suite.format):
         place = config.origin.place(("benchmark", index, "format"))
@@ -349,3 +346,94 @@ def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
             f'{place} = "{suite.format}": {why}',
             hint=f"formats: {', '.join(NAMES)}; without `format`, benchgate recognizes it",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What counts instructions.
+
+    Attributes:
+        event: what the processor counts; None if it is not asked.
+        valgrind: what counts in launches of its own; None if it does not.
+        obstacle: why nothing is counted; "" if something is.
+    """
+
+    event: Event | None = None
+    valgrind: Valgrind | None = None
+    obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the machine can count with.
+
+    Attributes:
+        perf_obstacle: says why the processor's counters cannot be used; None if they can.
+        find_valgrind: finds valgrind in the PATH of an environment, or raises `CounterError`.
+    """
+
+    perf_obstacle: Callable[[], str | None]
+    find_valgrind: Callable[[Mapping[str, str]], str]
+
+
+THIS_MACHINE: Final = Machine(partial(find_obstacle, USER_INSTRUCTIONS), find_valgrind)
+
+
+def choose_counting(
+    config: Config, environ: Mapping[str, str], machine: Machine = THIS_MACHINE
+) -> Counting:
+    """Choose the counter that the configuration asks for.
+
+    Valgrind takes many times longer than the benchmarks, so by default it counts only what is
+    judged by instructions, and only if the processor's counters cannot be used.
+
+    Raises:
+        UsageError: the configuration asks for valgrind, which does not work here.
+    """
+    wanted = config.measure.counter
+    if wanted == "none":
+        return Counting(obstacle=f"{config.where('measure.counter')} counts nothing")
+    if wanted == VALGRIND:
+        try:
+            return Counting(valgrind=Valgrind(machine.find_valgrind(environ), _everything))
+        except CounterError as error:
+            raise UsageError(
+                f"{config.where('measure.counter')}: {error}",
+                hint='Or set `counter = "auto"`, which counts with valgrind only if it is there.',
+            ) from error
+    obstacle = machine.perf_obstacle()
+    if obstacle is None:
+        return Counting(event=USER_INSTRUCTIONS)
+    if wanted != "auto" or not _decides_anywhere(config):
+        return Counting(obstacle=obstacle)
+    try:
+        program = machine.find_valgrind(environ)
+    except CounterError as error:
+        return Counting(obstacle=f"{obstacle}. Valgrind needs no counters, but {error}")
+    return Counting(valgrind=Valgrind(program, partial(_decides, config)))
+
+
+def about_cost(counting: Counting, ids: tuple[str, ...]) -> str:
+    """Say that counting takes long, and what is counted; "" if valgrind counts none of these."""
+    valgrind = counting.valgrind
+    count = sum(map(valgrind.wants, ids)) if valgrind else 0
+    if not count:
+        return ""
+    return (
+        f"valgrind counts the instructions of {count} of {len(ids)} benchmarks, in launches of "
+        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run {SLOWDOWN} there, "
+        "and may take half of the budget"
+    )
+
+
+def _everything(_: str) -> bool:
+    return True
+
+
+def _decides(config: Config, id_: str) -> bool:
+    return INSTRUCTIONS.name in config.effective(id_).metrics
+
+
+def _decides_anywhere(config: Config) -> bool:
+    named = [config.gate.metrics, *(rule.metrics or () for rule in config.rules)]
+    return any(INSTRUCTIONS.name in each for each in named)

@@ -6,8 +6,7 @@ import pytest
 from tests.load.cluster.clusters import local_cluster
 from tests.load.servers import HttpServer
 
-from benchgate.load.launch import Launch, open_launch
-from benchgate.load.order import LoadOrder
+from benchgate.load.launch import Launch, LoadOrder, open_launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

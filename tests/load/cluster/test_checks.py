@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchgate.load.cluster.checks import (
+from benchgate.load.cluster.connection import (
     ClusterError,
     facts_problems,
     installed_problems,

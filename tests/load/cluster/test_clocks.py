@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from benchgate.load.cluster.clocks import Exchange, Offset, offset_of, over_launch
+from benchgate.load.cluster.member import Exchange, Offset, offset_of, over_launch
 
 
 def test_the_middle_of_an_exchange_is_when_the_clock_there_was_read() -> None:

@@ -15,11 +15,10 @@ from tests.load.cluster.clusters import local_cluster, places, refused_port, tas
 
 from benchgate.errors import ConfigError
 from benchgate.load.cluster import member, run_on_cluster
-from benchgate.load.cluster.checks import ClusterError
-from benchgate.load.cluster.connection import Deadlines
+from benchgate.load.cluster.connection import ClusterError, Deadlines
+from benchgate.load.generator import run_iteration
 from benchgate.load.group import GivenUpError
-from benchgate.load.iteration import run_iteration
-from benchgate.load.reading import read_scenario
+from benchgate.load.scenario_file import read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 
     from tests.load.servers import HttpServer
 
-    from benchgate.load.launch import Launch
-    from benchgate.load.order import LoadOrder
+    from benchgate.load.launch import Launch, LoadOrder
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.load.cluster.parcel import parcel_of, unpacked
-from benchgate.load.launch import open_launch
-from benchgate.load.order import LoadOrder
+from benchgate.load.cluster.member import parcel_of, unpacked
+from benchgate.load.launch import LoadOrder, open_launch
 
 if TYPE_CHECKING:
     from pathlib import Path

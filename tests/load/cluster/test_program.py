@@ -14,7 +14,7 @@ import pytest
 from pydantic import TypeAdapter
 from tests.load.cluster.clusters import places, tasks
 
-from benchgate.load.order import LoadOrder
+from benchgate.load.launch import LoadOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Place
-from benchgate.load.substitution import expanded
+from benchgate.load.scenario import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

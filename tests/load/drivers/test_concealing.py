@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.load.drivers.concealing import Concealer, one_line, passwords_in
+from benchgate.load.drivers.driver import Concealer, one_line, passwords_in
 
 SECRET = "se/cr@t w%rd'\\1\""  # noqa: S105 - not one
 

@@ -16,13 +16,13 @@ from tests.patience import eventually
 
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.tables import Load
+from benchgate.load.scenario import Load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.load.drivers.driver import Driver
-    from benchgate.load.values import Value
+    from benchgate.load.parameters import Value
 
 PARAMS = {"id": "random_int(1, 9)", "name": "random_choice(a, b)"}
 VALUES: dict[str, Value] = {"id": 7, "name": "it's 100 % :id é"}

@@ -18,7 +18,7 @@ from tests.load.servers import Answer, HttpServer
 from tests.patience import in_time
 
 from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.drivers.http_tables import HttpStep, HttpTarget, Request
+from benchgate.load.drivers.http import HttpStep, HttpTarget, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PACKAGE = """\
 from benchgate.load.drivers.driver import Driver
-from benchgate.load.tables import Script, Step, Target
+from benchgate.load.scenario import Script, Step, Target
 
 class Redis(Driver):
     NAME, TARGET, STEP, SCRIPT = "redis", Target, Step, Script

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from tests.load.drivers.places import connected, driver_of, place_in
 
 from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.drivers.sql_tables import SqlStep
+from benchgate.load.drivers.sql import SqlStep
 from benchgate.load.drivers.sqlite import SqliteDriver, SqliteTarget
-from benchgate.load.tables import Load
+from benchgate.load.scenario import Load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,28 +9,51 @@ task meanwhile, and does not take the worker away.
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
+import benchgate
 from benchgate.load.cluster import member
-from benchgate.load.cluster.checks import ClusterError, why
-from benchgate.load.cluster.clocks import Exchange, Offset, offset_of, over_launch
-from benchgate.load.cluster.member import Outcome, Sealed, State
-from benchgate.load.cluster.parcel import parcel_of
-from benchgate.load.group import GRACE_S, EndedGroup, GroupRecord
+from benchgate.load.cluster.connection import (
+    ClusterError,
+    Deadlines,
+    connected,
+    facts_problems,
+    installed_problems,
+    network_problems,
+    require_none,
+    spread,
+    version_problems,
+    why,
+)
+from benchgate.load.cluster.member import (
+    Exchange,
+    Facts,
+    Offset,
+    Outcome,
+    Sealed,
+    State,
+    offset_of,
+    over_launch,
+    parcel_of,
+)
+from benchgate.load.group import GRACE_S, EndedGroup, GivenUpError, GroupRecord
 from benchgate.load.processes import shares
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from distributed import Future
 
-    from benchgate.load.cluster.connection import Connection, Deadlines
+    from benchgate.load.cluster.connection import Connection
     from benchgate.load.launch import Launch
+
 
 _LOOK_S = 0.1
 _LOOK_WHILE_MEASURED_S = 0.25
@@ -266,3 +289,94 @@ def _ended(group: _Group, gone: str) -> EndedGroup:
         clock_offset_s=offset.offset_ns / 1e9,
         clock_error_s=offset.error_ns / 1e9,
     )
+
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+async def call_roll(
+    connection: Connection, driver: str, address: str, import_s: float
+) -> list[str]:
+    """Return the addresses of all workers that the cluster has now, in the order to use them.
+
+    Args:
+        driver: its name.
+        address: the target's URL or DSN; "" if it has none.
+        import_s: how long a worker of the cluster may take to import benchgate.
+
+    Raises:
+        ClusterError: there is none, or one of them cannot load the target.
+    """
+    places = spread(await connection.workers())
+    if not places:
+        raise ClusterError(f"the cluster {connection.address} has no workers")
+    require_none(version_problems(await connection.versions()))
+    installed = await _ask_all(connection, places, metadata.version, "benchgate")
+    require_none(installed_problems(installed, benchgate.__version__))
+    facts = await _ask_all(connection, places, member.describe, driver, within_s=import_s)
+    require_none(facts_problems(facts))
+    described = {place: one for place, one in facts.items() if isinstance(one, Facts)}
+    require_none(network_problems(address, described, member.network()))
+    return places
+
+
+async def _ask_all(
+    connection: Connection,
+    places: Sequence[str],
+    function: Callable[[*Ts], T],
+    *args: *Ts,
+    within_s: float | None = None,
+) -> dict[str, T | Exception]:
+    answers = await asyncio.gather(
+        *(connection.ask(place, function, *args, within_s=within_s) for place in places)
+    )
+    return dict(zip(places, answers, strict=True))
+
+
+_CLEAN_UP_S = 30.0
+
+
+def run_on_cluster(
+    launch: Launch, is_stopped: Callable[[], bool], deadlines: Deadlines | None = None
+) -> tuple[EndedGroup, ...]:
+    """Run a group of workers on each worker that the cluster has, and wait for them.
+
+    Args:
+        is_stopped: whether a signal has come; asked a few times a second.
+
+    Returns:
+        All groups. If one is lost, the others are stopped, and have no record either.
+
+    Raises:
+        ClusterError: the cluster cannot load the target.
+        GivenUpError: a signal has come.
+    """
+    try:
+        return asyncio.run(_stoppable(_run(launch, deadlines or Deadlines()), is_stopped))
+    except ClusterError as error:
+        raise ClusterError(launch.conceal(str(error))) from None
+
+
+async def _stoppable(work: Coroutine[Any, Any, T], is_stopped: Callable[[], bool]) -> T:
+    """Carry out work; when it is stopped, it is cancelled, which lets it clean up."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        await asyncio.wait([task], timeout=_LOOK_S)
+        if is_stopped():
+            task.cancel()
+            # Once may not be enough: `asyncio.wait_for` can overlook it.
+            await asyncio.wait([task], timeout=_CLEAN_UP_S)
+    if task.cancelled():
+        raise GivenUpError
+    return task.result()
+
+
+async def _run(launch: Launch, deadlines: Deadlines) -> tuple[EndedGroup, ...]:
+    scenario = launch.scenario
+    target = scenario.target(launch.order.target)
+    written = str(getattr(target, "url", None) or getattr(target, "dsn", None) or "")
+    address = launch.driver.place.expand(written)
+    async with connected(scenario.load.cluster or "", deadlines) as connection:
+        places = await call_roll(connection, target.driver, address, deadlines.import_s)
+        return await Coordinator(connection, launch, places, deadlines).run(os.environ)

@@ -1,4 +1,4 @@
-"""What runs inside a worker of a Dask cluster: a group of workers, and what the generator asks it.
+"""What runs inside a worker of a Dask cluster, and what it is sent.
 
 The worker is a process that outlives launches, and belongs to the user. Nothing here raises: Dask
 would write the arguments and the traceback into the worker's log.
@@ -8,18 +8,97 @@ from __future__ import annotations
 
 import os
 import pickle
+import tempfile
 import threading
 import time
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchgate.load.cluster.parcel import unpacked
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.group import GivenUpError, GroupRecord, run_workers
+from benchgate.load.launch import make_launch
+from benchgate.load.scenario import SCRATCH, variables_in
 from benchgate.load.worker import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from benchgate.load.launch import Launch, LoadOrder
+    from benchgate.load.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What is sent to a group; it can be pickled, and has secrets.
+
+    Attributes:
+        variables: those of the environment that the scenario names.
+        files: what the steps read, by path relative to the configuration.
+        workers: the indices of the group's workers.
+    """
+
+    order: LoadOrder
+    scenario: Scenario
+    variables: Mapping[str, str]
+    files: Mapping[str, bytes]
+    workers: tuple[int, ...]
+
+
+def parcel_of(launch: Launch, environ: Mapping[str, str], workers: tuple[int, ...]) -> Parcel:
+    """Put together what one group needs.
+
+    Raises:
+        OSError: a file of a step cannot be read.
+    """
+    scenario = launch.scenario
+    target = scenario.target(launch.order.target)
+    texts = [*target.texts(), *(text for step in scenario.steps for text in step.texts())]
+    names = {name for text in texts for name in variables_in(text)}
+    folder = Path(launch.order.folder)
+    return Parcel(
+        order=launch.order,
+        scenario=scenario,
+        variables={name: environ[name] for name in sorted(names) if name in environ},
+        files={
+            file: (folder / file).read_bytes()
+            for step in scenario.steps
+            for file in step.own_files()
+        },
+        workers=workers,
+    )
+
+
+@contextmanager
+def unpacked(parcel: Parcel) -> Iterator[Launch]:
+    """Make the launch of a group, in a temporary folder with the files of the steps.
+
+    Raises:
+        TargetError: the target's texts or files do not fit.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchgate-", ignore_cleanup_errors=True) as root:
+        folder, scratch = Path(root, "folder"), Path(root, "scratch")
+        folder.mkdir()
+        scratch.mkdir()
+        for file, content in parcel.files.items():
+            path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        order = replace(
+            parcel.order,
+            folder=str(folder),
+            scratch=str(scratch),
+            placeholders={**parcel.order.placeholders, SCRATCH: str(scratch)},
+        )
+        launch = make_launch(order, parcel.scenario, parcel.variables)
+        try:
+            yield launch
+        finally:
+            launch.driver.close()
+
 
 SILENCE_S = 30.0
 """A group gives up if it hears nothing from the generator for this long."""
@@ -192,3 +271,51 @@ def work(key: str) -> Outcome:
         member.state = State.ENDED
         if member.is_forgotten():
             forget(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and its answer.
+
+    Attributes:
+        asked_ns: when the question left, by the clock here.
+        there_ns: what the clock there showed in between.
+        answered_ns: when the answer came, by the clock here.
+    """
+
+    asked_ns: int
+    there_ns: int
+    answered_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """How far a clock is ahead of the one here.
+
+    Attributes:
+        error_ns: how far the offset may be off, at most.
+    """
+
+    offset_ns: int
+    error_ns: int
+
+
+def offset_of(exchanges: Iterable[Exchange]) -> Offset:
+    """Estimate the offset from one or more exchanges, which follow each other at once.
+
+    The clock there was read between question and answer, so each exchange says between which bounds
+    the offset is. It is in the middle of the tightest ones; a short round trip makes them tight.
+    """
+    bounds = [(one.there_ns - one.answered_ns, one.there_ns - one.asked_ns) for one in exchanges]
+    low_ns, high_ns = max(low for low, _ in bounds), min(high for _, high in bounds)
+    # Rounded up, so that the bound holds. Clocks that drift fast may even swap the bounds.
+    return Offset((low_ns + high_ns) // 2, (abs(high_ns - low_ns) + 1) // 2)
+
+
+def over_launch(before: Offset, after: Offset) -> Offset:
+    """The offset from before a launch, with the error that it may have had by the end.
+
+    Clocks drift apart, so the second estimate may move the bound, but never below the first one.
+    """
+    moved_ns = abs(after.offset_ns - before.offset_ns)
+    return Offset(before.offset_ns, max(before.error_ns, moved_ns + after.error_ns))

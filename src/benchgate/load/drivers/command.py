@@ -37,10 +37,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from benchgate.load.drivers.child_driver import ChildDriver, ChildTarget
-from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.drivers.plain_json import PlainJson
-from benchgate.load.tables import Script, Step
+from benchgate.load.drivers.child import ChildDriver, ChildTarget
+from benchgate.load.drivers.driver import OperationError, PlainJson, TargetError
+from benchgate.load.scenario import Script, Step
 from benchgate.tables import fields
 
 if TYPE_CHECKING:

@@ -6,18 +6,35 @@ come from packages with an entry point in the group `benchgate.drivers`.
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
+from urllib.parse import quote, quote_plus, unquote
 
-from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
-from benchgate.load.tables import Load, Script, Step, Target
+from pydantic import AfterValidator
+
+from benchgate.errors import did_you_mean
+from benchgate.load.scenario import (
+    OWN_PLACEHOLDERS,
+    PORT,
+    Load,
+    Script,
+    Step,
+    Target,
+    placeholders_in,
+    variables_in,
+)
+from benchgate.model.redact import REMOVED, without_base64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters, Value
+
 
 T = TypeVar("T", bound=Target)
 S = TypeVar("S", bound=Step)
@@ -154,3 +171,163 @@ class Driver(ABC, Generic[T, S, P]):
 
     def close(self) -> None:
         """Free what belongs to all workers; called once, after their connections are closed."""
+
+
+_LONGEST: Final = 500
+_USER_AND_PASSWORD = re.compile(r"://([^:@/]*):(.*)@")
+
+
+def one_line(text: str) -> str:
+    """Join the lines of a text, and cut it if it is long."""
+    line = " ".join(text.split())
+    if len(line) > _LONGEST:
+        line = line[: _LONGEST - 3] + "..."
+    return line.encode("utf-8", "replace").decode()
+
+
+def values_in(texts: Iterable[str], expand: Callable[[str], str]) -> frozenset[str]:
+    """Return the values of variables such as ${TOKEN} in texts of a scenario file."""
+    names = {name for text in texts for name in variables_in(text)}
+    return frozenset(expand(f"${{{name}}}") for name in names)
+
+
+def passwords_in(url: str) -> frozenset[str]:
+    """Return what may be the password in a URL, or parts of it if the URL is malformed."""
+    found = _USER_AND_PASSWORD.search(url)
+    if found is None:
+        return frozenset()
+    user, password = found.groups()
+    both = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return frozenset({password, unquote(password), *password.split("@"), both})
+
+
+class Concealer:
+    """Replaces secrets in a text, and makes it one line.
+
+    Args:
+        secrets: texts that must not be shown, also not percent-encoded, escaped or in base64.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        secrets = frozenset(secrets)
+        forms = {form for secret in secrets if secret for form in _forms(secret)}
+        # The longest first: one form may begin with another.
+        patterns = [_pattern(form) for form in sorted(forms, key=len, reverse=True)]
+        self._secrets = re.compile("|".join(patterns)) if patterns else None
+        self._without_base64 = without_base64(secrets)
+
+    def __call__(self, text: str) -> str:
+        """The text as one line without secrets."""
+        return one_line(self.in_lines(text))
+
+    def in_lines(self, text: str) -> str:
+        """The text with all its lines, without secrets."""
+        if self._secrets is None:
+            return text
+        return self._without_base64(self._secrets.sub(REMOVED, text))
+
+
+def _forms(secret: str) -> set[str]:
+    data = secret.encode("utf-8", "surrogateescape")
+    in_base64 = (base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode())
+    return {
+        secret,
+        secret.strip(),
+        quote(secret),
+        quote(secret, safe=""),
+        quote_plus(secret),
+        repr(secret)[1:-1],
+        secret.replace("\\", "\\\\").replace("'", "\\'"),
+        " ".join(secret.split()),
+        *in_base64,
+        *(text.rstrip("=") for text in in_base64),
+    } - {""}
+
+
+def _pattern(form: str) -> str:
+    # A short one may be part of other words, whose replacement would tell it.
+    return re.escape(form) if len(form) > 3 else rf"(?<!\w){re.escape(form)}(?!\w)"
+
+
+def check_params(used: Collection[str], given: Collection[str]) -> None:
+    """Refuse parameters without a value, and values that are not used.
+
+    Raises:
+        ValueError: with a sentence for the author of the scenario.
+    """
+    for name in sorted(used):
+        if name not in given:
+            raise ValueError(f":{name} has no value in params{did_you_mean(name, given)}")
+    for name in given:
+        if name not in used:
+            raise ValueError(f"nothing uses the parameter {name!r}: write :{name} where it belongs")
+
+
+_NAME = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the names that may be parameters in a text."""
+    return frozenset(_NAME.findall(text))
+
+
+def text_of(value: Value) -> str:
+    """Write a value as JSON does, but text without quotes."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def filler(
+    text: str, names: Collection[str], write: Callable[[Value], str] = text_of
+) -> Callable[[Parameters], str]:
+    """Return a function that replaces the parameters of a text by their values.
+
+    Args:
+        names: of the parameters; a colon in front of anything else is left alone.
+        write: makes a value text.
+    """
+    parts: list[tuple[str, str]] = []
+    end = 0
+    for found in _NAME.finditer(text):
+        if found[1] in names:
+            parts.append((text[end : found.start()], found[1]))
+            end = found.end()
+    rest = text[end:]
+    if not parts:
+        return lambda _: text
+
+    def fill(params: Parameters) -> str:
+        return "".join([before + write(params[name]) for before, name in parts]) + rest
+
+    return fill
+
+
+def json_filler(value: object, names: Collection[str]) -> Callable[[Parameters], object]:
+    """Return a function that replaces the parameters in all texts of a JSON value.
+
+    A text that is nothing but a parameter becomes its value, with its type.
+    """
+    if isinstance(value, str):
+        if value[:1] == ":" and value[1:] in names:
+            name = value[1:]
+            return lambda params: params[name]
+        return filler(value, names)
+    if isinstance(value, dict):
+        items = {key: json_filler(item, names) for key, item in value.items()}
+        return lambda params: {key: fill(params) for key, fill in items.items()}
+    if isinstance(value, list):
+        entries = [json_filler(item, names) for item in value]
+        return lambda params: [fill(params) for fill in entries]
+    return lambda _: value
+
+
+def _plain(value: object) -> object:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cannot be sent as JSON: {error}") from None
+    return value
+
+
+PlainJson = Annotated[Any, AfterValidator(_plain)]

@@ -3,31 +3,279 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import ssl
+from collections.abc import Iterator, Mapping
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Self
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
-from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
-from benchgate.load.drivers.http_message import message_of, with_headers
-from benchgate.load.drivers.http_tables import (
-    HttpScript,
-    HttpStep,
-    HttpTarget,
-    Request,
-    host_and_port,
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+
+from benchgate.load.drivers.driver import (
+    Concealer,
+    Connection,
+    Driver,
+    OperationError,
+    PlainJson,
+    TargetError,
+    check_params,
+    filler,
+    json_filler,
+    names_in,
+    passwords_in,
+    text_of,
+    values_in,
 )
 from benchgate.load.drivers.http_wire import ERRORS, SEEN_BYTES, Wire, reason
-from benchgate.load.substitution import each_expanded
+from benchgate.load.scenario import Pattern, Script, Step, Target, each_expanded
+from benchgate.tables import fields
+from benchgate.tables.fields import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from email.message import Message
+    from typing import TypeAlias
 
     from benchgate.load.drivers.driver import Operation, Place
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters, Value
+
+
+if TYPE_CHECKING:
+    RequestMaker: TypeAlias = Callable[[Parameters], tuple[bytes, bytes]]
+    """Makes a request: what goes before further header lines, and what goes behind them."""
+
+_KEPT_IN_PATH: Final = "%/?:@!$&'()*+,;=~-._[]"
+
+
+def message_of(
+    request: Request, names: Collection[str], *, prefix: str, headers: Mapping[str, str]
+) -> RequestMaker:
+    """Return what makes a request's bytes.
+
+    Args:
+        names: of its parameters.
+        prefix: what comes before its path.
+        headers: all of its headers.
+    """
+    path = filler(quote(prefix + request.path, safe=_KEPT_IN_PATH), names, _in_path)
+    body = _body_of(request, names)
+    lines = filler("".join(f"{name}: {text}\r\n" for name, text in headers.items()), names, _line)
+
+    def message(params: Parameters) -> tuple[bytes, bytes]:
+        content = b"" if body is None else body(params)
+        length = "" if body is None else f"Content-Length: {len(content)}\r\n"
+        head = f"{request.method} {path(params)} HTTP/1.1\r\n{lines(params)}{length}"
+        return head.encode(), b"\r\n" + content
+
+    if names:
+        return message
+    ready = message({})
+    return lambda _: ready
+
+
+def with_headers(headers: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Add headers; they replace those of the same name, in capitals or not."""
+    added = {name.lower() for name in more}
+    return {name: text for name, text in headers.items() if name.lower() not in added} | {**more}
+
+
+def _body_of(request: Request, names: Collection[str]) -> Callable[[Parameters], bytes] | None:
+    if request.json_body is not None:
+        value = json_filler(request.json_body, names)
+        return lambda params: json.dumps(value(params), separators=(",", ":")).encode()
+    if request.body is not None:
+        text = filler(request.body, names)
+        return lambda params: text(params).encode()
+    if request.method in {"POST", "PUT", "PATCH"}:
+        return lambda _: b""
+    return None
+
+
+def _in_path(value: Value) -> str:
+    return quote(text_of(value), safe="")
+
+
+def _line(value: Value) -> str:
+    text = text_of(value)
+    if "\r" in text or "\n" in text:
+        raise ValueError("a header cannot hold a line break")
+    return text
+
+
+_METHOD = re.compile(r"[A-Za-z]{1,20}")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
+
+
+def _method(name: str) -> str:
+    if not _METHOD.fullmatch(name):
+        raise ValueError("must be a method such as GET or POST")
+    return name.upper()
+
+
+def _path(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError("must begin with /")
+    if "#" in path:
+        raise ValueError("has a # and what follows it, which is not sent to a server")
+    return path
+
+
+def _header(name: str) -> str:
+    if not _HEADER.fullmatch(name):
+        raise ValueError(f"{name!r} cannot be the name of a header")
+    if name.lower() in _FRAMING:
+        raise ValueError(f"benchgate itself sends {name}")
+    return name
+
+
+def _one_line(text: str) -> str:
+    if any(char in text for char in "\r\n\0"):
+        raise ValueError("must be one line")
+    return text
+
+
+def _one_or_more(value: object) -> object:
+    return (value,) if isinstance(value, int) else fields.as_tuple(value)
+
+
+Status = Annotated[int, Field(ge=100, le=599)]
+Statuses = Annotated[tuple[Status, ...], BeforeValidator(_one_or_more)]
+Headers = Mapping[
+    Annotated[str, AfterValidator(_header)], Annotated[str, AfterValidator(_one_line)]
+]
+
+
+class HttpTarget(Target):
+    """An HTTP server."""
+
+    url: fields.Text = Field(
+        description="Where the server is, such as `http://127.0.0.1:{port}`. Paths are added to it."
+    )
+    headers: Headers = Field(default_factory=dict, description="Headers of all requests.")
+    timeout_s: fields.Duration = Field(
+        default="30s",
+        alias="timeout",
+        validate_default=True,
+        description="If an operation takes longer, with all of its answer, it has failed.",
+    )
+    follow_redirects: bool = Field(
+        default=False, description="Whether a redirect is followed, as a part of the operation."
+    )
+    verify: bool = Field(
+        default=True, description="Whether the certificate of a server is checked."
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        # Its port may be a placeholder, so that nothing else can be checked here.
+        if not re.match(r"https?://[^/]", url):
+            raise ValueError("must begin with http:// or https:// and a host")
+        if "?" in url or "#" in url:
+            raise ValueError("ends with a path: write the query in the path of a step")
+        return url
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return (self.url, *self.headers.values())
+
+
+class Request(Table):
+    """A request, and which answer is a good one."""
+
+    method: Annotated[str, AfterValidator(_method)] = Field(
+        default="GET", description="The method."
+    )
+    path: Annotated[str, AfterValidator(_one_line), AfterValidator(_path)] = Field(
+        default="/",
+        description="Path and query; `:name` stands for a parameter, which is percent-encoded.",
+    )
+    headers: Headers = Field(
+        default_factory=dict, description="Headers; `:name` stands for a parameter."
+    )
+    body: str | None = Field(
+        default=None, description="The body as text; `:name` stands for a parameter."
+    )
+    json_body: PlainJson = Field(
+        default=None,
+        alias="json",
+        description="The body as a value that is sent as JSON. The text `:name` becomes the"
+        " parameter with its type; inside a longer text it becomes text.",
+    )
+    expect_status: Statuses = Field(
+        default=(),
+        description="Status of a good answer, or a list of them; by default 200 to 399.",
+    )
+    expect_body: Pattern | None = Field(
+        default=None, description="A regular expression that is found in the body of a good answer."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_body(self) -> Self:
+        if self.body is not None and self.json_body is not None:
+            raise ValueError("has both body and json")
+        return self
+
+    def parameter_texts(self) -> Iterator[str]:
+        """Yield the texts in which parameters are replaced."""
+        yield self.path
+        yield from self.headers.values()
+        yield self.body or ""
+        yield from _texts_in(self.json_body)
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return tuple(self.parameter_texts())
+
+
+class HttpStep(Request, Step):
+    """A request to the server."""
+
+    @model_validator(mode="after")
+    def _uses_all_params(self) -> Self:
+        found = {name for text in self.parameter_texts() for name in names_in(text)}
+        # A colon has other uses here, such as 12:30; so only what has a value is a parameter.
+        check_params(found & self.params.keys(), self.params)
+        return self
+
+
+class HttpScript(Script):
+    """Requests around a launch."""
+
+    requests: Annotated[tuple[Request, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(), description="Requests, one after the other; each must get a good answer."
+    )
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return tuple(text for request in self.requests for text in request.texts())
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts_in(item)
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Return the host and the port of a URL.
+
+    Raises:
+        ValueError: it has no host, or its port is not a number.
+    """
+    parts = urlsplit(url)
+    if not parts.hostname:
+        raise ValueError("it has no host")
+    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAME_METHOD: Final = frozenset({307, 308})

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
-from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import SqlDriver
-from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
-from benchgate.load.drivers.sql_text import Dialect
+from benchgate.load.drivers.driver import Concealer, TargetError, passwords_in, values_in
+from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from benchgate.load.drivers.driver import Place
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters
 
 DIALECT: Final = Dialect(dollar_quotes=True, nested_comments=True)
 _SETTINGS = (

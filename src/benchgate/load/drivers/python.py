@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 
 from benchgate.load.drivers import _python_program
-from benchgate.load.drivers.child_driver import ChildDriver, ChildTarget
+from benchgate.load.drivers.child import ChildDriver, ChildTarget
 from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.tables import Script, Step
+from benchgate.load.scenario import Script, Step
 from benchgate.tables import fields
 
 if TYPE_CHECKING:

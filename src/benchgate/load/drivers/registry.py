@@ -8,8 +8,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import did_you_mean
-from benchgate.load.drivers.concealing import one_line
-from benchgate.load.drivers.driver import Driver, TargetError
+from benchgate.load.drivers.driver import Driver, TargetError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field, field_validator
 
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import SqlDriver
-from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
-from benchgate.load.drivers.sql_text import Dialect
+from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.load.drivers.driver import Place
-    from benchgate.load.tables import Load
-    from benchgate.load.values import Parameters
+    from benchgate.load.parameters import Parameters
+    from benchgate.load.scenario import Load
 
 IN_MEMORY: Final = ":memory:"
 DIALECT: Final = Dialect(is_complete=sqlite3.complete_statement)

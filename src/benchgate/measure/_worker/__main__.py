@@ -41,7 +41,7 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
     request, receive, send = connect(take_channel())
     describer = None
     if request["describe"]:
-        from .describing import Describer  # noqa: PLC0415 - only one launch in a session needs it
+        from .workloads import Describer  # noqa: PLC0415 - only one launch in a session needs it
 
         describer = Describer
     host = import_module(f".{request['host']}_host", __package__).Host

@@ -1,21 +1,183 @@
-"""A benchmark of asv: its attributes, its params, and what surrounds it."""
+"""Finds and runs the benchmarks of a suite of asv as asv_runner does; asv need not be installed."""
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import itertools
+import os
+import pickle
+import pkgutil
 import re
+import subprocess
 import sys
 from collections import Counter
+from copy import copy
+from functools import partial
+from importlib.machinery import PathFinder
+from itertools import repeat
+from math import isfinite, isnan
+from shutil import rmtree
+from tempfile import mkdtemp
+from textwrap import dedent
 
-from .failures import Fault, Skipped
+from .clocks import perf_counter_ns, process_time_ns
+from .failures import Fault, Skipped, failure
+from .functions import Benchmark, code_of
+from .opened import OpenBenchmark, peak_rss_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
     from typing import Any
 
-    from .asv_suite import Candidate
+
+KINDS = {
+    "memory": re.compile("Mem[A-Z_].|mem_."),
+    "peakmemory": re.compile("PeakMem[A-Z_].|peakmem_."),
+    "time": re.compile("Time[A-Z_].|time_."),
+    "timeraw": re.compile("Timeraw[A-Z_].|timeraw_."),
+    "track": re.compile("Track[A-Z_].|track_."),
+}
+
+
+class Candidate:
+    """A function or method that is a benchmark by its name; it may have several params.
+
+    Args:
+        name: in the results of asv: `module.function`, or `module.Class.method`.
+        kind: one of `KINDS`.
+        owner: the name of its class in the module; "" if it is a function.
+        attribute: its name in the class or module.
+    """
+
+    def __init__(
+        self, name: str, kind: str, module: ModuleType, owner: str, attribute: str
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.module = module
+        self.owner = owner
+        self.attribute = attribute
+
+
+class Suite:
+    """The benchmarks in a folder, which is a package.
+
+    Args:
+        folder: its path.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.realpath(folder)
+        self.package = os.path.basename(self.folder)
+        if not os.path.isfile(os.path.join(self.folder, "__init__.py")):
+            raise Fault("it has no file __init__.py: asv imports the folder as a package")
+        sys.meta_path.insert(0, PackageFinder(self.package, os.path.dirname(self.folder)))
+
+    def modules(self, faults: dict[str, str]) -> Iterator[ModuleType]:
+        """Import all modules, with those of packages in it.
+
+        Args:
+            faults: gets, by its name in asv's results, why a module cannot be imported.
+        """
+        pending = [self.package]
+        while pending:
+            name = pending.pop(0)
+            try:
+                module = imported(name)
+            except BaseException as error:  # noqa: BLE001 - of the user's code, SystemExit too
+                described = failure(error)
+                text = f"{described['error']}\n{described['trace']}".strip()
+                faults[name.partition(".")[2] or name] = text
+                continue
+            yield module
+            places = getattr(module, "__path__", ())
+            pending[:0] = [each for _, each, _ in pkgutil.iter_modules(places, f"{name}.")]
+
+    def candidates(self, faults: dict[str, str]) -> Iterator[Candidate]:
+        """Find all benchmarks; see `modules`."""
+        seen: set[str] = set()
+        for module in self.modules(faults):
+            for each in candidates_in(module):
+                if each.name not in seen:
+                    seen.add(each.name)
+                    yield each
+
+    def find(self, name: str) -> Candidate:
+        """Find a benchmark, and import as few modules as that takes."""
+        parts = name.split(".")
+        for count in (1, 2):
+            path = os.path.join(self.folder, *parts[:-count])
+            is_module = os.path.isfile(f"{path}.py")
+            if is_module or os.path.isfile(os.path.join(path, "__init__.py")):
+                module = imported(".".join([self.package, *parts[:-count]]))
+                for each in candidates_in(module):
+                    if each.name == name:
+                        return each
+        for each in self.candidates({}):
+            if each.name == name:
+                return each
+        raise Fault("its module does not define it on every import: define the same each time")
+
+
+class PackageFinder:
+    """Finds the package of the benchmarks, but nothing else that lies beside it."""
+
+    def __init__(self, name: str, folder: str) -> None:
+        self.name = name
+        self.folder = folder
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        if fullname != self.name:
+            return None
+        return PathFinder.find_spec(fullname, [self.folder], target)
+
+
+def imported(name: str) -> ModuleType:
+    __import__(name)
+    return sys.modules[name]
+
+
+def candidates_in(module: ModuleType) -> list[Candidate]:
+    """Find the benchmarks of one module, without making instances of classes."""
+    found: list[Candidate] = []
+    for name, value in list(vars(module).items()):
+        if name.startswith("_"):
+            continue
+        if inspect.isclass(value) and not inspect.isabstract(value):
+            for inner, member in inspect.getmembers(value):
+                if inspect.isfunction(member) or inspect.ismethod(member):
+                    found += candidate(module, value, name, inner, member)
+        elif inspect.isfunction(value):
+            found += candidate(module, None, "", name, value)
+    # asv gives two functions the same name if one of them has another as its `__name__`.
+    found.sort(key=lambda each: not is_named_so(each))
+    return list({each.name: each for each in reversed(found)}.values())[::-1]
+
+
+def candidate(
+    module: ModuleType, klass: type | None, owner: str, attribute: str, function: Any
+) -> list[Candidate]:
+    """Return it, or nothing if it is no benchmark."""
+    if getattr(function, "skip_benchmark", False):
+        return []
+    name = getattr(function, "benchmark_name", None)
+    searched = name.split(".")[-1] if name is not None else attribute
+    kind = next((kind for kind, begins in KINDS.items() if begins.match(searched)), None)
+    if kind is None:
+        return []
+    if name is None:
+        own = [klass.__name__, attribute] if klass else [function.__name__]
+        name = ".".join([*module.__name__.split(".")[1:], *own])
+    return [Candidate(name, kind, module, owner, attribute)]
+
+
+def is_named_so(each: Candidate) -> bool:
+    path = f"{each.owner}.{each.attribute}" if each.owner else each.attribute
+    return f".{each.name}".endswith(f".{path}")
+
 
 ADDRESS = re.compile(r"(<.*) at (0x[\da-fA-F]*)(>)")
 
@@ -176,3 +338,314 @@ def skipping(error: BaseException) -> BaseException:
     if any(each.__name__ == "SkipNotImplemented" for each in type(error).__mro__):
         return Skipped(f"it raised {error!r}")
     return error
+
+
+FILE = "cache.pickle"
+
+
+class Place:
+    """The current folder of a benchmark, as asv has it: temporary, or that of its cache.
+
+    Args:
+        cache: the folder of its cache; "" if it has none.
+    """
+
+    def __init__(self, cache: str) -> None:
+        self.before = os.getcwd()
+        self.cache = cache
+        self.folder = cache or mkdtemp(prefix="asv-")
+        os.chdir(self.folder)
+
+    def leave(self) -> None:
+        os.chdir(self.before)
+        if not self.cache:
+            rmtree(self.folder, ignore_errors=True)
+
+
+class Caches:
+    """The caches of this process, by the code of the function that makes them.
+
+    A forked child runs `setup_cache`, and pickles what it returns. So the memory that it needs does
+    not count for a benchmark, and what it leaves behind does not change one. It runs in every
+    launch: random data then differs from launch to launch, and not only between base and head.
+    """
+
+    def __init__(self) -> None:
+        self.folders: dict[Any, str] = {}
+
+    def folder_for(self, benchmark: AsvBenchmark) -> str:
+        """Return the folder with a benchmark's cache, which is made if it is new; "" for none."""
+        if benchmark.setup_cache is None:
+            return ""
+        key = code_of(benchmark.setup_cache)
+        if key not in self.folders:
+            folder = mkdtemp(prefix="asv-")
+            atexit.register(rmtree, folder, ignore_errors=True)
+            fill(folder, benchmark)
+            self.folders[key] = folder
+        return self.folders[key]
+
+
+def read(folder: str) -> Any:
+    """Return a fresh copy of what `setup_cache` returned; None without a folder."""
+    if not folder:
+        return None
+    with open(os.path.join(folder, FILE), "rb") as file:
+        return pickle.load(file)  # noqa: S301 - this program's child wrote it
+
+
+def fill(folder: str, benchmark: AsvBenchmark) -> None:
+    """Let a child process make a cache."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        code = 1
+        try:
+            os.chdir(folder)
+            for setup in filter(needs_no_arguments, benchmark.setups):
+                setup()
+            with open(FILE, "wb") as file:
+                pickle.dump(benchmark.setup_cache(), file)
+            code = 0
+        except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
+            described = failure(error)
+            os.write(writer, described["error"].encode("utf-8", "replace"))
+            sys.stderr.write(described["trace"])
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    os.close(writer)
+    with open(reader, "rb") as answer:
+        why = answer.read().decode("utf-8", "replace")
+    status = os.waitpid(child, 0)[1]
+    if status != 0:
+        raise Fault(f"its setup_cache failed: {why or 'its process was killed'}")
+
+
+# asv reads the statement from the same text, so that a backslash means the same in it.
+IN_CHILD = '''
+from timeit import timeit
+from time import perf_counter as wall, process_time_ns as cpu
+seen = []
+def timer():
+    seen.append(cpu())
+    return wall()
+took = timeit(stmt="""{stmt}""", setup="""{setup}""", number={number}, timer=timer)
+print(int(took * 1e9), seen[-1] - seen[0])
+'''
+
+
+class OpenAsvBenchmark(OpenBenchmark):
+    """Runs the setups, and after all the teardowns.
+
+    Args:
+        prepared: the benchmark.
+        place: its current folder.
+    """
+
+    def __init__(self, prepared: Prepared, place: Place) -> None:
+        self.prepared = prepared
+        self.place = place
+        start = perf_counter_ns()
+        try:
+            prepared.set_up()
+        except BaseException:
+            place.leave()
+            raise
+        self.setup_ns = perf_counter_ns() - start
+        self.is_fresh = True
+        super().__init__(Benchmark("", "", prepared.call))
+
+    def renew(self) -> None:
+        """Tear down and set up again, unless nothing has used what was set up."""
+        if self.is_fresh:
+            self.is_fresh = False
+        elif self.prepared.is_surrounded:
+            self.prepared.tear_down()
+            self.prepared.set_up()
+
+    def close(self) -> dict[str, Any]:
+        """Tear it down; return what worked beside it."""
+        reply = super().close()
+        try:
+            self.prepared.tear_down()
+        finally:
+            self.place.leave()
+        return reply
+
+
+class OpenTime(OpenAsvBenchmark):
+    """`time_*`: calls, which are timed.
+
+    Args:
+        before_each_call: whether the setups run before each call, and not before each sample.
+    """
+
+    def __init__(self, prepared: Prepared, place: Place, *, before_each_call: bool) -> None:
+        super().__init__(prepared, place)
+        # The setup may change it.
+        self.number = prepared.benchmark.whole("number", 0) or None
+        args, function = prepared.args, prepared.benchmark.function
+        self.call = partial(function, *args) if args else function
+        self.before_each_call = before_each_call and bool(prepared.benchmark.setups)
+        # A sample of asv is that long, unless it has a number of calls. Ours may be shorter:
+        # several of them then share a setup.
+        self.limit_ns = max(1, int(float(prepared.benchmark.first("sample_time", 0.01)) * 1e9))
+        self.used_ns = 0
+
+    def sample(
+        self,
+        loops: int,
+        wall: Callable[[], int] = perf_counter_ns,
+        cpu: Callable[[], int] = process_time_ns,
+    ) -> tuple[int, int]:
+        """Set up, and time the calls."""
+        if self.is_alone or self.used_ns >= self.limit_ns:
+            self.renew()
+            self.used_ns = 0
+        self.is_fresh = False
+        try:
+            if self.before_each_call:
+                return self.time_each(loops, wall, cpu)
+            spent = self.time_calls(self.call, loops, wall, cpu)
+        except NotImplementedError as error:
+            raise skipping(error) from error
+        self.used_ns += spent[0]
+        return spent
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each sample has a setup of its own."""
+        return self.before_each_call or self.number is not None
+
+    def time_each(
+        self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
+    ) -> tuple[int, int]:
+        """Time the calls one by one, with the setups between them."""
+        call = self.call
+        wall_ns = cpu_ns = 0
+        turns = self.turns = repeat(None, loops)
+        for index, _ in enumerate(turns):
+            if index:
+                self.renew()
+            cpu_start = cpu()
+            start = wall()
+            call()
+            end = wall()
+            wall_ns += end - start
+            cpu_ns += cpu() - cpu_start
+        return wall_ns, cpu_ns
+
+    def find_loops(self, target_ns: int) -> dict[str, int]:
+        """Find how many loops make a sample long enough, or take long enough with their setups."""
+        if self.number or not self.before_each_call:
+            found = super().find_loops(target_ns)
+        else:
+            found = {"loops": 1, "sample_ns": self._shortest_ns(1)}
+            loops = target_ns // max(found["sample_ns"], self.setup_ns, 1)
+            if loops > 1:
+                found = {"loops": loops, "sample_ns": self._shortest_ns(loops)}
+        setups = min(1.0, found["sample_ns"] / self.limit_ns)
+        if self.is_alone:
+            setups = found["loops"] if self.before_each_call else 1
+        return {**found, "beside_ns": int(setups * self.setup_ns)}
+
+    def _shortest_ns(self, loops: int) -> int:
+        # asv, too, looks for the number of calls without setting up again.
+        limit_ns, self.limit_ns = self.limit_ns, sys.maxsize
+        try:
+            return super()._shortest_ns(loops)
+        finally:
+            self.limit_ns = limit_ns
+
+    def _trace(self) -> tuple[int, int]:
+        self.renew()
+        self.is_fresh = False
+        return super()._trace()
+
+
+class OpenTimeraw(OpenAsvBenchmark):
+    """`timeraw_*`: code, which fresh processes run; each of them gives a sample."""
+
+    is_inside = False
+    number: int
+
+    def __init__(self, prepared: Prepared, place: Place) -> None:
+        super().__init__(prepared, place)
+        self.number = prepared.benchmark.whole("number", 1)
+        more = prepared.benchmark.first("env", {})
+        self.variables = {**os.environ, **{str(key): str(value) for key, value in more.items()}}
+
+    def sample(
+        self,
+        loops: int,
+        wall: Callable[[], int] = perf_counter_ns,
+        cpu: Callable[[], int] = process_time_ns,
+    ) -> tuple[int, int]:
+        """Run the code that the function returns in a process of its own."""
+        self.renew()
+        returned = self.prepared.call()
+        stmt, setup = returned if isinstance(returned, tuple) else (returned, "")
+        if not isinstance(stmt, str) or not isinstance(setup, str):
+            raise Fault(f"it returned {returned!r}: it must return code, or code and its setup")
+        stmt, setup = (dedent(each).replace('"""', r"\"\"\"") for each in (stmt, setup))
+        ran = subprocess.run(
+            [sys.executable, "-c", "import sys; exec(sys.stdin.read())"],
+            input=IN_CHILD.format(stmt=stmt, setup=setup, number=loops).encode(),
+            stdout=subprocess.PIPE,
+            env=self.variables,
+            check=False,
+        )
+        if ran.returncode != 0:
+            raise Fault(f"the process that runs its code ended with exit code {ran.returncode}")
+        # The code may print, too.
+        wall_ns, cpu_ns = map(int, ran.stdout.split()[-2:])
+        return wall_ns, cpu_ns
+
+    def find_loops(self, target_ns: int) -> dict[str, int]:
+        """Say how long the samples take, together with the start of their processes."""
+        start = perf_counter_ns()
+        wall_ns, _ = self.sample(self.number)
+        beside_ns = max(0, perf_counter_ns() - start - wall_ns)
+        return {**super().find_loops(target_ns), "beside_ns": beside_ns}
+
+    def close(self) -> dict[str, Any]:
+        """Tear it down; the processes that it started are what was measured."""
+        return {**super().close(), "beside": []}
+
+
+class OpenValue(OpenAsvBenchmark):
+    """`peakmem_*`, `mem_*` and `track_*`: a number instead of a time."""
+
+    def value(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Set up, call the function, and return the number."""
+        self.renew()
+        try:
+            returned = self.prepared.call()
+        except NotImplementedError as error:
+            raise skipping(error) from error
+        kind = self.prepared.benchmark.candidate.kind
+        if kind == "peakmemory":
+            return {"value": float(peak_rss_bytes())}
+        return {"value": size_of(returned) if kind == "memory" else number_of(returned)}
+
+
+def size_of(value: Any) -> float:
+    """Measure an object as asv does: by what a second, shallow copy of it needs."""
+    asizeof = measure_of_size()
+    return float(asizeof([value, copy(value)]) - asizeof([value, value]))
+
+
+def number_of(value: Any) -> float:
+    """Return the number that a function has returned; NaN says that there is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise Fault(f"it returned {str(value)[:100]!r}, which is no number") from None
+    if isnan(number):
+        raise Skipped("it returned NaN")
+    if not isfinite(number):
+        raise Fault(f"it returned {number}, which is no finite number")
+    return number

@@ -9,22 +9,231 @@ from __future__ import annotations
 
 import os
 import sys
+from types import BuiltinFunctionType, FunctionType, ModuleType
 
-from .asv_benchmark import AsvBenchmark, Prepared
-from .asv_cache import Caches, Place, read
-from .asv_items import describe
-from .asv_opened import OpenTime, OpenTimeraw, OpenValue
-from .asv_suite import Suite
-from .failures import failure
-from .loading import prepare
-from .process_state import reset_peak_rss, surroundings
+from .asv_benchmark import (
+    AsvBenchmark,
+    Caches,
+    OpenTime,
+    OpenTimeraw,
+    OpenValue,
+    Place,
+    Prepared,
+    Suite,
+    measure_of_size,
+    read,
+)
+from .failures import failure, file_of, prepare
+from .functions import Benchmark
+from .opened import reset_peak_rss, surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .asv_opened import OpenAsvBenchmark
+    from .asv_benchmark import Candidate
+    from .workloads import Describer
+
+    Described = tuple[list[dict[str, Any]], dict[str, str]]
+    from .asv_benchmark import OpenAsvBenchmark
     from .server import Server
+
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+HOLDERS = (tuple, list, set, frozenset)
+NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType)
+# What a benchmark is measured by.
+MEASURES = {
+    "time": "time",
+    "timeraw": "time",
+    "peakmemory": "peak_rss",
+    "memory": "memory",
+    "track": "value",
+}
+# What is compared by value, and what says how asv measures: benchgate decides that itself.
+SETTINGS = (
+    *("params", "param_names", "number", "version", "unit", "type", "timeout", "pretty_name"),
+    *("pretty_source", "parallel", "repeat", "rounds", "processes", "min_run_count", "timer"),
+    *("skip_params", "sample_time", "warmup_time", "goal_time", "max_time"),
+)
+MODES = "when its setup runs"
+ASV_TIMEOUT_S = 60.0
+
+
+class Item:
+    """A benchmark with all of its params, and where its text is.
+
+    Attributes:
+        file: real path of its module.
+        defined: what its module calls it, or its class calls it that defines it.
+    """
+
+    def __init__(self, benchmark: AsvBenchmark) -> None:
+        candidate = benchmark.candidate
+        self.benchmark = benchmark
+        self.file = file_of(candidate.module.__name__)
+        owner = getattr(candidate.module, candidate.owner) if candidate.owner else None
+        self.uses = {candidate.owner or candidate.attribute}
+        self.uses.update(
+            name
+            for name in vars(candidate.module)
+            if name.lower() in ("setup", "teardown") or name == "setup_cache"
+        )
+        if owner is None:
+            self.defined = candidate.attribute
+        else:
+            holder = definer(owner, candidate.attribute)
+            self.defined = f"{candidate.owner}.{candidate.attribute}"
+            if file_of(holder.__module__) == self.file:
+                self.defined = f"{holder.__name__}.{candidate.attribute}"
+        self.shows_values = all(
+            is_plain(each, candidate) for values in benchmark.values for each in values
+        )
+
+    def as_function(self, id_: str, labels: tuple[str, ...]) -> Benchmark:
+        """Return one point of it, as a function that is described."""
+        given = dict(zip(self.benchmark.names, labels))
+        values: dict[str, Any] = given if self.shows_values else dict.fromkeys(given, object())
+        return Benchmark(
+            id_,
+            self.defined,
+            self.benchmark.function,
+            kwargs=values,
+            labels=given,
+            uses=self.uses,
+        )
+
+
+def describe(
+    suite: Suite, describer: type[Describer], request: dict[str, Any], *, before_each_call: bool
+) -> Described:
+    """Import the whole suite, and describe it file by file; see `Server.hello`."""
+    faults: dict[str, str] = {}
+    by_file: dict[str, list[Item]] = {}
+    for candidate in suite.candidates(faults):
+        try:
+            require_usable(candidate)
+            item = Item(AsvBenchmark(candidate))
+            by_file.setdefault(item.file, []).append(item)
+        except Exception as error:  # noqa: BLE001 - of the user's code: one benchmark's alone
+            described = failure(error)
+            faults[candidate.name] = f"{described['error']}\n{described['trace']}".strip()
+    inside = os.path.join(suite.folder, "")
+    modules = {each for each in map(file_of, list(sys.modules)) if each.startswith(inside)}
+    request = {**request, "path": [os.path.dirname(suite.folder), *request["path"]]}
+    found: list[dict[str, Any]] = []
+    for file, items in by_file.items():
+        owners = {item.benchmark.candidate.owner for item in items}
+        names = {item.defined for item in items}
+        names |= {each.partition(".")[0] for each in names if "." in each} | owners - {""}
+        also = packages_above(file, suite.folder)
+        one = describer(
+            {**request, "file": file},
+            names=names,
+            settings=SETTINGS,
+            others=modules - {file},
+            also=also,
+        )
+        for item in items:
+            points = [item.as_function(id_, labels) for id_, _, labels in item.benchmark.points()]
+            settings = {
+                label: one.digest(text)
+                for label, text in settings_of(
+                    item.benchmark, before_each_call=before_each_call
+                ).items()
+            }
+            found += [{**each, **about(item, each, settings)} for each in one.describe(points)]
+    return found, faults
+
+
+def require_usable(candidate: Candidate) -> None:
+    """Say before it is measured that a package is missing."""
+    if candidate.kind == "memory":
+        measure_of_size()
+
+
+def settings_of(benchmark: AsvBenchmark, *, before_each_call: bool) -> dict[str, str]:
+    """Return the settings that are work, by the name of their part."""
+    kind = benchmark.candidate.kind
+    found = {}
+    if kind in ("time", "timeraw"):
+        found["its number"] = repr(benchmark.first("number", None))
+    if kind == "time" and benchmark.setups:
+        found[MODES] = "call" if before_each_call else "sample"
+    version = benchmark.first("version", None)
+    if version is not None:
+        found["its version"] = str(version)
+    if kind == "track":
+        found["its unit"] = unit_of(benchmark)
+    if kind == "timeraw":
+        found["its env"] = repr(sorted((benchmark.first("env", None) or {}).items()))
+    return found
+
+
+def about(item: Item, described: dict[str, Any], settings: dict[str, str]) -> dict[str, Any]:
+    """Return what the conductor must know to measure it."""
+    benchmark = item.benchmark
+    notes = []
+    if benchmark.first("timer", None) is not None and benchmark.candidate.kind == "time":
+        notes.append("its `timer` is not used: benchgate measures the wall time and the CPU time")
+    return {
+        "parts": {**described["parts"], **settings},
+        "unit": None,
+        "data": [],
+        "parallel": benchmark.first("parallel", None) is True,
+        "measures": MEASURES[benchmark.candidate.kind],
+        "of_unit": unit_of(benchmark),
+        "timeout_s": timeout_of(benchmark),
+        "notes": notes,
+    }
+
+
+def timeout_of(benchmark: AsvBenchmark) -> float | None:
+    """Return the time limit of a launch, with its `setup_cache`; None if it sets none."""
+    own = benchmark.first("timeout", None)
+    of_cache = getattr(benchmark.setup_cache, "timeout", None)
+    found = [float(each) for each in (own, of_cache) if isinstance(each, (int, float)) and each > 0]
+    if found and own is None:
+        found.append(ASV_TIMEOUT_S)
+    return max(found, default=None)
+
+
+def unit_of(benchmark: AsvBenchmark) -> str:
+    kind = benchmark.candidate.kind
+    if kind == "track":
+        return str(benchmark.first("unit", "unit"))
+    return "bytes" if "memory" in kind else "seconds"
+
+
+def is_plain(value: Any, candidate: Candidate) -> bool:
+    """Tell whether what represents a value shows all of it."""
+    if type(value) in PLAIN:
+        return True
+    if type(value) in HOLDERS:
+        return all(is_plain(each, candidate) for each in value)
+    if type(value) is dict:
+        return all(is_plain(each, candidate) for pair in value.items() for each in pair)
+    if not isinstance(value, NAMED):
+        return False
+    module = value.__name__ if isinstance(value, ModuleType) else value.__module__ or ""
+    own = candidate.module.__name__.partition(".")[0]
+    return module.partition(".")[0] != own and "<" not in getattr(value, "__qualname__", "")
+
+
+def definer(owner: type, attribute: str) -> Any:
+    """Return the class that defines an attribute of another one; None if it is none."""
+    return next((each for each in owner.__mro__ if attribute in vars(each)), None)
+
+
+def packages_above(file: str, folder: str) -> list[str]:
+    """Return the files that are imported before a module of a package."""
+    found = []
+    place = os.path.dirname(file)
+    while place.startswith(folder):
+        found.append(os.path.join(place, "__init__.py"))
+        place = os.path.dirname(place)
+    return [each for each in found if each != file and os.path.isfile(each)]
+
 
 # From this version on, asv_runner runs the setups before each call.
 SETUP_BEFORE_CALLS = (0, 3)

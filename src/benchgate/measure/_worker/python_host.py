@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from .attributes import FLAGS
-from .failures import Fault, failure
-from .functions import HOOKS, find_benchmarks
-from .loading import load
-from .opened import OpenBenchmark
-from .opened_each import OpenEach
-from .process_state import reset_peak_rss
+from .failures import Fault, failure, load
+from .functions import FLAGS, HOOKS, find_benchmarks
+from .opened import OpenBenchmark, OpenEach, reset_peak_rss
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,18 +11,16 @@ import os
 import sys
 
 from .clocks import are_genuine, perf_counter_ns
-from .failures import Fault, failure, flush
-from .opened import STEPS
-from .origins import Origins
-from .process_state import had_children, occupy, set_cpus, surroundings, use_of_children
+from .failures import Fault, Origins, failure, flush
+from .opened import STEPS, had_children, occupy, set_cpus, surroundings, use_of_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    from .describing import Describer
     from .opened import OpenBenchmark
+    from .workloads import Describer
 
     class Host(Protocol):
         """Runs the user's file or suite, and lets the server measure its benchmarks."""

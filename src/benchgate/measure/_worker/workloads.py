@@ -1,4 +1,4 @@
-"""Says what a benchmark's work is, so that its results are compared only with those of the same.
+"""Describes benchmarks: what their work is, so that only results of the same work are compared.
 
 Its work is the source of its function, what that names in its file, the statements of the file that
 run something when it is imported, and the benchmarks' own modules that are imported, as whole
@@ -11,16 +11,22 @@ from __future__ import annotations
 import ast
 import os
 import re
-from contextlib import suppress
+import sys
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from importlib.machinery import PathFinder
 
-from .functions import PREFIX
+from .failures import Fault, file_of
+from .functions import PREFIX, check_function, code_of
+from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any
+
+    from .functions import Benchmark
+
 
 ON_IMPORT = "what runs when {} is imported"
 # Attributes of a benchmark that are compared by value, or are no work.
@@ -297,3 +303,112 @@ def find(name: str, folders: Collection[str]) -> Iterator[str]:
 
 def digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+PLAIN_VALUES = (bool, int, float, str)
+# Enough for any text that Python itself compiles.
+DEPTH = 10_000
+
+
+class Describer:
+    """Describes the benchmarks of a file.
+
+    It reads the file's text before the file's code can change what is found.
+
+    Args:
+        text: what is known of the file's text, as `Workloads` takes it.
+    """
+
+    check = staticmethod(check_function)
+    digest = staticmethod(digest)
+
+    def __init__(self, request: dict[str, Any], **text: Any) -> None:
+        self._file = file = request["file"]
+        self._root = request["root"]
+        folders = [os.path.dirname(file), *request["path"], *request["path_after"]]
+        # Importing the file reports what is wrong with its text.
+        with deep_recursion(), suppress(OSError, SyntaxError, ValueError):
+            try:
+                self._workloads = Workloads(file, request["helpers"], folders, **text)
+            except RecursionError:
+                raise Fault("benchgate cannot read its text: it is nested too deeply") from None
+
+    def describe(self, benchmarks: Iterable[Benchmark]) -> list[dict[str, Any]]:
+        """Describe the benchmarks of the file, which has been imported now."""
+        with deep_recursion():
+            self._workloads.add_imported(map(file_of, list(sys.modules)))
+            return [self._describe(each) for each in benchmarks]
+
+    def _describe(self, benchmark: Benchmark) -> dict[str, Any]:
+        function = benchmark.function
+        return {
+            "id": benchmark.id,
+            "file": self._file,
+            "parts": self._parts(benchmark),
+            "location": location_of(function, self._root),
+            "parallel": getattr(function, "parallel", False),
+            "unit": getattr(function, "unit", None),
+            "data": getattr(function, "data", None) or [],
+            "measures": "time",
+            "of_unit": "",
+            "timeout_s": None,
+            "notes": [],
+        }
+
+    def _parts(self, benchmark: Benchmark) -> dict[str, str]:
+        """Identify the work: its code in the file, and the values that it is called with."""
+        name, function, kwargs = benchmark.name, benchmark.function, benchmark.kwargs
+        # An instance of a derived class may hold another value than it shows.
+        are_plain = all(v is None or type(v) in PLAIN_VALUES for v in kwargs.values())
+        texts = {"its number": repr(getattr(function, "number", None))}
+        parts = self._workloads.parts(name, with_params=not are_plain, uses=benchmark.uses)
+        if kwargs:
+            given = {**benchmark.labels, **kwargs} if are_plain else benchmark.labels
+            texts["its params"] = repr(sorted(given.items())) + parts.pop("its params", "")
+        if not self._workloads.defines(name):
+            with STANDARD_LIBRARY:
+                texts["its code"] = source_of(function)
+        return {**parts, **{label: digest(text) for label, text in texts.items()}}
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Allow to read deeply nested texts, and large numbers in them."""
+    limit = sys.getrecursionlimit()
+    digits = getattr(sys, "get_int_max_str_digits", int)()
+    set_digits = getattr(sys, "set_int_max_str_digits", id)
+    sys.setrecursionlimit(max(limit, DEPTH))
+    set_digits(0)
+    try:
+        yield
+    finally:
+        set_digits(digits)
+        sys.setrecursionlimit(limit)
+
+
+def unwrap(function: Any) -> Any:
+    """Return the function below its decorators, whose source is the work."""
+    while True:
+        below = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if below is None:
+            return function
+        function = below
+
+
+def location_of(function: Any, root: str) -> str | None:
+    """Return `path:line` of a function in the tree; None if it comes from elsewhere."""
+    code = code_of(unwrap(function))
+    if code is None:
+        return None
+    path = os.path.relpath(os.path.realpath(code.co_filename), os.path.realpath(root))
+    return None if path.startswith("..") else f"{path}:{code.co_firstlineno}"
+
+
+def source_of(function: Any) -> str:
+    """Return a function's source; "" if it has none."""
+    import inspect  # noqa: PLC0415 - seldom needed
+
+    try:
+        return inspect.getsource(unwrap(function))
+    except (OSError, TypeError):
+        return ""

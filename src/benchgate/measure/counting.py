@@ -1,0 +1,286 @@
+"""Counts the instructions of benchmarks under valgrind, in launches of their own."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.measure.arm_command import HASH_SEED, CommandFailedError
+from benchgate.measure.counters import (
+    COUNTS_SETUPS,
+    LIMIT_S,
+    CounterError,
+    count_between_marks,
+    count_of_program,
+    layout_of_round,
+)
+from benchgate.measure.engine import MetricSamples, Observation
+from benchgate.measure.lockstep import SamplePlan, starting_order
+from benchgate.measure.session_folder import SessionFolder
+from benchgate.measure.worker_process import WorkerFailedError
+from benchgate.model.run import INSTRUCTIONS, VALGRIND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.measure.arm_command import ArmCommand, ArmRunner, RunSettings
+    from benchgate.measure.counters import Valgrind
+    from benchgate.measure.engine import ArmName
+    from benchgate.measure.python_discovery import Entry
+    from benchgate.measure.python_workers import BenchFile, Workers
+    from benchgate.measure.worker import Worker
+
+
+_UNKNOWN_INSTRUCTION = (
+    ": valgrind does not know all instructions of this processor, such as AVX-512"
+)
+
+
+class CountLedger:
+    """Counting is slow, so a benchmark that cannot be counted once is not tried again.
+
+    Args:
+        wants: tells whether a benchmark is counted at all, by its id.
+    """
+
+    def __init__(self, wants: Callable[[str], bool]) -> None:
+        self._wants = wants
+        self._given_up: set[str] = set()
+
+    def due(self, ids: Iterable[str]) -> list[str]:
+        """Those of the benchmarks that can be counted, as far as is known."""
+        return [id_ for id_ in ids if id_ not in self._given_up and self._wants(id_)]
+
+    @staticmethod
+    def counted(id_: str, counts: Mapping[ArmName, float], loops: int) -> list[Observation]:
+        """Give the counts of one round of a benchmark.
+
+        Args:
+            counts: instructions of one operation, in the order of counting.
+            loops: operations that were counted.
+        """
+        return [
+            Observation(arm, id_, order, (_metric(count, loops),))
+            for order, (arm, count) in enumerate(counts.items())
+        ]
+
+    def given_up(self, id_: str, arms: Iterable[ArmName], why: str) -> list[Observation]:
+        """Note that a benchmark cannot be counted: what was timed stays valid."""
+        self._given_up.add(id_)
+        # What follows would advise to raise the timeout, which is not what ended it.
+        reason, _, _ = why.partition("\n")[0].partition(";")
+        unknown = _UNKNOWN_INSTRUCTION if signal.SIGILL.name in reason else ""
+        notes = (f"{INSTRUCTIONS.name}: {VALGRIND}: {reason}{unknown}",)
+        return [Observation(arm, id_, order, notes=notes) for order, arm in enumerate(arms)]
+
+
+@contextmanager
+def folder_for_counts() -> Iterator[Path]:
+    """A folder for what valgrind writes; if benchgate is killed, the next session removes it."""
+    folder = SessionFolder.create()
+    try:
+        counts = folder.path / "counts"
+        counts.mkdir()
+        yield counts
+    finally:
+        folder.remove()
+
+
+def _metric(count: float, loops: int) -> MetricSamples:
+    value, nothing = np.array([count], dtype=np.float64), np.empty(0)
+    return MetricSamples(INSTRUCTIONS, loops, value, nothing, VALGRIND)
+
+
+# The least of two counts: filling a cache, or growing a table, only ever adds to a count.
+_SAMPLES = 2
+
+
+class FunctionCounter:
+    """Counts the functions that have been timed.
+
+    Args:
+        workers: starts the workers.
+        entries: the benchmarks, by id.
+        plans: how they are timed, by id; anything else than a `SamplePlan` is not counted.
+    """
+
+    def __init__(
+        self,
+        valgrind: Valgrind,
+        workers: Workers,
+        entries: Mapping[str, Entry],
+        plans: Mapping[str, object],
+    ) -> None:
+        self._valgrind = valgrind
+        self._workers = workers
+        self._entries = entries
+        self._plans = plans
+        self._ledger = CountLedger(valgrind.wants)
+
+    def due(self, ids: Iterable[str]) -> list[str]:
+        """The functions that are still to be counted; one that returns a number never is."""
+        return self._ledger.due(id_ for id_ in ids if isinstance(self._plans[id_], SamplePlan))
+
+    def count(
+        self, group: Sequence[str], round_index: int, starting: Callable[[str], None]
+    ) -> Iterator[list[Observation]]:
+        """Count benchmarks that share their processes, in every arm.
+
+        Those that fail under valgrind get notes that say why.
+        """
+        pending = list(group)
+        while pending:
+            with folder_for_counts() as folder:
+                yield from self._count_in_workers(pending, folder, round_index, starting)
+
+    def _count_in_workers(
+        self,
+        pending: list[str],
+        folder: Path,
+        round_index: int,
+        starting: Callable[[str], None],
+    ) -> Iterator[list[Observation]]:
+        """Count pending benchmarks until one fails or leaves its process changed."""
+        starting(pending[0])  # its file is imported first, which may take long
+        sides = [self._entries[id_].sides for id_ in pending]
+        files = {arm: side.file for each in sides for arm, side in each.items()}
+        arms = starting_order(tuple(sorted(files)), pending[0], round_index)
+        workers: list[Worker] = []
+        id_ = ""
+        try:
+            workers = self._start({arm: files[arm] for arm in arms}, folder, round_index)
+            is_clean = True
+            while pending and is_clean:
+                id_ = pending.pop(0)
+                starting(id_)
+                loops, counts, is_clean = self._count_one(id_, workers, folder)
+                yield self._ledger.counted(id_, counts, loops)
+        except (WorkerFailedError, CounterError) as failure:
+            # Without a worker, nothing can be counted.
+            failed = [id_] if workers else [pending.pop() for _ in tuple(pending)]
+            why = failure.error if isinstance(failure, WorkerFailedError) else str(failure)
+            for each in failed:
+                yield self._ledger.given_up(each, self._entries[each].sides, why)
+        finally:
+            for worker in workers:
+                self._workers.end(worker)
+
+    def _start(
+        self, files: Mapping[ArmName, BenchFile], folder: Path, round_index: int
+    ) -> list[Worker]:
+        under = {}
+        for arm in files:
+            own = folder / arm
+            own.mkdir()
+            under[arm] = self._valgrind.under_callgrind(own)
+        layouts = [layout_of_round(round_index)] * len(files)
+        return self._workers.start(files, layouts, None, under=under)
+
+    def _count_one(
+        self, id_: str, workers: Sequence[Worker], folder: Path
+    ) -> tuple[int, dict[ArmName, float], bool]:
+        """Count a benchmark.
+
+        Returns:
+            Calls in a sample; the count of a call, by arm; whether no process was left changed.
+        """
+        entry, plan = self._entries[id_], self._plans[id_]
+        if not isinstance(plan, SamplePlan):
+            raise CounterError("it returns a number")
+        # The loops of slow calls average the noise of their time, which a count does not have.
+        loops = 1 if plan.together else plan.loops
+        counts: dict[ArmName, float] = {}
+        is_clean = True
+        for worker in workers:
+            arm = worker.arm.name
+            if arm not in entry.sides:
+                continue
+            worker.allow(min(entry.timeout_s, LIMIT_S))
+            opened = worker.ask("open", id=entry.sides[arm].name)
+            if not opened["is_inside"]:
+                raise CounterError("it works in processes that benchgate does not see")
+            if opened["times_each"]:
+                raise CounterError(COUNTS_SETUPS)
+            counts[arm] = _count_per_call(worker, plan.samples, loops, folder / arm)
+            is_clean &= not worker.ask("close")["changed"]
+            worker.forget_output()
+        return loops, counts, is_clean
+
+
+def _count_per_call(worker: Worker, timed: int, loops: int, folder: Path) -> float:
+    """Count a sample of no calls, which is overhead, and one of all.
+
+    The first is a warm-up, unless the work is so slow that a launch takes a single sample.
+
+    Args:
+        timed: number of samples in a launch.
+        loops: calls in a sample that is counted.
+
+    Raises:
+        CounterError: calls did not add to the count.
+        WorkerFailedError: the benchmark failed, or took too long.
+    """
+    samples = _SAMPLES if timed > 1 else 1
+    worker.ask("loops", loops=loops)
+    if timed > 1:
+        worker.sample()
+    worker.ask("begin")
+    of_all = min(_count_sample(worker, folder) for _ in range(samples))
+    worker.ask("loops", loops=0)
+    of_none = min(_count_sample(worker, folder) for _ in range(samples))
+    worker.ask("end")
+    if of_all <= of_none:
+        raise CounterError("calls did not add to the count")
+    return (of_all - of_none) / loops
+
+
+def _count_sample(worker: Worker, folder: Path) -> int:
+    before = set(folder.iterdir())
+    worker.ask("count")
+    return count_between_marks(set(folder.iterdir()) - before, worker.pid)
+
+
+class ProgramCounter:
+    """Counts commands, one execution per arm and round.
+
+    Args:
+        runner: executes them, all at the same addresses.
+
+    Attributes:
+        ledger: which of them are still to be counted.
+    """
+
+    def __init__(self, valgrind: Valgrind, runner: ArmRunner) -> None:
+        self._valgrind = valgrind
+        self._runner = runner
+        self.ledger = CountLedger(valgrind.wants)
+
+    def count(
+        self, settings: RunSettings, commands: tuple[ArmCommand, ...], round_index: int
+    ) -> list[Observation]:
+        """Count a command in every arm; if it fails under valgrind, return notes that say why."""
+        settings = replace(settings, timeout_s=min(settings.timeout_s, LIMIT_S))
+        counts: dict[ArmName, float] = {}
+        try:
+            for command in commands:
+                counts[command.arm] = self._count_in(settings, command, round_index)
+            self._runner.clean_up(settings, commands)
+        except (CommandFailedError, CounterError) as error:
+            self._runner.clean_up_after_failure(settings, commands)
+            arms = [command.arm for command in commands]
+            return self.ledger.given_up(settings.id, arms, str(error))
+        return self.ledger.counted(settings.id, counts, loops=1)
+
+    def _count_in(self, settings: RunSettings, command: ArmCommand, round_index: int) -> int:
+        # Hashes of strings, and so the order of sets, vary with the seed.
+        seed = {HASH_SEED: str(layout_of_round(round_index).hash_seed)}
+        with folder_for_counts() as folder:
+            under = self._valgrind.under_cachegrind(folder)
+            slow = replace(command, command=(*under, *command.command), env=seed | {**command.env})
+            self._runner.prepare_and_time(settings, slow)
+            return count_of_program(folder)

@@ -1,0 +1,626 @@
+"""The services of a launch: started on free ports, in order, watched, logged and stopped."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import re
+import secrets
+import shlex
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from benchgate.errors import MeasureError, UsageError
+from benchgate.files import write_atomic
+from benchgate.load.scenario import UNNAMED_SERVICE, UnsetVariableError, expanded, port_of
+from benchgate.measure.cpus import bound_to
+from benchgate.measure.execution import signal_name
+from benchgate.measure.guardian import kill_all, kill_group, left_behind
+from benchgate.measure.process import find_program
+from benchgate.own_folders import state_folder
+from benchgate.units import counted, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.load.scenario import Ready, Service
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian, Leftover
+
+
+MOST_BYTES: Final = 16 << 20
+"""When the log of a service is larger, only its end is kept."""
+
+MOST_KEPT: Final = 50
+"""Logs that are kept for the user."""
+
+_KEPT_BYTES = 1 << 20
+_TAIL_BYTES = 8192
+_TAIL_LINES = 15
+_TAIL_CHARACTERS = 200
+_CUT = b"[benchgate removed what came before]\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceLog:
+    """The standard output and error of one service in one launch."""
+
+    path: Path
+
+    def open(self) -> BinaryIO:
+        """Open it for a process that appends to it.
+
+        Raises:
+            OSError: there is no room for it.
+        """
+        return self.path.open("ab")
+
+    def text(self) -> str:
+        """All of it."""
+        return self._end(MOST_BYTES).decode(errors="replace")
+
+    def tail(self, redact: Callable[[str], str] = str) -> str:
+        """The last lines, the long ones cut.
+
+        Args:
+            redact: removes secrets, before they might be cut and not be recognized.
+        """
+        text = redact(self._end(_TAIL_BYTES).decode(errors="replace"))
+        lines = text.strip().splitlines()[-_TAIL_LINES:]
+        return "\n".join(line[:_TAIL_CHARACTERS] for line in lines)
+
+    def trim(self) -> None:
+        """Remove its beginning if it is too large; a line that is written meanwhile may be lost."""
+        with suppress(OSError):
+            if self.path.stat().st_size > MOST_BYTES:
+                end = self._end(_KEPT_BYTES)
+                os.truncate(self.path, 0)
+                with self.path.open("ab") as file:
+                    file.write(_CUT + end)
+
+    def _end(self, size_bytes: int) -> bytes:
+        with suppress(OSError), self.path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - size_bytes))
+            return file.read(size_bytes)
+        return b""
+
+
+class KeptLogs:
+    """The user's folder of the logs of services that failed: only the newest stay there.
+
+    Args:
+        folder: is created if needed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, log: ServiceLog, name: str, redact: Callable[[str], str]) -> Path | None:
+        """Copy a log; return where to, or None if that is impossible.
+
+        Args:
+            redact: removes secrets.
+        """
+        with suppress(OSError, UsageError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            place = self._folder / f"{time.time_ns() // 1_000_000}-{name}.log"
+            write_atomic(place, redact(log.text()).encode())
+            in_order = sorted(self._folder.glob("*.log"))
+            for old in in_order[:-MOST_KEPT]:
+                old.unlink(missing_ok=True)
+            return place
+        return None
+
+
+def logs_folder(environ: Mapping[str, str]) -> Path:
+    """The folder of kept logs."""
+    return state_folder(environ) / "logs"
+
+
+HOST: Final = "127.0.0.1"
+_ANSWER_S = 2.0
+_COMMAND_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a service has around it.
+
+    Attributes:
+        port: its own.
+        cwd, environ: of its process.
+        fill: replaces placeholders in a text.
+    """
+
+    port: int
+    cwd: Path
+    environ: Mapping[str, str]
+    fill: Callable[[str], str]
+
+
+def is_ready(ready: Ready, around: Surroundings, log: ServiceLog) -> bool:
+    """Look once whether a service is ready.
+
+    Raises:
+        MeasureError: the command of `ready` cannot be run.
+    """
+    if ready.http is not None:
+        return _status(around.port, around.fill(ready.http)) == ready.status
+    if ready.log is not None:
+        return any(re.search(ready.log, line) for line in log.text().splitlines())
+    if ready.command is not None:
+        return _succeeds(ready.command, around)
+    return _accepts(around.port)
+
+
+def awaited(ready: Ready, around: Surroundings) -> str:
+    """Say what did not happen, after "its": the condition that is not met."""
+    if ready.http is not None:
+        where = f"http://{HOST}:{around.port}{around.fill(ready.http)}"
+        found = _status(around.port, around.fill(ready.http))
+        instead = "nothing answers" if found is None else f"the answer has status {found}"
+        return f"GET {where} must have status {ready.status}, but {instead}"
+    if ready.log is not None:
+        return f"no line of its output matches {ready.log!r}"
+    if ready.command is not None:
+        return f"the command {ready.command!r} of `ready` does not succeed"
+    return f"it does not listen on its port {around.port}, which `{{port}}` in `start` stands for"
+
+
+def _accepts(port: int) -> bool:
+    with suppress(OSError), closing(socket.create_connection((HOST, port), _ANSWER_S)):
+        return True
+    return False
+
+
+def _status(port: int, path: str) -> int | None:
+    """The status of an answer; None if there is none."""
+    with (
+        suppress(OSError, http.client.HTTPException, ValueError),
+        closing(http.client.HTTPConnection(HOST, port, timeout=_ANSWER_S)) as connection,
+    ):
+        connection.request("GET", path)
+        return connection.getresponse().status
+    return None
+
+
+def _succeeds(command: str, around: Surroundings) -> bool:
+    words = [around.fill(word) for word in shlex.split(command)]
+    program = find_program(words[0], around.cwd, around.environ.get("PATH", ""))
+    try:
+        done = subprocess.run(
+            words,
+            executable=program,
+            cwd=around.cwd,
+            env=around.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_COMMAND_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    except OSError as error:
+        raise MeasureError(f"cannot run {words[0]!r}: {error.strerror}") from error
+    return done.returncode == 0
+
+
+SERVICE_VARIABLE: Final = "BENCHGATE_SERVICE"
+"""Marks the processes of a service, so that those that leave its process group are found."""
+
+_LOOK_S = 0.02
+_CHILDREN_END_S = 1.0
+_INTERRUPTED_STOP_S = 2.0
+# A shell reports a signal that ended its program as 128 + its number.
+_ENDED_BY_SIGTERM = frozenset({0, -signal.SIGTERM, 128 + signal.SIGTERM})
+_NAMED = 3
+
+
+def called(service: str) -> str:
+    """Call a service by its name, unless the user gave it none."""
+    return "the service" if service == UNNAMED_SERVICE else f"the service {service}"
+
+
+class ServiceFailedError(Exception):
+    """A service did not do what it must; the message is one line, without its log.
+
+    Args:
+        service: its name.
+    """
+
+    def __init__(self, service: str, what: str) -> None:
+        super().__init__(f"{called(service)} {what}")
+        self.service = service
+
+
+class ServiceProcess:
+    """A service that has been started.
+
+    Args:
+        around: its environment is that of its process.
+        cpus: the only CPUs that it may use; None for those of benchgate.
+
+    Raises:
+        ServiceFailedError: it cannot be started.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        around: Surroundings,
+        log: ServiceLog,
+        guardian: Guardian,
+        cpus: frozenset[int] | None,
+    ) -> None:
+        self.service = service
+        self.log = log
+        self._around = around
+        self._guardian = guardian
+        self._token = secrets.token_hex(16)
+        self._process = self._started(cpus)
+        guardian.watch(self._process.pid)
+
+    def wait_until_ready(self) -> None:
+        """Wait until it can be loaded.
+
+        Raises:
+            ServiceFailedError: it ended, or did not get ready in time.
+        """
+        ready = self.service.ready
+        deadline_s = time.monotonic() + ready.timeout_s
+        while True:
+            try:
+                done = is_ready(ready, self._around, self.log)
+            except MeasureError as error:
+                raise self._failed(f"has a `ready` that fails: {error.message}") from error
+            self.require_alive("before it was ready")
+            if done:
+                return
+            if time.monotonic() > deadline_s:
+                after = format_duration(ready.timeout_s)
+                why = awaited(ready, self._around)
+                raise self._failed(f"was not ready after {after}: {why}")
+            time.sleep(_LOOK_S)
+
+    def require_alive(self, when: str) -> None:
+        """Make sure that it still runs.
+
+        Args:
+            when: when that matters, for the error.
+
+        Raises:
+            ServiceFailedError: it has ended.
+        """
+        code = self._process.poll()
+        if code is not None:
+            raise self._failed(f"ended {when}: {_ended(code)}")
+
+    def stop(self) -> None:
+        """Stop it, and make sure that nothing of it is left, whatever happens.
+
+        Raises:
+            ServiceFailedError: it did not stop, ended with a failure, or left processes behind.
+        """
+        try:
+            self.require_alive("before benchgate stopped it")
+            self._ask_to_stop()
+            self._require_stopped()
+        finally:
+            self.kill()
+
+    def stop_quickly(self) -> None:
+        """Stop it after an interruption: it gets little time, and nothing counts as a failure."""
+        try:
+            kill_group(self._process.pid, signal.SIGTERM)
+            self._wait(min(self.service.stop_timeout_s, _INTERRUPTED_STOP_S))
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill whatever is left of it."""
+        if self._process.poll() is None:
+            kill_group(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        # Nothing may be sent to a group without processes: its number may belong to another one.
+        if left := self._left():
+            kill_all(self._process.pid, left)
+        self._guardian.release(self._process.pid)
+
+    def _started(self, cpus: frozenset[int] | None) -> subprocess.Popen[bytes]:
+        around, start = self._around, self.service.start
+        words = [around.fill(word) for word in shlex.split(start)]
+        try:
+            program = find_program(words[0], around.cwd, around.environ.get("PATH", ""))
+            with self.log.open() as log, bound_to(cpus):
+                return subprocess.Popen(
+                    words,
+                    executable=program,
+                    cwd=around.cwd,
+                    env={**around.environ, SERVICE_VARIABLE: self._token},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        except MeasureError as error:
+            hint = f"\n{error.hint}" if error.hint else ""
+            raise self._failed(f"cannot be started: {error.message}{hint}") from error
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            raise self._failed(f"cannot be started: {error.strerror}{where}") from error
+
+    def _ask_to_stop(self) -> None:
+        if self.service.stop is None:
+            kill_group(self._process.pid, signal.SIGTERM)
+            return
+        around, timeout_s = self._around, self.service.stop_timeout_s
+        words = [around.fill(word) for word in shlex.split(self.service.stop)]
+        try:
+            with self.log.open() as log:
+                code = subprocess.run(
+                    words,
+                    executable=find_program(words[0], around.cwd, around.environ.get("PATH", "")),
+                    cwd=around.cwd,
+                    env={**around.environ, SERVICE_VARIABLE: self._token},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    timeout=timeout_s,
+                    check=False,
+                ).returncode
+        except MeasureError as error:
+            raise self._failed(f"has a `stop` that cannot be run: {error.message}") from error
+        except OSError as error:
+            raise self._failed(f"has a `stop` that cannot be run: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            limit = format_duration(timeout_s)
+            raise self._failed(f"has a `stop` that took longer than {limit}") from error
+        if code:
+            raise self._failed(f"has a `stop` that failed: {_ended(code)}")
+
+    def _require_stopped(self) -> None:
+        timeout_s = self.service.stop_timeout_s
+        if not self._wait(timeout_s):
+            how = "SIGTERM" if self.service.stop is None else "`stop`"
+            limit = format_duration(timeout_s)
+            raise self._failed(f"did not end within {limit} of {how}, so benchgate killed it")
+        code = self._process.returncode
+        if code not in _ENDED_BY_SIGTERM:
+            raise self._failed(f"failed when it was stopped: {_ended(code)}")
+        deadline_s = time.monotonic() + _CHILDREN_END_S
+        while left := self._left():
+            if time.monotonic() > deadline_s:
+                named = ", ".join(map(str, left[:_NAMED]))
+                more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+                what = counted(len(left), "process")
+                raise self._failed(f"left {what} behind, which benchgate killed: {named}{more}")
+            time.sleep(_LOOK_S)
+
+    def _wait(self, timeout_s: float) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+            return True
+        return False
+
+    def _left(self) -> tuple[Leftover, ...]:
+        return left_behind(self._process.pid, f"{SERVICE_VARIABLE}={self._token}")
+
+    def _failed(self, what: str) -> ServiceFailedError:
+        return ServiceFailedError(self.service.name, what)
+
+
+def _ended(code: int) -> str:
+    return f"killed by {signal_name(-code)}" if code < 0 else f"it exited with {code}"
+
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePlace:
+    """Where the services of a launch run.
+
+    Attributes:
+        environ: the environment of the arm's programs.
+        values: what placeholders stand for, except for ports.
+        logs: an empty folder for what they print.
+        cpus: the only CPUs that they may use; None for those of benchgate.
+    """
+
+    arm: Arm
+    environ: Mapping[str, str]
+    values: Mapping[str, str]
+    logs: Path
+    cpus: frozenset[int] | None
+
+
+def free_port() -> int:
+    """A TCP port that no program uses now; another one may take it before the service does."""
+    with closing(socket.socket()) as taken:
+        taken.bind((HOST, 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+class Services:
+    """The services of one launch.
+
+    Args:
+        services: in the order to start.
+        pick_port: chooses the port of a service.
+
+    Attributes:
+        values: what {port} and {NAME_port} stand for, once they are started.
+    """
+
+    def __init__(
+        self,
+        services: Sequence[Service],
+        place: ServicePlace,
+        guardian: Guardian,
+        *,
+        pick_port: Callable[[], int] = free_port,
+    ) -> None:
+        self._services = services
+        self._place = place
+        self._guardian = guardian
+        self._pick_port = pick_port
+        self._running: list[ServiceProcess] = []
+        self.values: dict[str, str] = {}
+
+    def start(self) -> None:
+        """Start them one after the other, each when the one before is ready.
+
+        Raises:
+            ServiceFailedError: one of them cannot be started, or does not get ready. The others are
+                stopped.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
+            ports = [self._pick_port() for _ in self._services]
+            try:
+                self._start(ports)
+            except ServiceFailedError:
+                self.kill()
+                if attempt == _ATTEMPTS or not any(map(_is_taken, ports)):
+                    raise
+            except BaseException:
+                self.stop_quickly()
+                raise
+            else:
+                return
+
+    @property
+    def are_running(self) -> bool:
+        """Whether there are any that were started, and not stopped yet."""
+        return bool(self._running)
+
+    def require_alive(self) -> None:
+        """Make sure that all of them still run.
+
+        Raises:
+            ServiceFailedError: one of them has ended.
+        """
+        for one in self._running:
+            one.require_alive("while it was under load")
+
+    def trim_logs(self) -> None:
+        """Bound the size of their logs."""
+        for one in self._running:
+            one.log.trim()
+
+    def stop(self) -> None:
+        """Stop them, the last first; every one is stopped, or killed, even if another one fails.
+
+        Raises:
+            ServiceFailedError: the first failure.
+        """
+        failures: list[ServiceFailedError] = []
+        try:
+            while self._running:
+                try:
+                    self._running[-1].stop()
+                except ServiceFailedError as error:
+                    failures.append(error)
+                self._running.pop()
+        except BaseException:
+            self.kill()
+            raise
+        if failures:
+            raise failures[0]
+
+    def stop_quickly(self) -> None:
+        """Stop them after an interruption; nothing counts as a failure."""
+        while self._running:
+            self._running.pop().stop_quickly()
+
+    def kill(self) -> None:
+        """Kill whatever is left of them."""
+        while self._running:
+            self._running.pop().kill()
+
+    def log_of(self, name: str) -> ServiceLog:
+        """The log of one of them."""
+        return ServiceLog(self._place.logs / f"{name}.log")
+
+    def _start(self, ports: Sequence[int]) -> None:
+        named = [(one.name, str(port)) for one, port in zip(self._services, ports, strict=True)]
+        self.values = {port_of(name): port for name, port in named}
+        if len(named) == 1:
+            self.values["port"] = named[0][1]
+        place = self._place
+        for service, port in zip(self._services, ports, strict=True):
+            values = {**place.values, **self.values, "port": str(port)}
+            around = self._surroundings(service, port, values)
+            log = self.log_of(service.name)
+            one = ServiceProcess(service, around, log, self._guardian, place.cpus)
+            self._running.append(one)
+            one.wait_until_ready()
+
+    def _surroundings(self, service: Service, port: int, values: Mapping[str, str]) -> Surroundings:
+        def fill(text: str) -> str:
+            return expanded(text, values)
+
+        inherited = self._place.environ
+        try:
+            own = {name: expanded(text, values, inherited) for name, text in service.env.items()}
+        except UnsetVariableError as error:
+            raise ServiceFailedError(service.name, f"cannot be started: {error}") from error
+        cwd = self._place.arm.folder / service.cwd
+        environ = {**inherited, **own, "PWD": str(cwd)}
+        return Surroundings(port, cwd, environ, fill)
+
+
+def _is_taken(port: int) -> bool:
+    """Whether a program listens on a port; connections that have ended do not count."""
+    with closing(socket.socket()) as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind((HOST, port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
+
+
+LOOK_S: Final = 0.5
+"""Time between two looks; a look takes less than a millisecond."""
+
+
+@contextmanager
+def watched(
+    services: Services, give_up: Callable[[], None], look_s: float = LOOK_S
+) -> Iterator[None]:
+    """Bound the logs of services, and end the load soon after one of them has ended.
+
+    Args:
+        give_up: ends the load; called in another thread, at most once.
+    """
+    if not services.are_running:
+        yield
+        return
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(look_s):
+            services.trim_logs()
+            try:
+                services.require_alive()
+            except ServiceFailedError:
+                give_up()
+                return
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,476 @@
+"""Measures one tree, or two arms in turn, until everything is decided or the time is up."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from benchgate.config import SuiteBenchmark
+from benchgate.gate.findings import Stage
+from benchgate.gate.judging import judge_run
+from benchgate.gate.suite import Need
+from benchgate.gate.waves import LOOKS, WaveSettings
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.tree_changes import content_digest
+from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
+from benchgate.model.policy import Outcome
+from benchgate.model.result import Phase
+from benchgate.model.run import PYTHON, BenchmarkFiles, Source, Tier
+from benchgate.model.verdict import decided_benchmarks
+from benchgate.report.next_step import missing_rounds
+from benchgate.session.choice import Choice
+from benchgate.session.engines import config_in
+from benchgate.session.opening import open_session
+from benchgate.session.outlook import (
+    describe_rounds,
+    describe_screen,
+    of_fixed_rounds,
+    of_left_out,
+    of_the_screen,
+    of_too_many,
+    some_of,
+    too_few_rounds,
+)
+from benchgate.session.recorder import SAME_CODE
+from benchgate.session.rounds import (
+    DEFAULT_SUITE,
+    FixedRounds,
+    ResultFile,
+    ScreenAndConfirm,
+    measure_rounds,
+    working_tree_source,
+)
+from benchgate.units import counted, format_budget, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.model.result import Result
+    from benchgate.model.verdict import Row
+    from benchgate.session.effects import Effects
+    from benchgate.session.outlook import BudgetForecast, Shortage
+    from benchgate.session.recorder import BaseTrial
+    from benchgate.session.rounds import Planner
+    from benchgate.session.session import Session
+    from benchgate.session.unfinished import Unfinished
+
+
+DEFAULT_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the user asked for, in addition to the configuration.
+
+    Attributes:
+        output: the result file; saved after every round.
+        must_save: it is an error if the file cannot be written; otherwise that is a warning.
+        introspect: ask the targets of scenarios for their versions and settings.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    output: Path | None = None
+    suite: str = DEFAULT_SUITE
+    must_save: bool = True
+    introspect: bool = False
+
+
+def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
+    """Measure the working tree, or the current folder if it is not in a repository.
+
+    Raises:
+        MeasureError: the build failed.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
+    """
+    began_s, started = effects.clock(), effects.now()
+    opened = open_tree(request.choice, config, git, effects, introspect=request.introspect)
+    with opened as (session, notes):
+        result_file = ResultFile(
+            session=session,
+            sources={ArmName.HEAD: working_tree_source(git) if git else Source()},
+            effects=effects,
+            began_s=began_s,
+            started=started,
+            suite=request.suite,
+            output=request.output,
+            must_save=request.must_save,
+            warnings=notes,
+        )
+        planner = _planned(session, config)
+        numbers = planner.numbers()
+        plan = describe_rounds(numbers, config.measure.budget_s)
+        effects.progress.found(len(session.ids), plan)
+        with result_file.kept_when_interrupted():
+            dropped = measure_rounds(
+                session,
+                planner,
+                budget_s=config.measure.budget_s,
+                clock=effects.clock,
+                phases=effects.phases,
+                progress=effects.progress,
+                save=result_file.save,
+                foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
+            )
+        if session.left_out:
+            budget_s = config.measure.budget_s
+            result_file.warnings += (of_left_out(session.left_out, budget_s),)
+        if dropped:
+            budget = format_duration(config.measure.budget_s)
+            result_file.warnings += (f"the budget of {budget} ended before the last round",)
+        result_file.finish(session.conclude())
+        return result_file.result()
+
+
+def _planned(session: Session, config: Config) -> FixedRounds:
+    """Plan the rounds: a scenario may say how many it needs, if the user does not."""
+    if config.measure.rounds:
+        return FixedRounds(session, config.measure.rounds)
+    own = {one.id: one.rounds for one in session.definitions(ArmName.HEAD) if one.rounds}
+    return FixedRounds(session, DEFAULT_ROUNDS, own)
+
+
+@contextmanager
+def open_tree(
+    choice: Choice,
+    config: Config,
+    git: Git | None,
+    effects: Effects,
+    *,
+    runs_suites: bool = True,
+    introspect: bool = False,
+) -> Iterator[tuple[Session, tuple[str, ...]]]:
+    """Open a session on the working tree alone; return it and notes for its result.
+
+    Args:
+        runs_suites, introspect: as in `open_session`.
+    """
+    effects.phases.begin(Phase.CHECK_OUT)
+    with ExitStack() as stack:
+        if git is None:
+            folder = effects.cwd
+            arm = Arm(ArmName.HEAD, folder, folder / ".benchgate-env")
+            session = open_session(
+                stack,
+                [arm],
+                config,
+                effects,
+                checkout=None,
+                choice=choice,
+                runs_suites=runs_suites,
+                introspect=introspect,
+            )
+            yield session, ()
+            return
+        warnings = sweep(git)
+        trees = stack.enter_context(one_arm(git))
+        session = open_session(
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=choice,
+            ground=trees.ground,
+            runs_suites=runs_suites,
+            introspect=introspect,
+        )
+        yield session, (*warnings, *trees.notes)
+
+
+_CLASSICAL_ROUNDS = 10
+NOTHING_RUNS_ON_BASE = "none of the head's benchmarks runs on the base"
+_BUILT_BY_THEIR_OWN = (
+    "base and head have different [build] tables, and each was built with its own: "
+    "this may cause a difference"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsRequest(RunRequest):
+    """What to measure on two arms, in addition to the configuration.
+
+    Attributes:
+        self_check: measure the working tree on both arms.
+        tried: what trying the base before the head ran has shown; None to try it now.
+        files: whose benchmarks decide; both sides run these, unless it is each side's own.
+        warnings: to put into the result.
+        unfinished: the interrupted check to go on with, if there is one.
+        again: the command that goes on if this one is interrupted.
+    """
+
+    self_check: bool = False
+    files: BenchmarkFiles = BenchmarkFiles.BASE
+    tried: BaseTrial | None = None
+    warnings: tuple[str, ...] = ()
+    unfinished: Unfinished | None = None
+    again: str = ""
+
+
+def measure_arms(
+    request: ArmsRequest, base: Source, config: Config, git: Git, effects: Effects
+) -> Result:
+    """Measure a commit and the working tree in turn.
+
+    Args:
+        base: the commit; with `self_check`, only its description is used.
+
+    Raises:
+        BaselineError: the base cannot be checked out or built.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks, or an interrupted check cannot go on.
+        Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
+    """
+    unfinished = request.unfinished
+    began_s, started = effects.clock(), effects.now()
+    effects.phases.begin(Phase.CHECK_OUT)
+    warnings = (*sweep(git), *request.warnings)
+    head = working_tree_source(git)
+    effects.progress.preparing(f"preparing {_named(base)} and the working tree")
+    with ExitStack() as stack:
+        files = BenchmarkFiles.OWN if request.self_check else request.files
+        trees = stack.enter_context(
+            same_arms(git)
+            if request.self_check
+            else two_arms(git, base.sha or "", _configs(files, config))
+        )
+        if head.uncommitted and not request.self_check:
+            head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
+        sources = {ArmName.BASE: base, ArmName.HEAD: head}
+        if unfinished:
+            unfinished.require_code(sources)
+            effects = replace(effects, draw_seed=lambda: unfinished.seed)
+        session = open_session(
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=request.choice,
+            tried=SAME_CODE if request.self_check else request.tried,
+            ground=trees.ground,
+            files=files,
+            introspect=request.introspect,
+        )
+        if files is BenchmarkFiles.HEAD and not any(map(session.is_on_all_arms, session.ids)):
+            warnings = (*warnings, NOTHING_RUNS_ON_BASE)
+        result_file = ResultFile(
+            session=session,
+            sources=sources,
+            effects=effects,
+            began_s=began_s,
+            started=started,
+            suite=request.suite,
+            screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
+            until_decided=config.measure.until_decided,
+            output=request.output,
+            again=request.again,
+            must_save=request.must_save,
+            warnings=(
+                *warnings,
+                *trees.notes,
+                *unlike_arms(config, session.toolchains),
+                *unmatched(config, request.choice, session),
+            ),
+        )
+        if unfinished:
+            _go_on(unfinished, session, result_file, effects)
+        _measure(session, result_file, config, effects, request)
+    return result_file.result()
+
+
+def _configs(files: BenchmarkFiles, config: Config) -> Mapping[ArmName, Config] | None:
+    """For each arm the configuration that names its benchmarks; None if each runs its own."""
+    if files is BenchmarkFiles.OWN:
+        return None
+    if files is BenchmarkFiles.HEAD:
+        return dict.fromkeys(ArmName, config)
+    return {arm: config_in(arm, config) for arm in ArmName}
+
+
+def _named(base: Source) -> str:
+    why = f" ({base.why})" if base.why else ""
+    return f"the base {(base.sha or '')[:7]}{why}"
+
+
+def _go_on(
+    unfinished: Unfinished, session: Session, result_file: ResultFile, effects: Effects
+) -> None:
+    """Begin with what an interrupted check measured, if everything is as it was then."""
+    unfinished.require_settings(
+        result_file.screen_rounds, session.seed, until_decided=result_file.until_decided
+    )
+    unfinished.require_machine(result_file.environments)
+    result_file.warnings += unfinished.restore(session)
+    result_file.began_s -= unfinished.result.duration_s
+    result_file.started = unfinished.result.head.started
+    effects.phases.go_on(unfinished.result.phases)
+
+
+def _measure(
+    session: Session,
+    result_file: ResultFile,
+    config: Config,
+    effects: Effects,
+    request: ArmsRequest,
+) -> None:
+    once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
+    count = len(set(session.ids) - session.new_versions.keys())
+    shards = session.shard.count if session.shard else 1
+    unfinished = request.unfinished
+
+    planner: Planner
+    waves = WaveSettings.of(config)
+    shown = session.shown
+
+    def needs_of(result: Result, rounds: int) -> Sequence[Need]:
+        """Let what is only shown have rounds enough for an interval, after everything else."""
+        own = judge_run(result, config).needs
+        left = shown if rounds < LOOKS * waves.screen_rounds else ()
+        return (*own, *(Need(id_, Stage.SETTLE, 0.0) for id_ in left))
+
+    def needs() -> Sequence[Need]:
+        return needs_of(result_file.result(), session.full_rounds)
+
+    limit_s = config.measure.limit_s
+    if fixed := fixed_rounds(config):
+        effects.progress.found(count, describe_rounds({fixed}, limit_s))
+        planner = FixedRounds(session, fixed)
+        chosen = set(session.ids) - once - set(shown)
+        compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
+        too_few = too_few_rounds(fixed, compared, config, shards=shards)
+        if too_few and not request.self_check:
+            effects.progress.message(f"warning: {too_few}")
+            result_file.warnings += (too_few,)
+    else:
+        compares = not once.issuperset(session.ids)
+        plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
+        effects.progress.found(count, plan)
+        planner = ScreenAndConfirm(session, waves, needs, once)
+        tiers = {one.id: one.tier for one in session.definitions(ArmName.HEAD)}
+        functions = sum(tiers.get(id_) is Tier.LOCKSTEP for id_ in session.ids if id_ not in once)
+        launch_s = config.measure.launch_time_s
+        too_many = of_too_many(functions, launch_s, planner.least_rounds, limit_s)
+        if too_many and not unfinished:
+            effects.progress.message(f"warning: {too_many}")
+        if unfinished:
+            planner.go_on(
+                session.full_rounds,
+                lambda rounds: needs_of(unfinished.until(rounds), rounds),
+            )
+
+    def foresee(spending: BudgetForecast) -> Shortage | None:
+        own_share = replace(waves, alpha=waves.alpha / shards)
+        return (
+            of_fixed_rounds(spending, fixed)
+            if fixed
+            else of_the_screen(spending, own_share, lambda: len(needs()))
+        )
+
+    with result_file.kept_when_interrupted():
+        still_open = measure_rounds(
+            session,
+            planner,
+            budget_s=limit_s,
+            clock=effects.clock,
+            phases=effects.phases,
+            progress=effects.progress,
+            save=result_file.save,
+            foresee=foresee,
+            spent_s=unfinished.spent_s if unfinished else 0.0,
+        )
+    if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
+        result_file.warnings += (of_left_out(left_out, limit_s),)
+    if undecided := [id_ for id_ in still_open if id_ not in shown]:
+        rows = judge_run(result_file.result(), config).judgment.rows
+        result_file.warnings += budget_ended(
+            config.measure.budget_s,
+            undecided,
+            rows,
+            session.costs_s,
+            session.suites,
+            least_rounds=LOOKS * waves.screen_rounds,
+        )
+    result_file.finish(session.conclude())
+
+
+def budget_ended(
+    budget_s: float,
+    still_open: Iterable[str],
+    rows: Sequence[Row],
+    costs_s: Mapping[str, float],
+    suites: Mapping[str, str] = MappingProxyType({}),
+    *,
+    least_rounds: int,
+) -> tuple[str, ...]:
+    """Warn about the benchmarks that the budget left undecided; the rounds there were may decide.
+
+    Args:
+        still_open: the benchmarks that more rounds were planned for.
+        rows: what was found with the rounds that the budget allowed.
+        costs_s: what a round of each suite and of each other benchmark takes.
+        suites: for each benchmark of a suite, which one it is.
+        least_rounds: how many rounds every benchmark should get.
+    """
+    open_in_part = {row.benchmark for row in rows if row.outcome is Outcome.INCONCLUSIVE}
+    decided = decided_benchmarks(rows) - open_in_part
+    undecided = [id_ for id_ in still_open if id_ not in decided]
+    if not undecided:
+        return ()
+    named = some_of(undecided)
+    how_many = counted(len(undecided), "benchmark")
+    budget = format_duration(budget_s)
+    said = f"the budget of {budget} ended before {how_many} could be decided: {named}"
+    missing = missing_rounds(rows, least_rounds)
+    if not missing.keys() >= set(undecided):
+        return (said,)
+    units: dict[str, int] = {}
+    for id_ in undecided:
+        unit = suites.get(id_, id_)
+        units[unit] = max(missing[id_], units.get(unit, 0))
+    enough_s = budget_s + sum(rounds * costs_s.get(unit, 0.0) for unit, rounds in units.items())
+    return (f"{said}; a budget of {format_budget(enough_s)} would be long enough",)
+
+
+def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:
+    """Describe how the arms differ apart from their code: each follows its own configuration.
+
+    Args:
+        toolchains: versions by tool.
+    """
+    said = []
+    base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
+    if (base.commands, base.env) != (head.commands, head.env):
+        said.append(_BUILT_BY_THEIR_OWN)
+    before, after = (toolchains[arm] for arm in (ArmName.BASE, ArmName.HEAD))
+    for tool in sorted(before.keys() & after.keys()):
+        if before[tool] != after[tool]:
+            old, new = (_with_version(tool, side[tool]) for side in (before, after))
+            said.append(f"the base uses {old}, the head {new}: this may cause a difference")
+    return tuple(said)
+
+
+def _with_version(tool: str, version: str) -> str:
+    """Name a tool with its version, which often names the tool itself: "rustc 1.75.0"."""
+    names_itself = tool == PYTHON or version.startswith(f"{tool} ")
+    return version if names_itself else f"{tool} {version}"
+
+
+def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:
+    """Warn of rules and waivers that match nothing, unless a suite that did not run may match."""
+    suites = any(isinstance(one, SuiteBenchmark) for one in config.benchmarks)
+    if suites and not choice.is_everything:
+        return ()
+    return config.unmatched(session.known_ids)
+
+
+def fixed_rounds(config: Config) -> int | None:
+    """The fixed number of rounds to measure; None if the gate decides when to stop."""
+    if config.measure.rounds is not None:
+        return config.measure.rounds
+    return _CLASSICAL_ROUNDS if config.gate.rule == "classical" else None
