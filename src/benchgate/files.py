@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.model.codec import MOST_MIB
+from benchgate.model.document import MOST_MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from benchgate.errors import FormatError
 from benchgate.formats import bencher, k6
 from benchgate.formats.nodes import read_json, read_json_lines
 from benchgate.formats.parsed import Source
-from benchgate.model.codec import OTHER_FILE
+from benchgate.model.document import OTHER_FILE
 
 
 def test_a_name_that_is_there_twice_is_an_error_where_keys_are_names() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.load.launches import Script, fake_launch, order_in
 
-from benchgate.load import group, schedule
+from benchgate.load import group
 from benchgate.load.drivers.driver import OperationError, TargetError
 from benchgate.load.generator import LocalGate
 from benchgate.load.group import GivenUpError, run_workers
@@ -200,6 +200,6 @@ def test_connections_that_hang_when_they_are_closed_do_not_keep_it(
 def test_a_worker_that_ends_early_is_not_lost_silently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "choices", lambda *_, **__: iter([0] * 5))
+    monkeypatch.setattr(group, "choices", lambda *_, **__: iter([0] * 5))
     with pytest.raises(TargetError, match="worker 0 ended early: StopIteration"):
         run(tmp_path, Script(operate=lambda _: time.sleep(0.001)), concurrency=1)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.load.group import GivenUpError
-from benchgate.load.processes import epoch_ns, tell_ended
+from benchgate.load.group import GivenUpError, epoch_ns, tell_ended
 from benchgate.load.schedule import TurnOrder
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from benchgate.errors import FormatError
 from benchgate.json_object import MAX_NAME, MAX_TEXT, JsonObject, Name, Text
-from benchgate.model import codec
-from benchgate.model.codec import Format
+from benchgate.model import document
+from benchgate.model.document import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class Names(JsonObject):
     schema: Literal[3] = 3
 
 
-def split(codec: dict[str, Any]) -> dict[str, Any]:
+def split(document: dict[str, Any]) -> dict[str, Any]:
     """1 -> 2: one name became a list."""
-    codec["names"] = [codec.pop("name")]
-    return codec
+    document["names"] = [document.pop("name")]
+    return document
 
 
-def shout(codec: dict[str, Any]) -> dict[str, Any]:
+def shout(document: dict[str, Any]) -> dict[str, Any]:
     """2 -> 3: names became upper case."""
-    return codec | {"names": [name.upper() for name in codec["names"]]}
+    return document | {"names": [name.upper() for name in document["names"]]}
 
 
 FORMAT = Format("list of names", Names, hallmark="names", migrations={1: split, 2: shout})
@@ -107,7 +107,7 @@ def test_a_broken_file_of_an_older_version_is_refused(data: bytes, message: str)
 def test_too_many_arrays_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{codec.__name__}.OWN_FILE", replace(codec.OWN_FILE, containers=10))
+    monkeypatch.setattr(f"{document.__name__}.OWN_FILE", replace(document.OWN_FILE, containers=10))
     with pytest.raises(FormatError, match="more than 10 arrays and objects"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"[]," * 10, "a.json")
 
@@ -115,7 +115,7 @@ def test_too_many_arrays_are_refused_before_they_take_memory(
 def test_too_many_values_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{codec.__name__}.OWN_FILE", replace(codec.OWN_FILE, values=10))
+    monkeypatch.setattr(f"{document.__name__}.OWN_FILE", replace(document.OWN_FILE, values=10))
     with pytest.raises(FormatError, match="more than 10 values"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"0," * 11 + b"0]}", "a.json")
 
@@ -123,7 +123,7 @@ def test_too_many_values_are_refused_before_they_take_memory(
 def test_too_many_keys_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{codec.__name__}.OWN_FILE", replace(codec.OWN_FILE, keys=10))
+    monkeypatch.setattr(f"{document.__name__}.OWN_FILE", replace(document.OWN_FILE, keys=10))
     with pytest.raises(FormatError, match="more than 10 keys"):
         FORMAT.read(b'{"schema": 3, "names": [' + b'{"a":1},' * 10 + b"{}]}", "a.json")
 
@@ -138,11 +138,11 @@ def test_too_many_keys_are_refused_before_they_take_memory(
 def test_objects_with_too_many_keys_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch, many: bytes, few: bytes
 ) -> None:
-    monkeypatch.setattr(codec, "KEYS_OF_AN_OBJECT", 3)
-    monkeypatch.setattr(codec, "MAX_KEYS", 10)
+    monkeypatch.setattr(document, "KEYS_OF_AN_OBJECT", 3)
+    monkeypatch.setattr(document, "MAX_KEYS", 10)
     inside = b"[" + b", ".join([few] * 30) + b"]"
     fewer = b", ".join(many[1:-1] % (n, n + 100) for n in range(6))
-    codec.require_few_keys(b'{%b, "a": %b}' % (fewer, inside), "a.json")
+    document.require_few_keys(b'{%b, "a": %b}' % (fewer, inside), "a.json")
     with pytest.raises(FormatError, match="objects with more than 10 keys"):
         FORMAT.read(b'{"a": %b, "b": 1, %b}' % (inside, fewer), "a.json")
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from benchgate.json_object import JsonObject
-from benchgate.model.codec import first_fault
+from benchgate.model.document import first_fault
 
 
 @dataclass(frozen=True, slots=True)

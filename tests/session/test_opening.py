@@ -49,6 +49,8 @@ def test_who_is_built_and_started_first_is_drawn(
     orders = []
 
     def make_engines(_: object, arms: Sequence[Arm], *__: object, **___: object) -> list[object]:
+        if len(arms) == 1:  # the base is tried before the head is built
+            return []
         orders.append(tuple(arm.name for arm in arms))
         return [world.open({"a": world.fake()})[1]]
 
@@ -68,9 +70,10 @@ def test_who_is_built_and_started_first_is_drawn(
 def test_each_side_asks_its_own_tools_after_its_build(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        opening, "make_engines", lambda *_, **__: [world.open({"a": world.fake()})[1]]
-    )
+    def make_engines(_: object, arms: Sequence[Arm], *__: object, **___: object) -> list[object]:
+        return [world.open({"a": world.fake()})[1]] if len(arms) > 1 else []
+
+    monkeypatch.setattr(opening, "make_engines", make_engines)
     arms = []
     for name in ArmName:
         (tmp_path / name).mkdir()

@@ -19,7 +19,8 @@ from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.gate.at_once import least_rounds
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
-from benchgate.model.codec import RESULT, TOOL_FILE_MIB, decode_result
+from benchgate.model.codec import RESULT, decode_result
+from benchgate.model.document import TOOL_FILE_MIB
 from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import Environment, Kind, Run
 from benchgate.model.run import Source as Code

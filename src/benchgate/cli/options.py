@@ -19,7 +19,7 @@ from typing import (
 import click
 
 from benchgate.errors import UsageError
-from benchgate.model.codec import MOST_MIB, TOOL_FILE_MIB
+from benchgate.model.document import MOST_MIB, TOOL_FILE_MIB
 from benchgate.model.policy import OVERRIDES, Options
 from benchgate.session.choice import parse_shard
 from benchgate.session.rounds import DEFAULT_SUITE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, get_args
 from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
 
 from benchgate.config.origin import Laxer, added, dropped, less, off, on
-from benchgate.model.codec import MOST_MIB, TOOL_FILE_MIB
+from benchgate.model.document import MOST_MIB, TOOL_FILE_MIB
 from benchgate.tables import fields
 from benchgate.tables.fields import PLACEHOLDERS, SHELL, Table, shell_of
 

@@ -15,7 +15,7 @@ from benchgate.errors import FormatError
 from benchgate.gate.evidence import series_of
 from benchgate.gate.under_load import load_notes
 from benchgate.gate.utilization import cpu_ratio
-from benchgate.model.codec import REWRITE
+from benchgate.model.document import REWRITE
 from benchgate.model.run import CPU_TIME, TIME, Kind, notes_on
 from benchgate.model.statistics import (
     BetweenLaunches,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchgate.errors import FormatError
 from benchgate.formats.parsed import RowError, Source, shown
-from benchgate.model.codec import OTHER_FILE, require_few
+from benchgate.model.document import OTHER_FILE, require_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from benchgate.errors import UsageError
 from benchgate.github.objects import ForeignObject, FullName, Id, Ref, Sha, Word
 from benchgate.json_object import misplaced
-from benchgate.model.codec import first_fault
+from benchgate.model.document import first_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

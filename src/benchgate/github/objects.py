@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from benchgate.errors import GitHubError
 from benchgate.json_object import misplaced
-from benchgate.model.codec import first_fault
+from benchgate.model.document import first_fault
 
 _LONGEST = 1024
 _SHOWN_CHARACTERS = 60

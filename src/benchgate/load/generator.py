@@ -21,12 +21,12 @@ from benchgate.load.group import (
     GivenUpError,
     LeftAloneError,
     after,
+    epoch_ns,
     run_aside,
     run_workers,
 )
 from benchgate.load.launch import INTERRUPTED, LoadOrder, LoadReply, open_launch
 from benchgate.load.merging import Signs, generator_of, late_p99_s, launch_of, limits, merged_steps
-from benchgate.load.processes import epoch_ns
 from benchgate.load.schedule import plan_of
 from benchgate.load.worker import ERRORS_BEFORE_PAUSE, text_of
 from benchgate.model.redact import Redactor

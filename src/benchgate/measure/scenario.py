@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.load.drivers import registry
+from benchgate.load.group import is_ready, tell_ended
 from benchgate.load.launch import INTERRUPTED, LoadReply
-from benchgate.load.processes import is_ready, tell_ended
 from benchgate.load.scenario import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.schedule import TurnOrder, turn_ns
 from benchgate.measure.arm_command import (

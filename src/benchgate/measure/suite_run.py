@@ -18,7 +18,7 @@ from benchgate.measure.arm_command import CommandFailedError
 from benchgate.measure.engine import MetricSamples
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.session_folder import SessionFolder
-from benchgate.model.codec import TOOL_FILE_MIB
+from benchgate.model.document import TOOL_FILE_MIB
 from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Kind, Status
 from benchgate.units import counted
 
