@@ -26,9 +26,8 @@ from scripts.browser import browser_flags, find_browser
 from scripts.verdicts import verdicts
 
 from benchgate.page.report import render_report
-from benchgate.report.comment import render_comment
-from benchgate.report.links import Links
-from benchgate.report.view import view_verdict
+from benchgate.report.markdown import render_comment
+from benchgate.report.view import Links, view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -19,8 +19,7 @@ from benchgate.model.verdict import (
     Row,
     Verdict,
 )
-from benchgate.report.headline import headline
-from benchgate.report.ordering import worst_first
+from benchgate.report.headline import headline, worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,8 +22,7 @@ from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
-from benchgate.gate.judging import judge_run
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.worker import read_reply

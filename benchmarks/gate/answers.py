@@ -13,9 +13,9 @@ from benchmarks.gate.rules import RULES, slower_by
 from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
-from benchgate.gate.conclude import Terms, conclude
-from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow
+from benchgate.gate.sensitivity import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
+from benchgate.gate.verdict import Terms, conclude
 from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
 from benchgate.stats.rank_tests import mann_whitney

@@ -16,9 +16,8 @@ from benchmarks.gate.tally import rate, with_bounds
 from validation.rates import Rate
 
 from benchgate.config import loads
-from benchgate.gate.cut_short import unspent_families
-from benchgate.gate.recorded_build import states
-from benchgate.gate.waves import WaveSettings
+from benchgate.gate.sensitivity import states
+from benchgate.gate.waves import WaveSettings, unspent_families
 from benchgate.model.policy import Outcome
 from benchgate.stats.differences import least_launches
 from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney

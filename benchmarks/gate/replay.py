@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.recorded_build import ReplayedBuild
+    from benchgate.gate.sensitivity import ReplayedBuild
 
     Recorded: TypeAlias = Callable[[str, "Half"], Sequence[Mapping[str, FloatArray]]]
 

@@ -16,10 +16,9 @@ from benchmarks.gate.build import TIME, run_build
 from benchmarks.gate.machines import BENCHMARKS, MACHINES, Truth, draw_build
 
 from benchgate.config import loads
-from benchgate.gate.at_once import judge_at_once
-from benchgate.gate.calibration import is_steady, run_value
 from benchgate.gate.rows import tested_row
-from benchgate.gate.settled import to_measure
+from benchgate.gate.single_runs import is_steady, judge_at_once, run_value
+from benchgate.gate.stored import to_measure
 from benchgate.gate.suite import Judgment, gather_rows
 from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier

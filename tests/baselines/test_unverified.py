@@ -10,7 +10,7 @@ from tests.results import bench as of_tests
 
 from benchgate.baselines.unverified import KnownBenchmarks, SanitizedResult, cleaned
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run
+from benchgate.gate.verdict import judge_run
 from benchgate.model.policy import ConfigTables, Outcome, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import (

@@ -20,8 +20,7 @@ from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.ci.replay import config_of
 from benchgate.config import load
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.github.context import (
     Context,
     EventRepository,
@@ -32,7 +31,7 @@ from benchgate.github.context import (
 from benchgate.model.policy import Acceptance, AcceptanceMethod, Outcome
 from benchgate.model.run import Environment
 from benchgate.model.verdict import Decision
-from benchgate.report.comment import render_comment
+from benchgate.report.markdown import render_comment
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

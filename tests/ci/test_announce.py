@@ -16,7 +16,7 @@ from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Row
-from benchgate.report.comment import render_comment
+from benchgate.report.markdown import render_comment
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

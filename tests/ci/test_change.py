@@ -12,9 +12,8 @@ from benchgate.ci import measuring
 from benchgate.ci.measuring import ChangeRequest, measure_change
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, MeasureError
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.git.repository import Git
 from benchgate.measure.machine import read_environment
 from benchgate.model.policy import Outcome

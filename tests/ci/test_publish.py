@@ -32,7 +32,7 @@ from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun, join
 from benchgate.model.run import LARGEST, Environment, Run, Source, Status
-from benchgate.report.comment import COMMENT_BYTES
+from benchgate.report.markdown import COMMENT_BYTES
 from benchgate.session.choice import EVERYTHING, Choice
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from benchgate.github.plan import MERGE_COMMIT
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Source
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason, Row
-from benchgate.report.comment import render_comment
+from benchgate.report.markdown import render_comment
 
 PUSHED = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"
 REPOSITORY = "https://github.com/octo-org/hello"

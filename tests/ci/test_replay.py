@@ -15,8 +15,7 @@ from benchgate.ci.replay import config_of, replay
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.github.client import RunUrl
 from benchgate.model.codec import VERDICT
 from benchgate.model.policy import OVERRIDES, Options, Outcome, Policy

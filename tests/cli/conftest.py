@@ -10,7 +10,7 @@ import pytest
 from tests.done import Done
 
 from benchgate.cli import main
-from benchgate.cli.interruptible import REQUESTS
+from benchgate.cli.boundary import REQUESTS
 from benchgate.cli.world import CI_VARIABLES
 
 if TYPE_CHECKING:

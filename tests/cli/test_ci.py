@@ -17,8 +17,8 @@ import click
 import pytest
 import yaml
 
-from benchgate.cli import actions, check, ci, compare, tree
-from benchgate.cli.actions import TOKEN_VARIABLE
+from benchgate.cli import check, ci, compare, tree
+from benchgate.cli.ci import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
 from benchgate.model.policy import OVERRIDES, Options
@@ -119,7 +119,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Called:
     one = Called()
     monkeypatch.setattr(ci, "ci_step", one.ci_step)
     monkeypatch.setattr(ci, "publish", one.publish)
-    monkeypatch.setattr(actions, "Client", one.client)
+    monkeypatch.setattr(ci, "Client", one.client)
     return one
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.cli.init import write
-from benchgate.cli.project_folder import choose_folder
-from benchgate.cli.workflows import workflow_texts
+from benchgate.cli.init import workflow_texts, write
+from benchgate.cli.world import choose_folder
 from benchgate.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 START = """\
 import os, signal, sys, time
 from contextlib import closing, contextmanager
-from benchgate.cli.interruptible import interruptible
+from benchgate.cli.boundary import interruptible
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING
 
-from benchgate.cli.actions import own_folder
+from benchgate.cli.ci import own_folder
 from benchgate.measure.worktree import sweep
 
 if TYPE_CHECKING:

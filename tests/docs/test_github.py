@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from benchgate.cli.workflows import workflow_texts
+from benchgate.cli.init import workflow_texts
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from pathlib import Path
 from benchgate.config import loads
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate import waves
-from benchgate.gate.calibration import prediction_reach
-from benchgate.gate.cut_short import unspent_families
-from benchgate.gate.in_waves import LOOKING_LONGER_SHARE, LOOKING_SHARE
+from benchgate.gate.single_runs import prediction_reach
+from benchgate.gate.waves import LOOKING_LONGER_SHARE, LOOKING_SHARE, unspent_families
 from benchgate.stats.differences import least_launches
 from benchgate.units import format_percent
 

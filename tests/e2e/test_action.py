@@ -25,7 +25,7 @@ from tests.e2e.conftest import CODE, processes_with
 from tests.e2e.hosted import Event, pull_request, push, run_of
 from tests.patience import PATIENCE_S, eventually
 
-from benchgate.cli.workflows import workflow_texts
+from benchgate.cli.init import workflow_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,8 @@ from tests.results import arm, bench
 
 from benchgate.config import loads
 from benchgate.gate.apart import TOGETHER
-from benchgate.gate.judging import judge_run
-from benchgate.gate.make_verdict import make_verdict
-from benchgate.gate.pair_rows import OTHER_FILES
+from benchgate.gate.rows import OTHER_FILES
+from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.model.codec import VERDICT, decode_result, encode_result
 from benchgate.model.load import Loop
 from benchgate.model.policy import Outcome

@@ -12,15 +12,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.gate.at_once import judge_at_once
-from benchgate.gate.calibration import calibration_of, foretell, prediction_reach, run_value
 from benchgate.gate.evidence import Evidence, Pair
+from benchgate.gate.single_runs import (
+    calibration_of,
+    foretell,
+    judge_at_once,
+    prediction_reach,
+    run_value,
+)
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Metric
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.gate.findings import Finding
+    from benchgate.gate.estimates import Finding
 
 LEVEL = 0.001  # alpha of ten rows
 # Mean 0, standard deviation 0.02: of each sign 0.02 sqrt(9 / 10).

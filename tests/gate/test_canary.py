@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.canary import disturbance, is_canary
+from benchgate.gate.suite import disturbance, is_canary
 from benchgate.model.policy import Outcome
 from benchgate.model.run import CANARY_ID, Metric
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.classical import classical, p95_ratio, remarks
+from benchgate.gate.suite import classical, p95_ratio, remarks
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Kind, Metric
 

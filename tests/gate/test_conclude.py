@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.gate.conclude import Conclusion, Terms, benchmarks_needed, conclude
+from benchgate.gate.verdict import Conclusion, Terms, benchmarks_needed, conclude
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.verdict import (
     ConfirmationCost,

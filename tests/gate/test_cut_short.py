@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.cut_short import lacking_rounds, launch_test, unspent_families
-from benchgate.gate.findings import Stage
-from benchgate.gate.waves import Suspect
+from benchgate.gate.estimates import Stage
+from benchgate.gate.waves import Suspect, lacking_rounds, launch_test, unspent_families
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import ConfirmationCost
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.error_rates import compare_error_rates
+from benchgate.gate.exact import compare_error_rates
 from benchgate.model.policy import Outcome
 from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Kind, Metric, Tier
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.findings import Stage
+from benchgate.gate.estimates import Stage
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:

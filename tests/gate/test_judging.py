@@ -10,9 +10,8 @@ import pytest
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result, judge_run, judge_stored
-from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
+from benchgate.gate.verdict import judge_result, judge_run, judge_stored, make_verdict
 from benchgate.measure.engine import ArmName
 from benchgate.model.policy import Options, Outcome
 from benchgate.model.result import Screening, SkippedResult, StoredRun

@@ -10,9 +10,8 @@ import pytest
 from scipy.stats import binom
 
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run, judge_stored
-from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
+from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard, join
 from benchgate.model.run import (

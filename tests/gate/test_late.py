@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.gate.estimates import Estimate, paired_estimates
-from benchgate.gate.findings import Stage
-from benchgate.gate.late import foretold, is_within_reach, late_test
-from benchgate.gate.waves import LATE_LOOKS
+from benchgate.gate.estimates import Estimate, Stage, paired_estimates
+from benchgate.gate.waves import LATE_LOOKS, foretold, is_within_reach, late_test
 from benchgate.model.policy import Outcome
 from benchgate.stats.rank_tests import paired_shift, signed_rank
 

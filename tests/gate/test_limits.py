@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.conclude import Conclusion, Terms, conclude
+from benchgate.gate.verdict import Conclusion, Terms, conclude
 from benchgate.model.policy import Outcome
 from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Better, Kind, Metric, Status, Tier
 from benchgate.model.verdict import Decision, Reason

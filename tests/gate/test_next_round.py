@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from benchgate.gate.findings import Stage
-from benchgate.gate.next_round import RoundPlan, follow_up, screen
+from benchgate.gate.estimates import Stage
+from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
 from benchgate.gate.suite import Need
 
 CONFIRM, SCREEN, SETTLE, DONE = Stage.CONFIRM, Stage.SCREEN, Stage.SETTLE, Stage.DONE

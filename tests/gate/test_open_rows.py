@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config import loads
-from benchgate.gate.open_rows import about_machine, with_steadier_metrics
+from benchgate.gate.verdict import about_machine, with_steadier_metrics
 from benchgate.model.policy import Outcome
 from benchgate.model.run import CPU_TIME, Environment
 from benchgate.model.verdict import Row

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.findings import Stage
-from benchgate.gate.recorded_build import replay
+from benchgate.gate.estimates import Stage
+from benchgate.gate.sensitivity import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Environment, Run, Source

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.findings import Stage
-from benchgate.gate.shards import joined
-from benchgate.gate.suite import judge
+from benchgate.gate.estimates import Stage
+from benchgate.gate.suite import joined, judge
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Environment, Run, Source
 

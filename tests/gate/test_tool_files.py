@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchgate.gate.tool_files import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
+from benchgate.gate.rows import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
 from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Series, Tier
 
 SUITE = BenchmarkResult("a[x@y]", "hash", Tier.SUITE, parts={TOOL: "go", "its definition": "d"})

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, policy_from
-from benchgate.gate.conclude import Terms, conclude
-from benchgate.gate.waivers import apply_waivers
+from benchgate.gate.verdict import Terms, apply_waivers, conclude
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.run import Better
 from benchgate.model.verdict import Classical, Decision, Row

@@ -16,8 +16,7 @@ from tests.results import arm, measured
 
 from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
 from benchgate.model.run import (
@@ -33,7 +32,7 @@ from benchgate.model.run import (
 )
 from benchgate.page import plots, report
 from benchgate.page.report import decided, render_report
-from benchgate.report.links import Links
+from benchgate.report.view import Links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from benchgate.page.charts import (
     spark,
     thinned,
 )
-from benchgate.report.history_view import view_history
+from benchgate.report.history import view_history
 
 
 def charted(trend: Trend) -> Chart:

@@ -10,7 +10,7 @@ from tests.report.conftest import unchanged
 from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
 
 from benchgate.model.policy import Outcome
-from benchgate.report.advice import advise, false_alarms, named, next_round
+from benchgate.report.self_check import advise, false_alarms, named, next_round
 
 if TYPE_CHECKING:
     from benchgate.model.statistics import SelfCheck, Sensitivity

@@ -19,8 +19,8 @@ from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Source, Tier
 from benchgate.model.statistics import Grid, GridCell
 from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
-from benchgate.report.comment import render_comment
-from benchgate.report.statistics_table import print_grid
+from benchgate.report.markdown import render_comment
+from benchgate.report.statistics import print_grid
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 

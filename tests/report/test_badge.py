@@ -12,7 +12,7 @@ from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.badge import (
+from benchgate.report.history import (
     NOT_CHECKED,
     Badge,
     State,

@@ -13,12 +13,12 @@ from tests.report.conftest import changed, inconclusive, unchanged, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Row
-from benchgate.report.cells import about_cell, change_cell, drawn_cell
 from benchgate.report.escape import breaking_code, plain_line
+from benchgate.report.markdown import about_cell, change_cell, drawn_cell
 from benchgate.report.view import NO_LINKS, view_verdict
 
 if TYPE_CHECKING:
-    from benchgate.report.benchmark_view import BenchmarkView
+    from benchgate.report.view import BenchmarkView
 
 SLOW = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("slower in 12 of 12 rounds",))
 

@@ -15,7 +15,7 @@ from scripts.pictures import PACKAGES
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Row
 from benchgate.report.chart import MOST_BARS, view_chart
-from benchgate.report.comment import render_comment
+from benchgate.report.markdown import render_comment
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

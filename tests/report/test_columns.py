@@ -10,14 +10,7 @@ from rich.console import Console
 from rich.text import Text
 from tests.report.conftest import printed as printed_by
 
-from benchgate.report.columns import (
-    Column,
-    Line,
-    print_columns,
-    print_facts,
-    print_text,
-    shorten,
-)
+from benchgate.report.terminal import Column, Line, print_columns, print_facts, print_text, shorten
 
 COLUMNS = (
     Column("outcome"),

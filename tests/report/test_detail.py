@@ -24,8 +24,7 @@ from tests.report.described import (
 
 from benchgate.interval import Interval
 from benchgate.model.statistics import Mean, Quantile, WithinLaunch, WithoutOutliers
-from benchgate.report.series_detail import print_detail
-from benchgate.report.statistics_table import render_result
+from benchgate.report.statistics import print_detail, render_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

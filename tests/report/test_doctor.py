@@ -10,7 +10,7 @@ from tests.report.conftest import printed, unchanged, verdict
 from benchgate.model.policy import Outcome
 from benchgate.model.statistics import Rehearsal, SelfCheck, Sensitivity, SteadierMetric, Tail
 from benchgate.model.verdict import Decision, Row
-from benchgate.report.self_check_report import headline, render_self_check
+from benchgate.report.self_check import headline, render_self_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable

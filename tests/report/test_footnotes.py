@@ -6,10 +6,9 @@ from tests.report.conftest import CLEAN, changed, printed, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.comment import render_comment
-from benchgate.report.footnotes import Footnote, shared_notes
+from benchgate.report.markdown import render_comment
 from benchgate.report.terminal import render_verdict
-from benchgate.report.view import view_verdict
+from benchgate.report.view import Footnote, shared_notes, view_verdict
 
 LONG = "on import, its file runs other code in the head than in the base (lines 3, 9)"
 OTHER = "the benchmark was renamed, and nobody knows why that happened"

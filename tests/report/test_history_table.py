@@ -10,8 +10,7 @@ from rich.text import Text
 
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoint
 from benchgate.model.run import Better
-from benchgate.report.history_table import render_history
-from benchgate.report.history_view import course, view_history
+from benchgate.report.history import course, render_history, view_history
 
 RUNS = tuple(
     HistoryRun(

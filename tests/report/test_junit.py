@@ -21,7 +21,7 @@ from benchgate import __version__
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Row, Verdict
-from benchgate.report.junit import render_junit
+from benchgate.report.files import render_junit
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

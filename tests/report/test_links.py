@@ -7,9 +7,8 @@ from tests.report.test_reading_a_verdict import PAGE_FOLDER
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.comment import render_comment
-from benchgate.report.links import Links
-from benchgate.report.view import view_verdict
+from benchgate.report.markdown import render_comment
+from benchgate.report.view import Links, view_verdict
 
 REPOSITORY = "https://github.com/octo-org/hello"
 LINKS = Links(f"{REPOSITORY}/actions/runs/1", f"{REPOSITORY}/compare/a...b", f"{REPOSITORY}/blob/b")

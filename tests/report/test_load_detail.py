@@ -24,8 +24,7 @@ from benchgate.model.statistics import (
     RunStatistics,
     SeriesStatistics,
 )
-from benchgate.report.load_detail import drawn
-from benchgate.report.statistics_table import render_result
+from benchgate.report.statistics import drawn, render_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

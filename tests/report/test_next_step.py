@@ -8,7 +8,7 @@ import pytest
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Source
 from benchgate.model.verdict import ConfirmationCost, Decision, GateSettings, Reason, Row, Verdict
-from benchgate.report.next_step import next_steps
+from benchgate.report.headline import next_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ import pytest
 
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.verdict import Calibration, ConfirmationCost, GateSettings, Row
-from benchgate.report.notes import notes_of
+from benchgate.report.words import notes_of
 
 WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
 

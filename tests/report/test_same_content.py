@@ -17,9 +17,8 @@ from tests.report.page import STATES
 from benchgate.model.codec import VERDICT
 from benchgate.model.policy import Outcome
 from benchgate.page.report import render_report
-from benchgate.report.junit import render_junit
+from benchgate.report.files import render_csv, render_junit
 from benchgate.report.markdown import render_markdown
-from benchgate.report.spreadsheet import render_csv
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 from benchgate.units import format_change

@@ -6,8 +6,8 @@ from dataclasses import replace
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Row
-from benchgate.report.levels import ASCII, BLOCKS
-from benchgate.report.sparkline import course_title, draw_course, sparkline
+from benchgate.report.drawing import course_title, draw_course, sparkline
+from benchgate.report.escape import ASCII, BLOCKS
 
 HERE = Row(
     "a",

@@ -19,7 +19,7 @@ from benchgate.model.redact import Redactor
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
 from benchgate.report.escape import spreadsheet_cell
-from benchgate.report.spreadsheet import render_csv
+from benchgate.report.files import render_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

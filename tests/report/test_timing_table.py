@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import printed
 
 from benchgate.model.result import Phase, PhaseTime
-from benchgate.report.timing_table import render_timing
+from benchgate.report.terminal import render_timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

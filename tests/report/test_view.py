@@ -9,8 +9,7 @@ import pytest
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Environment
 from benchgate.model.verdict import GateSettings, Verdict
-from benchgate.report.benchmark_view import RowView
-from benchgate.report.view import VerdictView, view_verdict, without_secrets
+from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

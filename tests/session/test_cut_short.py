@@ -8,8 +8,7 @@ import pytest
 
 from benchgate.baselines.files import read_result
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Source

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.findings import Stage
+from benchgate.gate.estimates import Stage
 from benchgate.gate.suite import Need
 from benchgate.gate.waves import WaveSettings
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds

@@ -10,8 +10,7 @@ import pytest
 from benchgate import __version__
 from benchgate.config import loads
 from benchgate.errors import Interrupted, UsageError
-from benchgate.gate.judging import judge_run
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.model.codec import decode_result, encode_result

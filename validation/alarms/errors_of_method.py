@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.gate.classical import classical, p95_ratio
+from benchgate.gate.suite import classical, p95_ratio
 from benchgate.model.run import Better
 from benchgate.stats.rank_tests import mann_whitney, mann_whitney_classical, mann_whitney_lower
 from benchgate.stats.spread import nearest_rank

@@ -17,7 +17,7 @@ from benchgate.formats.joined import join_readings
 from benchgate.formats.nodes import json_within
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
-from benchgate.gate.at_once import least_rounds
+from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
 from benchgate.model.codec import RESULT, decode_result
 from benchgate.model.document import TOOL_FILE_MIB

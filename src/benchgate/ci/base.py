@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Accept, Config
-    from benchgate.gate.judging import JudgedRuns
+    from benchgate.gate.verdict import JudgedRuns
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.context import Context

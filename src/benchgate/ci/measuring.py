@@ -16,11 +16,15 @@ from benchgate.config import to_keep, with_accepted
 from benchgate.describe.figures import figures_of
 from benchgate.errors import BaselineError, ConfigError, MeasureError, UsageError
 from benchgate.files import write_atomic
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
-from benchgate.gate.recent import courses
-from benchgate.gate.settled import can_settle, to_measure
-from benchgate.gate.stored import StoredResults, fit_for, of_machine
+from benchgate.gate.stored import (
+    StoredResults,
+    can_settle,
+    courses,
+    fit_for,
+    of_machine,
+    to_measure,
+)
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.git.changes import settings_digest
 from benchgate.github.artifacts import ArtifactKind, artifact_name
 from benchgate.github.plan import CommentTime, plan_for

@@ -41,8 +41,7 @@ from benchgate.ci.step import (
 from benchgate.ci.stored_artifacts import read_file_of
 from benchgate.config import Sides, loads, policy_from, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, FormatError, GitHubError, UsageError
-from benchgate.gate.judging import judge_result, judge_run
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_result, judge_run, make_verdict
 from benchgate.git.repository import FULL_SHA, ensure_commit
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in, list_artifacts
 from benchgate.github.client import commit_of, find_pull_requests, merge_base, read_run
@@ -51,8 +50,8 @@ from benchgate.github.plan import DEPENDABOT, CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import stopped
 from benchgate.model.codec import decode_result
 from benchgate.model.run import Source
-from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.escape import plain_line
+from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure
 from benchgate.session.choice import EVERYTHING
 from benchgate.session.rounds import DEFAULT_SUITE
 from benchgate.units import counted

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from benchgate.ci.stored_artifacts import read_result_of
 from benchgate.config import from_kept, policy_from, with_accepted
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.github.artifacts import ArtifactKind, artifact_prefix, list_artifacts
 from benchgate.github.client import read_run
 

@@ -28,11 +28,9 @@ from benchgate.github.runner import (
 )
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Reason
-from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.escape import plain_line
-from benchgate.report.links import Links
-from benchgate.report.markdown import render_markdown
-from benchgate.report.view import named, view_verdict, without_secrets
+from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
+from benchgate.report.view import Links, named, view_verdict, without_secrets
 from benchgate.session.rounds import DEFAULT_SUITE
 from benchgate.units import counted
 
@@ -48,8 +46,7 @@ if TYPE_CHECKING:
     from benchgate.github.comments import Api, Marker
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.verdict import Verdict
-    from benchgate.report.benchmark_view import RowView
-    from benchgate.report.view import VerdictView
+    from benchgate.report.view import RowView, VerdictView
     from benchgate.session.effects import Effects
 
 

@@ -1,18 +1,105 @@
-"""The one place where errors become messages and exit codes."""
+"""The one place where errors become messages and exit codes, and requests to end are heard."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
+import signal
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.exceptions import Abort
 
-from benchgate.cli.interruptible import interruptible, is_ending
-from benchgate.cli.say import say
 from benchgate.errors import MORE_PROCESSES, BenchgateError, Interrupted, UsageError
+from benchgate.report.escape import in_encoding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+
+REQUESTS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a CI system that cancels the job, and a terminal that was closed."""
+
+AGAIN_S: Final = 0.5
+_ENDING: Final = (KeyboardInterrupt, Interrupted, Abort)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the main thread when the process is asked to end.
+
+    If something swallows the exception, such as a finalizer in which Python ignores all exceptions,
+    it is raised again soon. While the program cleans up, further requests are ignored: a CI system
+    sends several signals, and impatient users press Ctrl-C again. They are ignored afterwards, too.
+    """
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if not is_ending(sys.exception()):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
+            raise KeyboardInterrupt
+
+    heard = [
+        number
+        for number in REQUESTS
+        if signal.getsignal(number) is not signal.SIG_IGN  # nohup and background jobs ignore it
+    ]
+    for number in (*heard, signal.SIGALRM):
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in (*heard, signal.SIGALRM):
+            signal.signal(number, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def is_ending(handled: BaseException | None) -> bool:
+    """Whether an exception that is being handled is an interruption, or came up after one."""
+    while handled is not None:
+        if isinstance(handled, _ENDING):
+            return True
+        handled = handled.__context__
+    return False
+
+
+class Unread:
+    """Standard error, or nothing once that cannot be written: progress must not cost a verdict."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - of the stream
+        """Everything else is as with the stream."""
+        return getattr(sys.stderr, name)
+
+    def write(self, text: str) -> int:
+        """Write a text if that works; return its length."""
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered if that works."""
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print a line on standard output, or on standard error.
+
+    click would end the program if a stream cannot encode the text, and write UTF-8 to a terminal
+    that understands only ASCII. A message that nobody can read any more is left out: a closed
+    terminal must not change how a command ends.
+
+    Raises:
+        OSError: standard output cannot be written.
+    """
+    stream = sys.stderr if err else sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    with suppress(OSError) if err else nullcontext():
+        click.echo(in_encoding(text, encoding), err=err)
+
 
 BUG_EXIT_CODE = 1
 BROKEN_PIPE_EXIT_CODE = 141  # of a program that SIGPIPE ended, such as in `git log | head`

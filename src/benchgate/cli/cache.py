@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from benchgate.cli.say import say
+from benchgate.cli.boundary import say
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.measure.build_cache import MOST_BYTES, BuildCache, builds_folder
-from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_line
+from benchgate.report.terminal import Column, Line, print_columns, print_text
 from benchgate.units import counted, format_duration, format_value
 
 if TYPE_CHECKING:

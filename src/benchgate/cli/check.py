@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -14,23 +14,30 @@ import click
 from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, copied, prepare_last_result, require_last_result
-from benchgate.cli.unconfigured import naming_suites
-from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
-from benchgate.errors import UsageError
+from benchgate.cli.world import (
+    choose_folder,
+    configuration,
+    console,
+    kept_builds,
+    real_effects,
+    repository,
+)
+from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
+from benchgate.git.changes import is_ignored
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase
-from benchgate.report.next_step import next_steps
-from benchgate.report.timing_table import render_timing
+from benchgate.report.headline import next_steps
+from benchgate.report.terminal import render_timing
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.config import Config
     from benchgate.git.repository import Git
@@ -38,6 +45,32 @@ if TYPE_CHECKING:
     from benchgate.model.policy import Options
     from benchgate.model.result import Result, Shard
     from benchgate.model.verdict import Verdict
+
+
+@contextmanager
+def naming_suites(config: Config, git: Git | None) -> Iterator[None]:
+    """Name the suites of the project, if there is nothing to measure and no configuration.
+
+    Raises:
+        NoBenchmarksError: instead of the one that was raised, if there are suites.
+    """
+    try:
+        yield
+    except NoBenchmarksError:
+        if config.source:
+            raise
+        from benchgate.project.find_suites import find_benchmarks  # noqa: PLC0415 - seldom needed
+
+        folder = choose_folder(Path.cwd(), git.root if git else None)
+        found = find_benchmarks(folder, lambda path: git is not None and is_ignored(git, path))
+        if not found.suites:
+            raise
+        raise NoBenchmarksError(
+            "there is no configuration file that says what to measure",
+            details="\n".join(found.sentences),
+            hint="`benchgate init` writes a benchgate.toml that measures this.",
+        ) from None
+
 
 _OF_RUN_ALONE = frozenset({"artifact"})
 _ALSO_OF_RUN = frozenset(
@@ -200,7 +233,7 @@ def _replay(
     environ: Mapping[str, str],
 ) -> int:
     """Decide again on the result of a GitHub run; return the exit code."""
-    from benchgate.cli.actions import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
+    from benchgate.cli.ci import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
 
     verdict, result = replay_run(run_url, artifact, environ)
     if output is not None:

@@ -2,35 +2,185 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import random
+import secrets
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import requests
 
+from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest
 from benchgate.ci.publish import publish
-from benchgate.ci.step import ci_step
+from benchgate.ci.replay import replay
+from benchgate.ci.step import Step, ci_step, error_lines
 from benchgate.cli import options as o
-from benchgate.cli.actions import (
-    TOKEN_VARIABLE,
-    annotated,
-    checkout,
-    own_folder,
-    real_context,
-    real_job,
-    real_step,
-    take_environment,
-)
-from benchgate.cli.world import configuration, console, real_effects, working_directory
-from benchgate.errors import UsageError
-from benchgate.github.context import WorkflowRunEvent
-from benchgate.model.policy import Options
+from benchgate.cli.world import configuration, console, real_effects, repository, working_directory
+from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError, UsageError
+from benchgate.git.repository import with_token
+from benchgate.github.client import LIMIT_S, Client, parse_run_url
+from benchgate.github.context import WorkflowRunEvent, read_context
+from benchgate.github.transport import Token
+from benchgate.measure.machine import read_environment
+from benchgate.model.redact import Redactor
+from benchgate.report.terminal import render_verdict
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.console import Console
+
     from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.github.context import Context
     from benchgate.model.policy import Options
-    from benchgate.model.result import Shard
+    from benchgate.model.result import Result, Shard
+    from benchgate.model.verdict import Verdict
+
+
+_WORD_BYTES = 16
+TOKEN_VARIABLE = "BENCHGATE_TOKEN"  # noqa: S105 - its name
+# Who can write to these files controls the step; who has a token controls the job.
+_HIDDEN = frozenset(
+    {
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+        "ACTIONS_ID_TOKEN_REQUEST_URL",
+        "GITHUB_ENV",
+        "GITHUB_OUTPUT",
+        "GITHUB_PATH",
+        "GITHUB_STATE",
+        "GITHUB_STEP_SUMMARY",
+        TOKEN_VARIABLE,
+    }
+)
+_PR_SET_DUMPABLE = 4
+
+
+def take_environment() -> dict[str, str]:
+    """Return all variables, and hide those of this step from the processes that it starts."""
+    environ = dict(os.environ)
+    for name in _HIDDEN & environ.keys():
+        del os.environ[name]
+    if sys.platform == "linux":
+        # Other processes of this user can read the variables that this process was started with,
+        # unless it is marked as one that holds secrets.
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    return environ
+
+
+@contextmanager
+def annotated(environ: Mapping[str, str]) -> Iterator[None]:
+    """Show an error on the page of the run too, not only in the log."""
+    try:
+        yield
+    except BenchgateError as error:
+        if environ.get("GITHUB_ACTIONS") == "true" and not isinstance(error, Interrupted):
+            for line in error_lines(error, Redactor(environ)):
+                click.echo(line)
+        raise
+
+
+def checkout(cwd: Path) -> Git:
+    """Find the repository that an earlier step has checked out."""
+    try:
+        return repository(cwd)
+    except NotARepositoryError as error:
+        hint = "Add a step with `actions/checkout` before this one."
+        raise NotARepositoryError(error.message, hint=hint) from None
+
+
+def real_context(environ: Mapping[str, str]) -> Context:
+    """Read what GitHub says about the job."""
+    return read_context(environ, lambda path: path.read_text(encoding="utf-8"))
+
+
+def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Client:
+    """Make a client of an API."""
+    return Client(
+        api_url,
+        Token(token) if token else None,
+        session=requests.Session(),
+        clock=time.monotonic,
+        sleep=time.sleep,
+        draw=random.random,
+        limit_s=limit_s,
+    )
+
+
+def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> Job:
+    """Describe the job that this process is part of.
+
+    Args:
+        token: for GitHub; an empty one counts as none.
+    """
+    return Job(
+        context=context,
+        client=real_client(context.api_url, token, limit_s),
+        git=with_token(git, context.server_url, token, os.environ) if token else git,
+        here=read_environment(os.environ),
+    )
+
+
+def replay_run(
+    url: str, artifact: str | None, environ: Mapping[str, str]
+) -> tuple[Verdict, Result]:
+    """Download the result of a GitHub run, and decide again.
+
+    Args:
+        url: address of the run. It may name any server; a token is sent only to the server it is
+            for.
+        artifact: name of the result to use, if there are several.
+    """
+    run = parse_run_url(url)
+    own_api_url = environ.get("GITHUB_API_URL") or "https://api.github.com"
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    is_own = run.api_url == own_api_url.rstrip("/")
+    return replay(run, real_client(run.api_url, token if is_own else None), name=artifact)
+
+
+def real_step(
+    environ: Mapping[str, str],
+    console: Console,
+    *,
+    verbose: bool,
+    comments: bool = True,
+    check_run: bool = False,
+) -> Step:
+    """Describe the step that this process is."""
+    redact = Redactor(environ)
+
+    def say(text: str) -> None:
+        if verbose:
+            click.echo(redact(text), err=True)
+
+    return Step(
+        environ=environ,
+        stream=sys.stdout,
+        draw=lambda: secrets.token_hex(_WORD_BYTES),
+        redact=redact,
+        show=lambda view: render_verdict(view, console, verbose=verbose),
+        say=say,
+        comments=comments,
+        check_run=check_run,
+    )
+
+
+def own_folder(environ: Mapping[str, str]) -> Path:
+    """Make a folder that lasts as long as the job, because later steps read its files.
+
+    Its name differs from that of a session's folder, which the next session removes.
+    """
+    place = environ.get("RUNNER_TEMP")
+    return Path(tempfile.mkdtemp(prefix="benchgate-job-", dir=place or None))
 
 
 @click.command("ci", context_settings={"auto_envvar_prefix": "BENCHGATE"})

@@ -17,16 +17,15 @@ from benchgate.cli.outputs import Outputs, keep, require_last_result
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result, judge_stored
-from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
+from benchgate.gate.verdict import judge_result, judge_stored, make_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.config import Config
-    from benchgate.gate.judging import JudgedRuns
+    from benchgate.gate.verdict import JudgedRuns
     from benchgate.model.policy import Options
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict

@@ -9,17 +9,16 @@ import click
 import numpy as np
 
 from benchgate.cli import options as o
+from benchgate.cli.boundary import say
 from benchgate.cli.outputs import Outputs
-from benchgate.cli.say import say
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
 from benchgate.measure import counters, memory_layout
 from benchgate.measure.machine import read_environment
 from benchgate.measure.worktree import sweep
 from benchgate.model.verdict import Decision
-from benchgate.report.advice import busy_machine
-from benchgate.report.columns import print_facts
-from benchgate.report.self_check_report import render_self_check
+from benchgate.report.self_check import busy_machine, render_self_check
+from benchgate.report.terminal import print_facts
 from benchgate.session.choice import Choice
 from benchgate.session.engines import Place, choose_place
 from benchgate.session.self_check import (

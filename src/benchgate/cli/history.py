@@ -3,35 +3,144 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from benchgate.cli import options as o
-from benchgate.cli.history_page import page_of_history
-from benchgate.cli.history_sources import ARTIFACTS, of_job, read_artifacts, read_new, store_address
 from benchgate.cli.outputs import STANDARD_OUTPUT, Outputs, put
-from benchgate.cli.world import console, repository_or_none
+from benchgate.cli.world import configuration, console, repository_or_none
 from benchgate.errors import UsageError
+from benchgate.git.repository import github_repository
 from benchgate.history.store import require_packages
 from benchgate.model.codec import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
 from benchgate.report.escape import plain_line
-from benchgate.report.history_table import render_history
-from benchgate.report.history_view import view_history
+from benchgate.report.history import render_history, view_history, without_secrets
 from benchgate.session.choice import Choice
 from benchgate.units import counted, parse_ratio_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from benchgate.git.repository import Git
     from benchgate.history.record import RunRecord
     from benchgate.history.trends import HistoryRequest
     from benchgate.model.history import History
+
+
+_GITHUB: Final = "https://github.com"
+_SERVER: Final = re.compile(r"https?://[\w.-]+(?::\d+)?", re.ASCII)
+_NAME: Final = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def page_of_history(history: History, git: Git | None, redact: Redactor) -> bytes:
+    """The history as a page of HTML."""
+    from benchgate.page.history import render_history_page  # noqa: PLC0415 - only for a page
+
+    address = repository_address(git, os.environ)
+    return render_history_page(without_secrets(history, redact), repository=address).encode()
+
+
+def repository_address(git: Git | None, environ: Mapping[str, str]) -> str:
+    """The address without a slash at the end, e.g. "https://github.com/octo-org/hello".
+
+    In a job it is the job's own repository, and otherwise the first remote on github.com; "" if
+    there is none.
+    """
+    name = environ.get("GITHUB_REPOSITORY", "")
+    server = environ.get("GITHUB_SERVER_URL") or _GITHUB
+    if not name:
+        name, server = (github_repository(git) if git else None) or "", _GITHUB
+    known = _NAME.fullmatch(name) and _SERVER.fullmatch(server)
+    return f"{server}/{name}" if known else ""
+
+
+DEFAULT_STORE: Final = ".benchgate/history"
+ARTIFACTS: Final = "artifacts"
+
+
+def store_address(named: str | None, config_file: Path | None, git: Git | None) -> str:
+    """The address of the store: as named, as configured, or the default folder."""
+    if named is not None:
+        return named
+    config = configuration(Path.cwd(), git, config_file)
+    address = config.history.store or DEFAULT_STORE
+    root = git.root if git else Path.cwd()
+    return address if "://" in address else str(root / config.folder / address)
+
+
+def read_new(
+    sources: Sequence[str], commit: str | None, git: Git | None
+) -> Iterator[RunRecord | SkippedResult]:
+    """Read the results to append."""
+    from benchgate.history.sources import at_commit, read_results  # noqa: PLC0415
+
+    if not sources:
+        raise UsageError("--add needs a result", hint="benchgate history --add result.json.gz")
+    sha = _full_sha(commit, git) if commit is not None else ""
+    for source in sources:
+        if source == ARTIFACTS:
+            yield from read_artifacts(git)
+        elif "://" in source:
+            raise UsageError(
+                f"cannot read results from {plain_line(Redactor(os.environ)(source))}",
+                hint="Download the result files first; --store names the store.",
+            )
+        else:
+            found = read_results(Path(source))
+            yield from at_commit(found, sha) if sha else found
+
+
+def _full_sha(commit: str, git: Git | None) -> str:
+    sha = git.rev_parse(commit) if git else None
+    if sha is None:
+        raise UsageError(
+            f"--commit: there is no commit {plain_line(commit)!r} here",
+            hint="Run this in a clone of the repository that has it.",
+        )
+    return sha
+
+
+def read_artifacts(git: Git | None) -> Iterator[RunRecord | SkippedResult]:
+    """Read what jobs on GitHub left for the default branch of this repository."""
+    from benchgate.ci.stored_artifacts import read_runs  # noqa: PLC0415 - see `require_packages`
+    from benchgate.cli.ci import real_client  # noqa: PLC0415 - a client of GitHub is slow
+
+    name = os.environ.get("GITHUB_REPOSITORY") or (github_repository(git) if git else None)
+    if name is None:
+        raise UsageError(
+            "it is not known which repository on GitHub has the artifacts",
+            hint="Run this in a clone of it, or set GITHUB_REPOSITORY=owner/name.",
+        )
+    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+    if not token:
+        raise UsageError(
+            f"reading the artifacts of {plain_line(name)} needs a token",
+            hint="Set GITHUB_TOKEN to a token that may read actions: GITHUB_TOKEN=$(gh auth token)",
+        )
+    api_url = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
+    return read_runs(real_client(api_url, token), name)
+
+
+def of_job(
+    runs: Iterable[RunRecord | SkippedResult], environ: Mapping[str, str]
+) -> Iterator[RunRecord | SkippedResult]:
+    """Say of runs of the commit of this GitHub job where its log is, and which branch it was."""
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID", "GITHUB_SHA")
+    server, repository, run_id, sha = (environ.get(name, "") for name in names)
+    for one in runs:
+        if sha and run_id and not isinstance(one, SkippedResult) and one.sha == sha:
+            url = one.url or f"{server}/{repository}/actions/runs/{run_id}"
+            yield replace(one, url=url, ref=one.ref or environ.get("GITHUB_REF_NAME", ""))
+        else:
+            yield one
+
 
 _LINE_LIMIT: Final = 1000
 _HOW_TO_ADD: Final = "`benchgate history --add RESULT` appends the result of a run."

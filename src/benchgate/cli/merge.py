@@ -9,8 +9,8 @@ import click
 
 from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
+from benchgate.cli.boundary import say
 from benchgate.cli.outputs import keep
-from benchgate.cli.say import say
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor

@@ -17,9 +17,8 @@ from benchgate.files import ensure_writable, read_bytes, write_atomic
 from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
 from benchgate.own_folders import state_folder
-from benchgate.report.junit import render_junit
+from benchgate.report.files import render_csv, render_junit
 from benchgate.report.markdown import render_markdown
-from benchgate.report.spreadsheet import render_csv
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
 

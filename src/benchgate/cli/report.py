@@ -24,8 +24,7 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable, read_bytes
-from benchgate.gate.judging import judge_result
-from benchgate.gate.make_verdict import make_verdict
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.model.codec import RESULT, VERDICT
 from benchgate.model.redact import Redactor
 from benchgate.page.history import Report

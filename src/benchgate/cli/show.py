@@ -26,7 +26,7 @@ from benchgate.model.figures import Shape
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Kind
 from benchgate.report.plot import plot_columns, render_plots
-from benchgate.report.statistics_table import render_result
+from benchgate.report.statistics import render_result
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.spread import OUTLIER_MODES
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from benchgate.cli import options as o
-from benchgate.cli.history import find
-from benchgate.cli.history_page import repository_address
-from benchgate.cli.history_sources import store_address
+from benchgate.cli.history import find, repository_address, store_address
 from benchgate.cli.outputs import require_pages
 from benchgate.cli.report import report_of
 from benchgate.cli.world import repository_or_none
@@ -21,7 +19,7 @@ from benchgate.history.store import require_packages
 from benchgate.model.redact import Redactor
 from benchgate.page.history import INDEX, MARKER, Site, marker_of, site_files, written_before
 from benchgate.report.escape import plain_line
-from benchgate.report.history_view import without_secrets
+from benchgate.report.history import without_secrets
 from benchgate.units import counted
 
 if TYPE_CHECKING:

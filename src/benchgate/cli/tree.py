@@ -8,8 +8,8 @@ import click
 from rich.text import Text
 
 from benchgate.cli import options as o
-from benchgate.cli.say import say
-from benchgate.cli.unconfigured import naming_suites
+from benchgate.cli.boundary import say
+from benchgate.cli.check import naming_suites
 from benchgate.cli.world import (
     configuration,
     console,
@@ -21,10 +21,9 @@ from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable
 from benchgate.model.result import Phase
 from benchgate.model.run import Tier
-from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_line
-from benchgate.report.statistics_table import render_result
-from benchgate.report.timing_table import render_timing
+from benchgate.report.statistics import render_result
+from benchgate.report.terminal import Column, Line, print_columns, print_text, render_timing
 from benchgate.session.choice import Choice
 from benchgate.session.measuring import RunRequest, open_tree, run
 from benchgate.units import counted

@@ -12,9 +12,7 @@ import numpy as np
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.errors import FormatError
-from benchgate.gate.evidence import series_of
-from benchgate.gate.under_load import load_notes
-from benchgate.gate.utilization import cpu_ratio
+from benchgate.gate.evidence import cpu_ratio, load_notes, series_of
 from benchgate.model.document import REWRITE
 from benchgate.model.run import CPU_TIME, TIME, Kind, notes_on
 from benchgate.model.statistics import (

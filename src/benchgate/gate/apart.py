@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.evidence import Pair, has_failed
-from benchgate.gate.pair_rows import deciding_rows
-from benchgate.gate.rows import notes_of, tested_row, unpaired_row, untested_row
+from benchgate.gate.rows import deciding_rows, notes_of, tested_row, unpaired_row, untested_row
+from benchgate.gate.single_runs import judge_at_once
 from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkFiles
 from benchgate.report import words
@@ -21,7 +20,7 @@ from benchgate.report import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from benchgate.gate.pair_rows import Terms
+    from benchgate.gate.rows import Terms
     from benchgate.model.run import BenchmarkResult, Run
     from benchgate.model.verdict import Row
 

@@ -1,16 +1,17 @@
-"""Estimates the change of each row, its interval, and the smallest detectable change.
+"""What the gate found about one row: its change, its interval, the smallest detectable change.
 
 Log ratios are > 0 if the head is worse, whatever the metric's direction.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.gate.batches import by_length, by_lengths
+from benchgate.model.policy import Outcome
 from benchgate.stats.differences import (
     detectable_ratio,
     detectable_ratio_two_sample,
@@ -18,13 +19,46 @@ from benchgate.stats.differences import (
     least_launches,
 )
 from benchgate.stats.rank_tests import paired_shift, two_sample_shift
-from benchgate.stats.spread import pooled_robust_spread, robust_spread
+from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
+from benchgate.units import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.gate.evidence import Evidence
+    from benchgate.model.verdict import Calibration
     from benchgate.stats.rank_tests import Shift
+
+
+def by_length(rows: Sequence[FloatArray]) -> Iterator[tuple[list[int], FloatArray]]:
+    """Group rows by length: the indices of a group, and its rows stacked to (m, n).
+
+    Rows without values belong to no group.
+    """
+    groups: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        if len(row):
+            groups.setdefault(len(row), []).append(index)
+    for indices in groups.values():
+        yield indices, np.stack([rows[index] for index in indices])
+
+
+def by_lengths(
+    left: Sequence[FloatArray], right: Sequence[FloatArray]
+) -> Iterator[tuple[list[int], FloatArray, FloatArray]]:
+    """Group pairs of rows by both lengths: indices, (m, n1) and (m, n2)."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for index, (a, b) in enumerate(zip(left, right, strict=True)):
+        if len(a) and len(b):
+            groups.setdefault((len(a), len(b)), []).append(index)
+    for indices in groups.values():
+        yield (
+            indices,
+            np.stack([left[index] for index in indices]),
+            np.stack([right[index] for index in indices]),
+        )
+
 
 MOST_ROUNDS_FORETOLD = 1000
 # Two launches show hardly anything: a detectable change of 10 ** 50 would be useless.
@@ -128,3 +162,69 @@ def _fill(
     columns = (shift.estimate.tolist(), shift.low.tolist(), shift.high.tolist())
     for index, *values in zip(indices, *columns, detectable, needed, strict=True):
         estimates[index] = Estimate(*values)
+
+
+class Stage(StrEnum):
+    """What a row still needs."""
+
+    SCREEN = "screen"
+    CONFIRM = "confirm"
+    SETTLE = "settle"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one row and the evidence for it.
+
+    Attributes:
+        start, count: the launches used: `count` of them, from index `start` on.
+        p: one-sided, of the test that decided; None if no test did.
+        p_adjusted: adjusted p, to compare with the suite's alpha.
+        calibration: what earlier runs show; None for arms that were measured in turn.
+        unconfirmed: rounds that are missing to confirm that it got worse; 0 if it is no longer a
+            suspect, or looked better.
+        test: the test, for rows that were measured in turn.
+    """
+
+    outcome: Outcome
+    stage: Stage
+    estimate: Estimate | None = None
+    start: int = 0
+    count: int = 0
+    p: float | None = None
+    p_adjusted: float | None = None
+    notes: tuple[str, ...] = ()
+    calibration: Calibration | None = None
+    unconfirmed: int = 0
+    test: str = "wilcoxon"
+
+
+_CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
+_MORE_THAN_A_STEP: Final = 1.25
+"""In steps of the clock: times that are one step apart may differ by anything up to two."""
+
+
+def within_clock(finding: Finding, evidence: Evidence) -> Finding:
+    """Claim nothing about a row whose clock is too coarse, unless it changed by more than a step.
+
+    More rounds do not help, because they have the same clock.
+    """
+    step = evidence.clock_step()
+    if not step or finding.outcome is Outcome.NOT_TESTED:
+        return finding
+    value = float(np.median(evidence.base))
+    log_ratio = evidence.worse_sign * finding.estimate.value if finding.estimate else 0.0
+    change = value * abs(finite_exp(log_ratio) - 1)
+    if finding.outcome in _CHANGED and change > _MORE_THAN_A_STEP * step:
+        return finding
+    return replace(
+        finding,
+        outcome=Outcome.NOT_TESTED,
+        stage=Stage.DONE if finding.stage is Stage.SETTLE else finding.stage,
+        estimate=None,
+        p=None,
+        p_adjusted=None,
+        notes=(f"the clock shows steps of {format_percent(step / value)} of the value",),
+        unconfirmed=0,
+    )

@@ -1,19 +1,29 @@
-"""Exact metrics (instructions, allocations, sizes): every change beyond the tolerance counts."""
+"""Exact metrics and error rates, which need no test: every change beyond the tolerance counts.
+
+An error rate that is the same in both arms still differs from launch to launch, and the errors of a
+launch are not independent of each other. So the launches are compared, not the operations.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better
-from benchgate.units import counted, format_change
+from benchgate.model.run import ERROR_RATIO, Better
+from benchgate.stats.differences import least_launches
+from benchgate.stats.rank_tests import mann_whitney
+from benchgate.units import counted, format_change, format_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from benchgate.arrays import FloatArray
     from benchgate.model.run import Series
+    from benchgate.model.verdict import Row
+
 
 _ROUNDING = 1e-12
 
@@ -117,3 +127,100 @@ def _open(before: float, after: float, ratio: float | None, spans: str) -> Exact
 
 def _direction(is_more: bool, better: Better) -> Outcome:  # noqa: FBT001 - a comparison's result
     return Outcome.REGRESSED if is_more is (better is Better.LOWER) else Outcome.IMPROVED
+
+
+ALPHA_SHARE: Final = 0.1
+"""What the error rates of all steps may spend of alpha, beside the rows that are timed."""
+
+MOSTLY: Final = 0.5
+"""From this share on, it is the errors that are measured."""
+
+
+def compare_error_rates(
+    base: FloatArray, head: FloatArray, tolerance: float, level: float
+) -> ExactChange:
+    """Compare error rates: a change counts if chance is an unlikely explanation.
+
+    That is the exact test of Mann and Whitney. If one arm has errors in every launch, and the other
+    has none at all, 4 ** -n bounds the probability for n launches of each, because q (1 - q) <= 1/4
+    if a launch has an error with probability q. If every operation of one arm fails, and the
+    other arm has launches that work, one launch is enough.
+
+    Args:
+        base, head: the rate of each launch, shape (n1,) and (n2,), n1, n2 >= 1.
+        tolerance: as a fraction of the base.
+        level: one-sided level of this row.
+
+    Returns:
+        Unchanged if both arms have the same rates, or medians within the tolerance and no change is
+        shown; a change if the test shows it beyond the tolerance; otherwise inconclusive.
+    """
+    before, after = float(np.median(base)), float(np.median(head))
+    ratio = after / before if before else None
+    is_beyond = abs(after - before) > tolerance * before * (1 + _ROUNDING)
+    more, less = _p_values(base, head)
+    if base.max() < 1 == head.min() or head.max() < 1 == base.min():
+        more, less = (0.0, 1.0) if after == 1 else (1.0, 0.0)
+    if is_beyond and min(more, less) <= level:
+        outcome = Outcome.REGRESSED if more < less else Outcome.IMPROVED
+        return ExactChange(outcome, before, after, ratio)
+    is_same = np.array_equal(np.unique(base), np.unique(head)) and len(np.unique(base)) == 1
+    if is_same or (tolerance > 0 and before > 0 and not is_beyond):
+        return ExactChange(Outcome.UNCHANGED, before, after, ratio)
+    return ExactChange(Outcome.INCONCLUSIVE, before, after, ratio, (_why_open(base, head, level),))
+
+
+def without_failed_requests(rows: Iterable[Row]) -> Iterator[Row]:
+    """Claim nothing about times that are those of requests that failed.
+
+    An improvement is not shown if more requests fail, nor a regression if most of the base's did.
+    If most requests of both arms fail, only a regression is shown.
+    """
+    rows = list(rows)
+    rates = {row.benchmark: row for row in rows if row.metric == ERROR_RATIO.name}
+    for row in rows:
+        rate = rates.get(row.benchmark)
+        why = _failed_requests(row, rate) if rate and row is not rate else None
+        yield replace(row, outcome=Outcome.NOT_TESTED, notes=(why, *row.notes)) if why else row
+
+
+def _failed_requests(row: Row, rate: Row) -> str | None:
+    if rate.base is None or rate.head is None:
+        return None
+    shown = f"{format_percent(rate.base)} of the base's requests fail, and"
+    shown += f" {format_percent(rate.head)} of the head's"
+    is_good = row.outcome in {Outcome.IMPROVED, Outcome.UNCHANGED}
+    if is_good and min(rate.base, rate.head) > MOSTLY:
+        return f"times of failed requests show nothing: {shown}"
+    if rate.outcome is Outcome.UNCHANGED:
+        return None
+    if row.outcome is Outcome.IMPROVED and rate.head > rate.base:
+        return f"no improvement: {shown}"
+    if row.outcome is Outcome.REGRESSED and rate.base > max(MOSTLY, rate.head):
+        return f"not compared with the times of failed requests: {shown}"
+    return None
+
+
+def _p_values(base: FloatArray, head: FloatArray) -> tuple[float, float]:
+    """One-sided p-values for more and for fewer errors in the head."""
+    found = mann_whitney(base[np.newaxis], head[np.newaxis])
+    more, less = float(found.p_greater[0]), float(found.p_less[0])
+    apart = 4.0 ** -min(len(base), len(head))
+    if not base.any() and head.all():
+        more = min(more, apart)
+    if base.all() and not head.any():
+        less = min(less, apart)
+    return more, less
+
+
+def _why_open(base: FloatArray, head: FloatArray, level: float) -> str:
+    needed, had = least_launches(level, "mann-whitney"), min(len(base), len(head))
+    rates = f"{_span(base)} in the base, {_span(head)} in the head"
+    if had < needed:
+        return f"{rates}; {counted(had, 'launch')} of each side: a change needs up to {needed}"
+    return f"{rates}: the difference may be chance"
+
+
+def _span(rates: FloatArray) -> str:
+    low, high = format_percent(float(rates.min())), format_percent(float(rates.max()))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"

@@ -1,29 +1,61 @@
-"""Makes the rows of the verdict, from findings and from benchmarks that cannot be tested."""
+"""Makes the rows of the verdict: of the metrics that decide, of others, of what cannot be tested.
+
+The others are screened and confirmed like all rows. If they show no change, they are not settled,
+which the plan expects: they are no reason to measure longer or to doubt a pass.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import numpy as np
 
-from benchgate.gate.evidence import series_of
-from benchgate.gate.under_load import notes_under_load
+from benchgate.errors import did_you_mean
+from benchgate.gate.evidence import (
+    SUMMARY,
+    deciding_under_load,
+    gather,
+    has_error_ratio,
+    is_step,
+    notes_under_load,
+    series_of,
+)
+from benchgate.gate.exact import (
+    compare_error_rates,
+    compare_exact,
+    compare_rounds,
+    values_of_rounds,
+)
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Status, Tier, notes_on
-from benchgate.model.verdict import ConfirmationCost, Row
-from benchgate.report.advice import named
+from benchgate.model.run import (
+    ERROR_RATIO,
+    INSTRUCTIONS,
+    LEAST_COUNTED_ROUNDS,
+    MEASURED,
+    THROUGHPUT,
+    TIME,
+    Kind,
+    Status,
+    Tier,
+    notes_on,
+)
+from benchgate.model.verdict import TAIL_STATISTICS, VALUE, ConfirmationCost, Row, is_tail
+from benchgate.report.self_check import named
 from benchgate.stats.spread import finite_exp
+from benchgate.units import RATE_UNIT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.config import Config, RowPolicy
+    from benchgate.gate.estimates import Finding
     from benchgate.gate.evidence import Evidence, Pair
-    from benchgate.gate.findings import Finding
-    from benchgate.model.run import BenchmarkResult
+    from benchgate.gate.exact import ExactChange
+    from benchgate.model.run import BenchmarkResult, Launch, Run, Series
     from benchgate.model.verdict import Classical
 
 
@@ -262,3 +294,383 @@ def notes_of(pair: Pair, metric: str) -> tuple[str, ...]:
 
 def _median(values: FloatArray) -> float | None:
     return median(values.tolist()) if len(values) else None  # of few values faster than numpy
+
+
+def exact_row(
+    pair: Pair, base: Series, head: Series, tolerance: float, *, paired: bool, level: float
+) -> Row:
+    """Make the row of an exact metric. Only an error rate, which varies by chance, is tested.
+
+    Args:
+        tolerance: as a fraction of the base.
+        level: one-sided level of the test of an error rate.
+    """
+    metric = head.metric
+    before, after, change = _compare(base, head, tolerance, paired=paired, level=level)
+    return Row(
+        benchmark=pair.id,
+        outcome=change.outcome,
+        metric=metric.name,
+        statistic=VALUE if metric == ERROR_RATIO else "exact",
+        unit=metric.unit,
+        better=metric.better,
+        ratio=change.ratio,
+        margin=tolerance,
+        launches=(before, after),
+        test="exact",
+        notes=(*change.notes, *head.notes, *notes_of(pair, metric.name)),
+        **sides(change.base, change.head, change.ratio),
+        **about(pair, paired=paired),
+    )
+
+
+def _compare(
+    base: Series, head: Series, tolerance: float, *, paired: bool, level: float
+) -> tuple[int, int, ExactChange]:
+    """The launches of each arm that count, and what they show."""
+    metric = head.metric
+    before, after = values_of_rounds(base, head) if paired else (np.empty(0), np.empty(0))
+    is_rate = metric == ERROR_RATIO
+    if len(before) > 0 and before.min() > 0 and not is_rate:
+        least = LEAST_COUNTED_ROUNDS if metric.name == INSTRUCTIONS.name else 1
+        change = compare_rounds(before, after, tolerance, metric.better, least_rounds=least)
+        return len(before), len(after), change
+    before, after = _all_values(base), _all_values(head)
+    launches = len(base.launches), len(head.launches)
+    if is_rate:
+        return *launches, compare_error_rates(before, after, tolerance, level)
+    return *launches, compare_exact(before, after, tolerance, metric.better)
+
+
+def _all_values(series: Series) -> FloatArray:
+    return np.concatenate([launch.samples for launch in series.launches])
+
+
+def settles_metric(name: str, names: Sequence[str], settle: Collection[str] | None) -> bool:
+    """Whether a metric under load is settled; a launch under load has no other statistics of it.
+
+    Error rates are only settled if nothing else is: more rounds do not show that they are equal.
+
+    Args:
+        names: of the metrics that decide.
+        settle: the statistics to settle, which stand for all typical values, or for all tails; None
+            for the typical values.
+    """
+    tails = {False} if settle is None else {one in TAIL_STATISTICS for one in settle}
+    timed = [one for one in names if one != ERROR_RATIO.name]
+    settled = [one for one in timed if is_tail(one, VALUE) in tails]
+    return name in (settled or timed or names)
+
+
+def open_outcome(*, settles: bool) -> Outcome:
+    """The outcome of a row that is neither changed nor unchanged."""
+    return Outcome.INCONCLUSIVE if settles else Outcome.NOT_SETTLED
+
+
+TOOL: Final = "its tool"
+VERSION: Final = "its version, as its tool tells it"
+"""Names of two parts of the work of a suite's benchmark."""
+
+
+def work_in_files(suite: BenchmarkResult) -> str | None:
+    """The work that a file of its tool would name; None if it is of no suite."""
+    tool = suite.parts.get(TOOL) if suite.tier is Tier.SUITE else None
+    if tool is None:
+        return None
+    version = suite.parts.get(VERSION)
+    return f"{tool}:{suite.id}" + ("" if version is None else f"@{version}")
+
+
+def does_same_work(base: BenchmarkResult, head: BenchmarkResult) -> bool:
+    """Whether two benchmarks of one id did the same work, as far as is known."""
+    if base.workload == head.workload:
+        return True
+    return base.tier is Tier.STORED and base.workload == work_in_files(head)
+
+
+def like_a_suite(base: Series, head: BenchmarkResult) -> Series:
+    """Reduce each launch to its median, as benchgate does with the runs of a suite.
+
+    Args:
+        base: of any tier.
+        head: what it is compared with.
+    """
+    if head.tier is not Tier.SUITE or base.metric.kind is Kind.EXACT:
+        return base
+    launches = tuple(_reduced(launch) for launch in base.launches)
+    kind = replace(base.metric, kind=Kind.SAMPLED)
+    return replace(base, metric=kind, loops=1, launches=launches)
+
+
+def _reduced(launch: Launch) -> Launch:
+    return replace(launch, samples=np.array([np.median(launch.samples)]))
+
+
+_EXACT_SPREAD = 0.01
+ONLY_SHOWN = "only shown: it decides if `metrics` in the configuration names it"
+
+
+def deciding(
+    names: Collection[str], base: BenchmarkResult, head: BenchmarkResult
+) -> tuple[str, ...]:
+    """Choose the metrics that decide: those that the configuration names, as far as there are any.
+
+    If it names the time, a benchmark of another tool that has no time is judged by what it has, one
+    of a load tool by its errors, too, and a step of a scenario by the metrics that usually decide
+    there.
+
+    Args:
+        names: what the configuration names.
+    """
+    known = _names(base, head)
+    if is_step(head):
+        under_load = deciding_under_load(names, known)
+        if under_load or known == (THROUGHPUT.name,):
+            return under_load
+    chosen = tuple(name for name in names if name in known)
+    if TIME.name in chosen and has_error_ratio(head) and ERROR_RATIO.name not in names:
+        chosen = (*chosen, ERROR_RATIO.name)  # a server that answers with errors is fast
+    if not chosen and TIME.name in names and known:
+        return known
+    # Why a metric of benchgate's own was not measured is worth a row.
+    return chosen + tuple(
+        name for name in names if name not in known and (not chosen or name in MEASURED)
+    )
+
+
+def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
+    """Warn about metrics that the configuration names although no benchmark has them."""
+    every = (*base.benchmarks, *head.benchmarks)
+    named = dict.fromkeys(
+        name for one in head.of_project for name in config.effective(one.id).metrics
+    )
+    known = {series.metric.name for one in every for series in one.series}
+    if not known:
+        return ()
+    unknown = [name for name in named if name not in known and name not in MEASURED]
+    return tuple(
+        f"no benchmark has the metric {name}, which `metrics` names"
+        f"{did_you_mean(name, [*known, *MEASURED])}"
+        for name in unknown
+    )
+
+
+def other_rows(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, names: Collection[str], *, paired: bool
+) -> Iterator[Row]:
+    """Make the rows of the metrics that do not decide: they show the values, without a test.
+
+    benchgate measures the memory and the CPU time of everything, so their rows would be too many.
+
+    Args:
+        names: of those that decide.
+    """
+    is_own = head.tier is not Tier.STORED
+    for name in _names(base, head):
+        if name in names or (is_own and name in MEASURED):
+            continue
+        before, after = series_of(base, name), series_of(head, name)
+        if before and after and _are_alike(before, after):
+            yield _shown_row(one, before, after, paired=paired)
+
+
+def _are_alike(before: Series, after: Series) -> bool:
+    return (before.metric, before.counter) == (after.metric, after.counter)
+
+
+def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
+    """Say which arm lacks a metric; if both lack it, the arms do not differ."""
+    if on_base or on_head:
+        arm = "base" if on_base else "head"
+        return incomparable_row(pair, f"{metric} was measured only on the {arm}", metric=metric)
+    reasons = (note for note in notes_of(pair, metric) if note.startswith(f"{metric}: "))
+    why = next(reasons, "").removeprefix(metric)
+    if not why and pair.base and pair.head and (known := _names(pair.base, pair.head)):
+        why = f"; there is {', '.join(known)}: name it in `metrics`"
+    row = incomparable_row(pair, f"{metric} was not measured{why}", metric=metric)
+    return replace(row, outcome=Outcome.NOT_TESTED)
+
+
+def _names(base: BenchmarkResult, head: BenchmarkResult) -> tuple[str, ...]:
+    """The metrics that a side has."""
+    both = (*head.series, *base.series)
+    return tuple(dict.fromkeys(series.metric.name for series in both if series.launches))
+
+
+def _shown_row(one: Pair, before: Series, after: Series, *, paired: bool) -> Row:
+    base, head = _median_of(before), _median_of(after)
+    ratio = head / base if base > 0 else math.inf
+    metric = after.metric
+    return Row(
+        one.id,
+        Outcome.NOT_TESTED,
+        metric=metric.name,
+        statistic=_statistic(one, metric.kind),
+        unit=metric.unit,
+        better=metric.better,
+        ratio=ratio if math.isfinite(ratio) else None,
+        launches=(len(before.launches), len(after.launches)),
+        decides=False,
+        test="exact" if _are_exact(before, after) else None,
+        notes=(ONLY_SHOWN, *notes_of(one, metric.name)),
+        **sides(base, head, ratio),
+        **about(one, paired=paired),
+    )
+
+
+def _are_exact(before: Series, after: Series) -> bool:
+    """Whether a change is known without a test: no clock is read, and neither side varies."""
+    if before.metric.unit in {"s", RATE_UNIT}:
+        return False
+    for series in (before, after):
+        values = np.concatenate([launch.samples for launch in series.launches])
+        if values.max() - values.min() > _EXACT_SPREAD * abs(values.max()):
+            return False
+    return True
+
+
+def _statistic(one: Pair, kind: Kind) -> str:
+    if kind is Kind.SUMMARY:
+        return SUMMARY
+    return VALUE if one.head and is_step(one.head) else "median"
+
+
+def _median_of(series: Series) -> float:
+    return float(np.median([np.median(launch.samples) for launch in series.launches]))
+
+
+OTHER_FILES: Final = "base and head did not run the same benchmark files"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How the rows of a pair are compared.
+
+    Attributes:
+        paired: whether both arms were measured in turn.
+        level: one-sided level of each test of an error rate.
+    """
+
+    config: Config
+    paired: bool
+    level: float
+
+
+def rows_of_pair(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, terms: Terms
+) -> tuple[list[Row], list[Evidence]]:
+    """Give the rows of a pair that need no test, and the evidence of those that do.
+
+    Args:
+        base, head: the results of both sides, which succeeded.
+    """
+    if terms.paired and base.files is not head.files:
+        return [incomparable_row(one, OTHER_FILES)], []
+    if not does_same_work(base, head):
+        return [incomparable_row(one, different_work(base, head))], []
+    rows, evidences = deciding_rows(one, base, head, terms)
+    names = deciding_names(one, base, head, terms.config)
+    rows += other_rows(one, base, head, names, paired=terms.paired)
+    return rows, evidences
+
+
+def deciding_names(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, config: Config
+) -> tuple[str, ...]:
+    """The metrics of a pair that decide."""
+    known_as = config.name_in_policy(one.id, one.renamed_from)
+    return deciding(config.effective(known_as).metrics, base, head)
+
+
+def deciding_rows(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, terms: Terms
+) -> tuple[list[Row], list[Evidence]]:
+    """The same of the metrics that decide, whether both sides did the same work or not."""
+    config, paired = terms.config, terms.paired
+    rows: list[Row] = []
+    evidences: list[Evidence] = []
+    known_as = config.name_in_policy(one.id, one.renamed_from)
+    names = deciding_names(one, base, head, config)
+    shares_loops = paired and base.workload == head.workload
+    for name in names:
+        policy = config.effective(known_as, name)
+        settles = not is_step(head) or settles_metric(name, names, policy.settle)
+        before, after = series_of(base, name), series_of(head, name)
+        if before and base.tier is not head.tier:
+            before = like_a_suite(before, head)
+        if before is None or after is None:
+            rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
+        elif why_not := _difference(before, after, shares_loops=shares_loops):
+            rows.append(incomparable_row(one, why_not, metric=name))
+        elif after.metric.kind is Kind.EXACT:
+            tolerance, level = policy.tolerance, terms.level
+            row = exact_row(one, before, after, tolerance, paired=paired, level=level)
+            rows.append(_as_planned(row, settles=settles))
+        else:
+            evidences += _evidences(one, before, after, policy, paired=paired, settles=settles)
+    return rows, evidences
+
+
+def _difference(base: Series, head: Series, *, shares_loops: bool) -> str | None:
+    """Say why two series of one metric cannot be compared; None if they can.
+
+    Args:
+        shares_loops: whether both sides must have the same: they do the same work in turn. Runs at
+            different times calibrate again.
+    """
+    if base.metric != head.metric:
+        return f"{head.metric.name} differs in its unit, direction or kind between base and head"
+    if base.counter != head.counter:
+        counters = f"{_who(base)} in the base and by {_who(head)} in the head"
+        return f"{head.metric.name} was counted by {counters}, which do not count alike"
+    if shares_loops and base.loops != head.loops:
+        loops = f"{base.loops} in the base and {head.loops} in the head"
+        return f"a sample of {head.metric.name} is the mean of different numbers of calls: {loops}"
+    return None
+
+
+def _who(series: Series) -> str:
+    return series.counter or "another tool"
+
+
+def _as_planned(row: Row, *, settles: bool) -> Row:
+    is_open = row.outcome is Outcome.INCONCLUSIVE
+    return replace(row, outcome=open_outcome(settles=settles)) if is_open else row
+
+
+def _evidences(
+    one: Pair,
+    base: Series,
+    head: Series,
+    policy: RowPolicy,
+    *,
+    paired: bool,
+    settles: bool,
+) -> list[Evidence]:
+    """Gather one row per statistic.
+
+    A run of a suite, and a launch under load, give one value: all statistics of it are the same.
+
+    Args:
+        settles: whether a metric under load is settled.
+    """
+    if head.metric.kind is Kind.SUMMARY:
+        return [gather(one, base, head, SUMMARY, margin=policy.margin, paired=paired)]
+    if one.head is not None and is_step(one.head):
+        margin = policy.tail_margin if is_tail(head.metric.name, VALUE) else policy.margin
+        return [gather(one, base, head, VALUE, margin=margin, paired=paired, settles=settles)]
+    is_suite = one.head is not None and one.head.tier is Tier.SUITE
+    statistics = ("median",) if is_suite else policy.statistics
+    settled = policy.settled(statistics)
+    return [
+        gather(
+            one,
+            base,
+            head,
+            statistic,
+            margin=policy.margin_of(statistic),
+            paired=paired,
+            settles=statistic in settled,
+        )
+        for statistic in statistics
+    ]

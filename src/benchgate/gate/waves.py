@@ -16,32 +16,61 @@ Holm's procedure distributes the share.
 
 If rows are measured until they are decided, each late look is one more family; see
 `late_looks`.
+
+The outcome depends only on the rounds, so a saved run gives the same outcome again.
+
+Every row of the suite counts at every late look, whether it is still open or not. The rows were
+not selected, so their rounds need not be fresh. Each look is a family of its own that spends its
+share of alpha. Holm's procedure divides that share among the rows and the two directions.
+
+The signed rank test assumes that the sign of each round is random, so n rounds cannot give a p
+below 2^-n. A few rounds show more if the launches of the two arms hardly overlap. If the code were
+the same, every way to assign the launches to the arms would be equally likely, and only one of
+(2n choose n) ways puts all of the head's above all of the base's. This is the Mann-Whitney test.
+It ignores what the launches of a round have in common, so it finds only large changes. What they
+have in common makes a false alarm less likely, not more.
+
+Every row of the suite counts, whether it is a suspect or not. So the test may use the rounds that
+made a row a suspect. The test spends the alpha that the families of the waves leave: the shares of
+those that cannot have tested anything in so few rounds. Like all tests over every row, it doubles
+p for both directions, although it asks only whether a row got worse. The reason: the time at which
+a budget ends may depend a little on the measured values, and half of alpha is reserved for that.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import bdtrc
+from scipy.special import bdtrc, ndtri
 
-from benchgate.gate.batches import by_length
-from benchgate.stats.differences import least_launches
+from benchgate.gate.estimates import Finding, Stage, by_length, by_lengths, paired_estimates
+from benchgate.model.policy import Outcome
+from benchgate.report.words import TOO_FEW
+from benchgate.stats.differences import detectable_ratio, launches_needed, least_launches
 from benchgate.stats.rank_tests import (
     MAX_PAIRS,
     holm,
     least_p_signed_rank,
+    mann_whitney,
     paired_shift,
     signed_rank,
 )
+from benchgate.stats.spread import robust_spread
+from benchgate.units import RATE_UNIT, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from typing import Self
 
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
+    from benchgate.gate.estimates import Estimate
+    from benchgate.gate.evidence import Evidence
+
 
 LOOKS = 2
 TESTS = 2
@@ -276,3 +305,397 @@ def _waves(suspects: Sequence[Suspect | None]) -> Iterator[list[int]]:
         rows = [i for i, s in enumerate(suspects) if s and s.wave == wave]
         if rows:
             yield rows
+
+
+def lacking_rounds(
+    evidences: Sequence[Evidence], suspects: Sequence[Suspect | None], settings: WaveSettings
+) -> list[int]:
+    """Return the rows that lack rounds for a test of the waves or for the last look for suspects.
+
+    Rows that look better are left out: they cannot fail a build, and wait for their test.
+    """
+    last_look = settings.look(LOOKS - 1)
+    return [
+        index
+        for index, (row, suspect) in enumerate(zip(evidences, suspects, strict=True))
+        if (
+            suspect.sign > 0 and suspect.missing(row.rounds)
+            if suspect
+            else row.settles and row.rounds < last_look
+        )
+    ]
+
+
+def launch_test(
+    evidences: Sequence[Evidence], cut_short: Collection[int], settings: WaveSettings
+) -> dict[int, tuple[float, float]]:
+    """Test whether the head of each row is worse, on all rounds of the row.
+
+    Args:
+        evidences: all rows of the suite that are tested.
+        cut_short: indices of the rows to test.
+
+    Returns:
+        For each of these rows the one-sided p, and the adjusted p to compare with the suite's
+        alpha; nothing if no share of alpha is left.
+    """
+    unspent = unspent_families(max((e.rounds for e in evidences), default=0), settings)
+    if not unspent or not cut_short:
+        return {}
+    chosen = sorted(cut_short)
+    base = [evidences[i].worse_sign * np.log(evidences[i].base) for i in chosen]
+    head = [evidences[i].worse_sign * np.log(evidences[i].head) for i in chosen]
+    p_values = np.ones(len(evidences))
+    for places, x, y in by_lengths(base, head):
+        p_values[[chosen[place] for place in places]] = mann_whitney(x, y).p_greater
+    both_directions = np.minimum(1.0, 2 * p_values)
+    adjusted = np.minimum(1.0, holm(both_directions) * settings.families / unspent)
+    return {i: (float(p_values[i]), float(adjusted[i])) for i in chosen}
+
+
+def unspent_families(rounds: int, settings: WaveSettings) -> int:
+    """How many families cannot have tested anything yet if no row has more than this many rounds.
+
+    A single suspect needs the fewest rounds.
+    """
+    least = least_launches(settings.alpha / settings.families, "wilcoxon")
+    reached_at = list(settings.late_looks)
+    for look in (settings.look(wave) for wave in range(LOOKS)):
+        reached_at += [look + least, look + rounds_to_confirm(1, look, settings)]
+    return sum(rounds < needed for needed in reached_at)
+
+
+_MOST_FORETOLD = 1_000_000
+
+
+def late_test(
+    ratios: Sequence[FloatArray], look: int, settings: WaveSettings
+) -> list[tuple[float, float] | None]:
+    """Test the rows that have reached a late look, in the direction of their change.
+
+    Returns:
+        For each row (p, p adjusted); None if it has fewer rounds. Compare the adjusted p with the
+        suite's alpha.
+    """
+    there = [index for index, d in enumerate(ratios) if len(d) >= look]
+    if not there:
+        return [None] * len(ratios)
+    test = signed_rank(np.stack([ratios[index][:look] for index in there]))
+    one_sided = dict(zip(there, np.minimum(test.p_greater, test.p_less).tolist(), strict=True))
+    p_values = [one_sided.get(index, 1.0) for index in range(len(ratios))]
+    adjusted = holm(np.minimum(1.0, 2 * np.array(p_values))).tolist()
+    return [
+        (p, min(1.0, settings.families * p_adjusted)) if index in one_sided else None
+        for index, (p, p_adjusted) in enumerate(zip(p_values, adjusted, strict=True))
+    ]
+
+
+def is_within_reach(
+    d: FloatArray, estimate: Estimate, margin: float, *, confidence: float, level: float, most: int
+) -> bool:
+    """Whether this many rounds can still show that a row is inside the margin, or beyond it.
+
+    Inside: if the interval will be narrow enough for a row that did not change; how close a row
+    lies to the margin is only known after that many rounds. Beyond: if the estimate is beyond the
+    margin, and chance can be ruled out.
+
+    Args:
+        d: the row's log ratios, shape (n,), n >= 2.
+        confidence: of the interval that has to lie inside.
+        level: one-sided level of this row's test.
+        most: number of rounds.
+    """
+    spread = robust_spread(d[np.newaxis])
+    limit = math.log1p(margin)
+    if launches_needed(spread, limit, confidence, most)[0] <= most:
+        return True
+    seen = math.log(detectable_ratio(spread, most, level)[0])
+    return abs(estimate.value) >= max(limit, seen)
+
+
+def foretold(d: FloatArray, estimate: Estimate, margin: float, confidence: float) -> int | None:
+    """Total rounds that would separate the estimate from the margin; None beyond a million.
+
+    With that many rounds Student's t is close to normal: n = (z s / distance) ** 2.
+    """
+    distance = abs(abs(estimate.value) - math.log1p(margin))
+    if distance == 0:
+        return None
+    z = -float(ndtri((1 - confidence) / 2))
+    widest = z * float(robust_spread(d[np.newaxis])[0])
+    if widest > distance * math.sqrt(_MOST_FORETOLD):
+        return None
+    return math.ceil((widest / distance) ** 2)
+
+
+# An interval that is checked after every round must be wider to be right as often as promised. With
+# this share of its errors, a true change of the margin is called unchanged less often than allowed.
+LOOKING_SHARE = 2 / 3
+# The same share, if rows may be checked until the last of the late looks.
+LOOKING_LONGER_SHARE = 0.125
+
+
+def judge_in_waves(
+    evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
+) -> list[Finding]:
+    """Judge rows by their rounds so far, and say what each row still needs."""
+    ratios = [evidence.worse_log_ratios() for evidence in evidences]
+    margins = [evidence.margin for evidence in evidences]
+    suspects = find_suspects(WaveRows(ratios, margins, [e.is_tail for e in evidences]), waves)
+    level = waves.alpha / max(len(evidences), 1)
+    estimated = partial(paired_estimates, margins=margins, level=level)
+    tested = partial(estimated, confidence=confidence)
+    tests = [_tests(ratios, suspects, test, waves, tested) for test in range(TESTS)]
+    late = [_late_tests(ratios, look, waves, tested) for look in waves.late_looks]
+    cut_short = launch_test(evidences, lacking_rounds(evidences, suspects, waves), waves)
+    on_launches = tested([d if i in cut_short else d[:0] for i, d in enumerate(ratios)])
+    starts = [_start(s, d) for s, d in zip(suspects, ratios, strict=True)]
+    share = LOOKING_LONGER_SHARE if waves.until_decided else LOOKING_SHARE
+    terms = _Terms(waves, 1 - (1 - confidence) * share, level / waves.families / 2)
+    on_all = estimated(
+        [d[start:] for start, d in zip(starts, ratios, strict=True)], confidence=terms.confidence
+    )
+    rows = [
+        _WaveRow(
+            evidence,
+            ratios[i],
+            suspects[i],
+            tuple(of_all[i] for of_all in tests),
+            tuple(of_all[i] for of_all in late),
+            _joined([ratios[i]], [cut_short.get(i)], [on_launches[i]])[0],
+            starts[i],
+            on_all[i],
+        )
+        for i, evidence in enumerate(evidences)
+    ]
+    return [_confirmed(row, waves) or _unconfirmed(row, terms) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The settings that a row is judged by.
+
+    Attributes:
+        confidence: of the interval that has to lie inside the margin.
+        level: one-sided level of one row's test at a late look.
+    """
+
+    waves: WaveSettings
+    confidence: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """One of a suspect's tests, on the fresh rounds that are available.
+
+    Attributes:
+        count: the number of rounds that it used.
+    """
+
+    count: int
+    p: float
+    p_adjusted: float
+    estimate: Estimate
+
+
+def _tests(
+    ratios: Sequence[FloatArray],
+    suspects: Sequence[Suspect | None],
+    test: int,
+    waves: WaveSettings,
+    estimated: partial[list[Estimate | None]],
+) -> list[_Test | None]:
+    """Run the first or the second test of every suspect that has enough rounds for it."""
+    fresh = [s.fresh(d, test) if s else d[:0] for s, d in zip(suspects, ratios, strict=True)]
+    return _joined(fresh, confirm(ratios, suspects, test, waves), estimated(fresh))
+
+
+def _late_tests(
+    ratios: Sequence[FloatArray],
+    look: int,
+    waves: WaveSettings,
+    estimated: partial[list[Estimate | None]],
+) -> list[_Test | None]:
+    """Test every row that has as many rounds as a late look needs."""
+    judged = [d[:look] if len(d) >= look else d[:0] for d in ratios]
+    return _joined(judged, late_test(ratios, look, waves), estimated(judged))
+
+
+def _joined(
+    judged: Sequence[FloatArray],
+    p_values: Sequence[tuple[float, float] | None],
+    estimates: Sequence[Estimate | None],
+) -> list[_Test | None]:
+    return [
+        _Test(len(d), *both, estimate) if both and estimate else None
+        for d, both, estimate in zip(judged, p_values, estimates, strict=True)
+    ]
+
+
+def _start(suspect: Suspect | None, ratios: FloatArray) -> int:
+    """The index of the first round for a row's estimate if no change was confirmed.
+
+    The estimate uses the rounds that did not make it a suspect, or all if there are none yet.
+    """
+    return suspect.start if suspect and len(ratios) > suspect.start else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _WaveRow:
+    """One row with all results of the waves.
+
+    Attributes:
+        ratios: the log ratios of all its rounds.
+        tests: the tests of a suspect; None for each test that lacks rounds.
+        late: the tests of the late looks; None for each test that lacks rounds.
+        cut_short: the test on all its rounds if it lacks rounds for the others.
+        start: index of the first round that `on_all` uses.
+    """
+
+    evidence: Evidence
+    ratios: FloatArray
+    suspect: Suspect | None
+    tests: tuple[_Test | None, ...]
+    late: tuple[_Test | None, ...]
+    cut_short: _Test | None
+    start: int
+    on_all: Estimate | None
+
+
+def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
+    """Return the finding if a test shows a change that reaches the margin, else None.
+
+    A change that shows before the test's last round stays open: the test keeps its level only if it
+    is run once, on a fixed number of rounds or on those before the budget ended.
+    """
+    suspect = row.suspect
+    if suspect:
+        for planned, test in zip(suspect.rounds, row.tests, strict=False):
+            if test and _shows(test, suspect.sign, row, waves):
+                stage = Stage.DONE if test.count == planned else Stage.CONFIRM
+                return _changed(row, suspect.sign, test, suspect.start, stage)
+    for test in row.late:
+        if test and _shows(test, sign := 1 if test.estimate.value > 0 else -1, row, waves):
+            return _changed(row, sign, test, 0, Stage.DONE)
+    if row.cut_short and _shows(row.cut_short, 1, row, waves):
+        stage = Stage.CONFIRM if row.suspect else Stage.SETTLE
+        found = _changed(row, 1, row.cut_short, 0, stage)
+        early = "measuring ended early: decided by the gap between the launches of both sides"
+        return replace(found, test="mann-whitney", notes=(*found.notes, early))
+    return None
+
+
+def _shows(test: _Test, sign: int, row: _WaveRow, waves: WaveSettings) -> bool:
+    """Whether a test rules out chance, and its estimate reaches the margin."""
+    return test.p_adjusted <= waves.alpha and test.estimate.reaches(row.evidence.margin, sign)
+
+
+def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: Stage) -> Finding:
+    """Return the finding for a change that a test has shown."""
+    agreeing = int((sign * row.ratios[start : start + test.count] > 0).sum())
+    return Finding(
+        Outcome.REGRESSED if sign > 0 else Outcome.IMPROVED,
+        stage,
+        test.estimate,
+        start,
+        test.count,
+        test.p,
+        test.p_adjusted,
+        (f"{_direction(row, sign)} in {agreeing} of {test.count} rounds",),
+    )
+
+
+def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
+    """Judge a row for which no change was confirmed."""
+    waves = terms.waves
+    last = next((test for test in reversed((*row.tests, *row.late)) if test), None)
+    used = len(row.ratios) - row.start
+    finding = Finding(
+        Outcome.INCONCLUSIVE,
+        Stage.DONE,
+        row.on_all,
+        row.start,
+        used,
+        last.p if last else None,
+        last.p_adjusted if last else None,
+    )
+    is_first_test_over = not row.suspect or used >= row.suspect.first_rounds
+    if is_first_test_over and row.on_all and row.on_all.inside(row.evidence.margin):
+        return replace(finding, outcome=Outcome.UNCHANGED)
+    if row.suspect and row.suspect.missing(len(row.ratios)):
+        return _awaiting_confirmation(finding, row, row.suspect)
+    least = least_launches(waves.alpha, "wilcoxon")
+    is_screened = len(row.ratios) >= waves.screen_rounds
+    settles = row.evidence.settles or waves.until_decided
+    if is_screened and not settles:
+        return replace(finding, outcome=Outcome.NOT_SETTLED)
+    if used < least:
+        note = f"{TOO_FEW}: {counted(used, 'round')}, and a test needs {least}"
+        finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
+    if not is_screened:
+        return replace(finding, stage=Stage.SCREEN)
+    if _can_settle(row, terms):
+        return replace(finding, stage=Stage.SETTLE)
+    return _given_up(finding, row, terms) if waves.until_decided else finding
+
+
+def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) -> Finding:
+    missing, estimate = suspect.missing(len(row.ratios)), finding.estimate
+    if estimate:
+        needed = max(estimate.needed or 0, finding.count + missing)
+        estimate = replace(estimate, needed=needed)
+    planned = suspect.rounds[-1]
+    looked = f"looked {_direction(row, suspect.sign)} at first"
+    note = f"{looked}; {planned - missing} of the {planned} rounds that confirm it"
+    unconfirmed = missing if suspect.sign > 0 else 0
+    return replace(
+        finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,), unconfirmed=unconfirmed
+    )
+
+
+def _direction(row: _WaveRow, sign: int) -> str:
+    is_speed = row.evidence.metric.unit in {"s", RATE_UNIT}
+    worse, better = ("slower", "faster") if is_speed else ("worse", "better")
+    return worse if sign > 0 else better
+
+
+def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
+    """Whether more rounds, up to the limit, will probably settle a row.
+
+    The first rounds show little of the spread. So a row gets twice as many before it is given up,
+    or as many as the first late look needs if rows are measured until they are decided.
+    """
+    waves = terms.waves
+    if len(row.ratios) >= waves.most_rounds:
+        return False
+    if waves.until_decided:
+        return len(row.ratios) < waves.late_looks[0] or _is_within_reach(row, terms)
+    if len(row.ratios) - row.start < waves.look(1):
+        return True
+    needed = row.on_all.needed if row.on_all else None
+    return needed is not None and row.start + needed <= waves.most_rounds
+
+
+def _is_within_reach(row: _WaveRow, terms: _Terms) -> bool:
+    return row.on_all is not None and is_within_reach(
+        row.ratios[row.start :],
+        row.on_all,
+        row.evidence.margin,
+        confidence=terms.confidence,
+        level=terms.level,
+        most=terms.waves.most_rounds - row.start,
+    )
+
+
+def _given_up(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
+    """Say how many rounds a row would need if it does not get them."""
+    if finding.estimate is None:
+        return finding
+    ratios, margin = row.ratios[row.start :], row.evidence.margin
+    needed = foretold(ratios, finding.estimate, margin, terms.confidence)
+    note = f"given up: the limit is {terms.waves.most_rounds} rounds per row"
+    if needed is None:
+        note = "given up: too close to the margin for any number of rounds"
+    estimate = replace(finding.estimate, needed=needed)
+    return replace(finding, estimate=estimate, notes=(*finding.notes, note))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.errors import UsageError, did_you_mean
-from benchgate.gate.under_load import deciding_under_load
+from benchgate.gate.evidence import deciding_under_load
 from benchgate.history.record import EXACT
 from benchgate.history.sources import commit_order
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoints

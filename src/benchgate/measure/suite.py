@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.gate.tool_files import TOOL, VERSION
+from benchgate.gate.rows import TOOL, VERSION
 from benchgate.measure.arm_command import (
     ArmRunner,
     CommandFailedError,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.redact import redacted
 from benchgate.report.escape import plain_line
-from benchgate.report.history_view import course
+from benchgate.report.history import course
 from benchgate.units import TIME_UNITS, axis_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.model.history import HistoryRun, Trend, TrendPoint
-    from benchgate.report.history_view import ShiftView, TrendView
+    from benchgate.report.history import ShiftView, TrendView
 
 
 _SHARED: Final = frozenset({"title", "caption", "x", "y", "right"})

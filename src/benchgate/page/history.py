@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.page.charts import HEIGHT, WIDTH, axis_of, chart_of, points_per_chart, spark, thinned
 from benchgate.page.frame import drawing, render
-from benchgate.report.badge import badge_of, render_badge, render_endpoint
-from benchgate.report.history_view import Direction, view_history
+from benchgate.report.history import (
+    Direction,
+    badge_of,
+    render_badge,
+    render_endpoint,
+    view_history,
+)
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.model.history import History
     from benchgate.model.verdict import Verdict
     from benchgate.page.charts import Chart
-    from benchgate.report.history_view import HistoryView, ShiftView, TrendView
+    from benchgate.report.history import HistoryView, ShiftView, TrendView
 
 
 _SHA: Final = re.compile(r"[0-9a-f]{7,64}")

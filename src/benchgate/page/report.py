@@ -16,11 +16,10 @@ from benchgate.page import frame
 from benchgate.page.frame import render, sentence, sentences, unbroken
 from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
 from benchgate.report import words
-from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 from benchgate.report.escape import plain_block, plain_line
-from benchgate.report.ordering import arrange
-from benchgate.report.statistics_table import LEGEND, series_cells
-from benchgate.report.view import NO_LINKS, view_verdict, without_secrets
+from benchgate.report.headline import arrange
+from benchgate.report.statistics import LEGEND, series_cells
+from benchgate.report.view import NO_LINKS, RATIO_TITLES, TEST_TITLES, view_verdict, without_secrets
 from benchgate.units import counted, format_duration, format_percent, format_value
 
 if TYPE_CHECKING:
@@ -32,10 +31,8 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Row, Verdict
     from benchgate.page.charts import Chart
     from benchgate.page.plots import Plot
-    from benchgate.report.benchmark_view import BenchmarkView, RowView
     from benchgate.report.drawing import Span
-    from benchgate.report.footnotes import Footnote
-    from benchgate.report.links import Links
+    from benchgate.report.view import BenchmarkView, Footnote, Links, RowView
 
 
 Facts = tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Makes text from outside (names, errors, notes) harmless wherever benchgate writes it.
+"""Makes text from outside (names, errors, notes) harmless; every command imports it.
 
 A pull request from a fork can choose the name of a benchmark. In a terminal and in GitHub's
 Markdown, such a name must not move the cursor, reverse the direction of the text, leave its table
@@ -10,12 +10,15 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from typing import TYPE_CHECKING
-
-from benchgate.report.levels import ASCII, BLOCKS
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+BLOCKS: Final = "▁▂▃▄▅▆▇█"
+ASCII: Final = "_.-~=+*#"
+
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _CUT = "..."

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from benchgate.model.figures import Shape
 from benchgate.report import words
-from benchgate.report.columns import print_text
 from benchgate.report.escape import plain_line
+from benchgate.report.terminal import print_text
 from benchgate.report.ticks import place, ticks
 from benchgate.units import counted, format_percent
 

@@ -5,36 +5,418 @@ The strings are plain text without control characters; renderers add markup and 
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
-from benchgate.report.benchmark_view import view_benchmark, view_failures
 from benchgate.report.chart import view_chart
-from benchgate.report.escape import plain_line
-from benchgate.report.footnotes import shared_notes
-from benchgate.report.headline import heading, last_line
-from benchgate.report.links import Links
-from benchgate.report.notes import notes_of, view_loosening
-from benchgate.report.ordering import arrange
-from benchgate.units import counted, format_percent
+from benchgate.report.drawing import Span, course_title, draw_course, draw_interval, span
+from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.headline import arrange, heading, last_line
+from benchgate.report.words import notes_of, view_loosening
+from benchgate.units import counted, format_change, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.model.result import SkippedResult
-    from benchgate.model.verdict import Decision, Row, Verdict
-    from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
+    from benchgate.model.verdict import Comparison, Decision, Effect, GateSettings, Row, Verdict
     from benchgate.report.chart import Chart
-    from benchgate.report.footnotes import Footnote
-    from benchgate.report.notes import LooseningView
+    from benchgate.report.words import LooseningView
+
+
+RATIO_TITLES = ("change by", "estimate", "interval", "method")
+TEST_TITLES = ("test", "p", "p head more", "p head less")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """The details of one row; "" stands for what does not apply.
+
+    Attributes:
+        title: benchmark and statistic.
+        ratios: name, change, interval and the method of the interval.
+        tests: name, two-sided p, p of a greater head, p of a smaller head.
+        facts: labels, each with a sentence.
+    """
+
+    title: str
+    ratios: tuple[tuple[str, str, str, str], ...]
+    tests: tuple[tuple[str, str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def view_comparison(row: Row, found: Comparison) -> ComparisonView:
+    """Turn a comparison into strings."""
+    return ComparisonView(
+        title=f"{words.name(row)}, {words.statistic(row)}",
+        ratios=tuple(
+            (
+                plain_line(one.name),
+                format_change(one.ratio),
+                words.change_span(one.interval.low, one.interval.high) if one.interval else "",
+                plain_line(one.interval.method) if one.interval else "",
+            )
+            for one in found.ratios
+        ),
+        tests=tuple(
+            (
+                plain_line(one.name),
+                words.probability(one.p),
+                words.probability(one.p_greater),
+                words.probability(one.p_less),
+            )
+            for one in found.tests
+        ),
+        facts=tuple(_facts(row, found)),
+    )
+
+
+def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
+    yield "effect", _effect(found.effect)
+    if found.q is not None:
+        q = words.probability(found.q)
+        yield "q-value", f"{q}: the first p, adjusted for the false discovery rate over all rows"
+    if found.detectable_ratio is not None:
+        seen = words.least_change(found.detectable_ratio)
+        yield "could see", f"usually {seen}, with alpha shared by all rows"
+    yield "launches", _launches(row, found)
+    if medians := words.medians(row):
+        yield "medians", f"{medians}: base and head as measured, not paired by rounds"
+    yield from (("note", plain_line(text)) for text in found.notes)
+
+
+def _effect(effect: Effect) -> str:
+    above = format_percent(effect.vargha_delaney_a)
+    parts = [
+        f"{plain_line(effect.magnitude)} (Cliff's delta {effect.cliffs_delta:+.2f})",
+        f"a launch of the head measures more than one of the base in {above} of pairs (A)",
+    ]
+    if effect.cohens_d is not None:
+        parts.append(f"Cohen's d {_signed(effect.cohens_d)}")
+    if effect.hedges_g is not None:
+        parts.append(f"Hedges' g {_signed(effect.hedges_g)}")
+    return "; ".join(parts)
+
+
+def _signed(size: float) -> str:
+    """Format with two decimals; with almost no spread, effect sizes get too large for that."""
+    return f"{size:+.2f}" if abs(size) < 1000 else f"{size:+.2g}"
+
+
+def _launches(row: Row, found: Comparison) -> str:
+    base, head = found.launches
+    parts = [f"{base} v {head} in all; the decision uses {words.rounds(row) or 'none'}"]
+    if min(base, head) > 1 and row.margin:
+        needed = "more than 1000" if found.launches_needed is None else found.launches_needed
+        parts.append(f"finding a change of {format_percent(row.margin)} takes {needed} of each")
+    return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """A row of the verdict as strings; "" if something does not apply.
+
+    Attributes:
+        statistic: in plain words, after the metric unless that is the time: "typical (p25)".
+        change, interval: signed, head relative to base, as measured.
+        direction: whether a change that was shown is good: "slower".
+        drawing: the interval and the change against the margin.
+        span: the same for those who can draw lines; None if there is no drawing.
+        course: the values of earlier runs, then of this run.
+        course_title: what it shows: "9 earlier runs, base, head".
+        p: adjusted for the number of rows, except under the classical rule.
+        rounds: launches per arm, "10 v 5" if they differ.
+        decides: whether the metric decides; else the row only shows it.
+        fails: whether the outcome keeps the suite from passing.
+        note: what a reader needs to know, in words.
+        error: the tail of a failed benchmark's output, several lines.
+        medians, test, p_raw, detectable, classical: for those who want to check the decision.
+        detail: all other estimates and tests, if they were requested.
+    """
+
+    outcome: Outcome
+    benchmark: str
+    decides: bool
+    fails: bool
+    statistic: str
+    base: str
+    head: str
+    change: str
+    direction: str
+    interval: str
+    drawing: str
+    course: str
+    course_title: str
+    p: str
+    rounds: str
+    tier: str
+    note: str
+    error: str
+    location: str
+    medians: str
+    test: str
+    p_raw: str
+    detectable: str
+    classical: str
+    span: Span | None = None
+    detail: ComparisonView | None = None
+
+    @property
+    def values(self) -> str:
+        """Base and head: "12.30 ms to 14.10 ms"; once if they are equal or one is known, or "".
+
+        Of a limit, the head and the limit: "23.00 ms (limit 20.00 ms)".
+        """
+        if self.test == "limit" and self.base and self.head:
+            return f"{self.head} (limit {self.base})"
+        return " to ".join(dict.fromkeys(filter(None, (self.base, self.head))))
+
+    @property
+    def measured(self) -> str:
+        """What was measured: "typical (p25): 12.30 ms to 14.10 ms"; "" if nothing was."""
+        return ": ".join(filter(None, (self.statistic, self.values))) if self.values else ""
+
+    def compared(self, interval_title: str) -> str:
+        """Both sides: "+14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms"; or ""."""
+        interval = f" ({interval_title} {self.interval})" if self.interval else ""
+        change = f"{self.change}{interval}" if self.change else ""
+        return ", ".join(filter(None, (change, self.values)))
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkView:
+    """A benchmark and its rows.
+
+    Attributes:
+        first: the row that stands for the benchmark.
+        note: what a reader needs to know of it; marks stand for what footnotes say.
+        others: its other rows, each with its own note and marks.
+        footnotes: marks of the notes that it shares with other benchmarks.
+    """
+
+    first: RowView
+    note: str
+    others: tuple[tuple[RowView, str], ...] = ()
+    footnotes: tuple[str, ...] = ()
+
+    @property
+    def about_others(self) -> tuple[str, ...]:
+        """A line for each other row: "tail (p95): not settled, +1.2 % (-1.1 to +3.5 %)"."""
+        return tuple(_about(row, note, self.first.outcome) for row, note in self.others)
+
+    @property
+    def rows(self) -> tuple[RowView, ...]:
+        """All its rows."""
+        return (self.first, *(row for row, _ in self.others))
+
+
+def _about(row: RowView, note: str, outcome: Outcome) -> str:
+    """A row in one line; its outcome only if it is not this one."""
+    change = f"{row.change} ({row.interval})" if row.change and row.interval else row.change
+    own = row.outcome.value if row.decides and row.outcome is not outcome else ""
+    said = ", ".join(filter(None, (own, change, row.values)))
+    titled = ": ".join(filter(None, (row.statistic, said)))
+    return (" " if note.startswith("[") else "; ").join(filter(None, (titled, note)))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The end of the output of benchmarks that failed alike.
+
+    Attributes:
+        title: which ones failed: "db/insert (benchmarks/bench_db.py:10) failed".
+        benchmarks: their ids.
+    """
+
+    title: str
+    benchmarks: tuple[str, ...]
+    output: str
+
+
+def view_benchmark(
+    rows: Sequence[Row],
+    settings: GateSettings,
+    notes: Mapping[Row, Sequence[str]],
+    shared: Mapping[str, Footnote],
+) -> BenchmarkView:
+    """A benchmark as strings.
+
+    Args:
+        rows: the one that stands for the benchmark first.
+        notes: of each row.
+        shared: the notes that other benchmarks have, too.
+    """
+    first, *others = rows
+    known = notes[first]
+    marks = dict.fromkeys(shared[x].mark for row in rows for x in notes[row] if x in shared)
+
+    def own(row: Row, said: Collection[str] = ()) -> str:
+        new = [text for text in notes[row] if text not in said]
+        text = "; ".join(text for text in new if text not in shared)
+        return " ".join(filter(None, (text, *(shared[x].mark for x in new if x in shared))))
+
+    view = partial(_row, settings=settings)
+    return BenchmarkView(
+        view(first, notes[first]),
+        own(first),
+        tuple((view(row, notes[row]), own(row, known)) for row in others),
+        tuple(marks),
+    )
+
+
+def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
+    base, head = words.sides(row)
+    course = draw_course(row)
+    return RowView(
+        outcome=row.outcome,
+        benchmark=words.name(row),
+        decides=row.decides,
+        fails=settings.fails(row),
+        statistic=words.statistic(row),
+        base=base,
+        head=head,
+        change=words.change(row),
+        direction=words.direction(row),
+        interval=words.interval(row),
+        drawing=draw_interval(row),
+        course=course,
+        course_title=course_title(row) if course else "",
+        p=words.deciding_p(row),
+        rounds=words.rounds(row),
+        tier=words.TIERS[row.tier] if row.tier else "",
+        note="; ".join(notes),
+        error=plain_block(row.error or ""),
+        location=plain_line(row.location or ""),
+        medians=words.medians(row),
+        test=plain_line(row.test or ""),
+        p_raw=words.probability(row.p),
+        detectable=words.detectable(row),
+        classical=words.classical(row),
+        span=span(row),
+        detail=view_comparison(row, row.detail) if row.detail else None,
+    )
+
+
+def view_failures(benchmarks: Iterable[BenchmarkView]) -> tuple[Failure, ...]:
+    """The outputs of these benchmarks, equal ones once."""
+    alike: dict[tuple[str, bool], list[RowView]] = {}
+    for row in (row for one in benchmarks for row in one.rows if row.error):
+        alike.setdefault((row.error, row.outcome is Outcome.BASE_FAILED), []).append(row)
+    return tuple(
+        Failure(_which_failed(some, on_base=on_base), tuple(row.benchmark for row in some), output)
+        for (output, on_base), some in alike.items()
+    )
+
+
+def _which_failed(rows: Sequence[RowView], *, on_base: bool) -> str:
+    where = " on the base" if on_base else ""
+    first, *others = rows
+    if others:
+        more = f"{first.benchmark} and {counted(len(others), 'other benchmark')}"
+        return f"{more} failed{where} with the same output"
+    place = f" ({first.location})" if first.location else ""
+    return f"{first.benchmark}{place} failed{where}"
+
+
+# A shorter note is read faster than a number that stands for it.
+_SHORT: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A note of several benchmarks, or rows.
+
+    Attributes:
+        mark: stands beside the benchmarks: "[1]".
+        about: how many benchmarks have it: "10 benchmarks".
+    """
+
+    mark: str
+    text: str
+    about: str
+
+
+def shared_notes(notes: Iterable[Iterable[str]], noun: str = "benchmark") -> Mapping[str, Footnote]:
+    """Number the long notes that more than one benchmark has, in the order of their appearance.
+
+    Args:
+        notes: of each benchmark.
+        noun: what has them, if it is not a benchmark.
+    """
+    counts = Counter(text for each in notes for text in dict.fromkeys(each))
+    several = [text for text, count in counts.items() if count > 1 and len(text) > _SHORT]
+    return {
+        text: Footnote(f"[{number}]", text, counted(counts[text], noun))
+        for number, text in enumerate(several, start=1)
+    }
+
+
+_DOCS: Final = "https://github.com/benchgate/benchgate/blob/main/docs"
+_LOCATION: Final = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d{0,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where to read more; all from GitHub itself, none from a result.
+
+    Attributes:
+        run: the run that measured.
+        compare: the difference between base and head.
+        tree: the files of the head, without a slash at the end.
+        page: where the report is found as a page of HTML, with figures.
+    """
+
+    run: str = ""
+    compare: str = ""
+    tree: str = ""
+    page: str = ""
+
+    @property
+    def guide(self) -> str:
+        """The page that explains a report."""
+        return f"{_DOCS}/reading-a-verdict.md" if self.run else ""
+
+    @property
+    def columns(self) -> str:
+        """The part of it that explains the drawings."""
+        return f"{self.guide}#the-columns" if self.run else ""
+
+    @property
+    def waivers(self) -> str:
+        """How somebody accepts a change for the worse."""
+        return f"{_DOCS}/configuration.md#waive" if self.run else ""
+
+    def outcome(self, outcome: Outcome) -> str:
+        """What the outcome means."""
+        if not self.run:
+            return ""
+        return f"{_DOCS}/glossary.md#{outcome.value.replace(' ', '-')}"
+
+    def source(self, location: str) -> str:
+        """The line at which a benchmark is defined.
+
+        Args:
+            location: `path:line`, relative to the tree; "" if it is not known.
+        """
+        match = _LOCATION.fullmatch(location)
+        if match is None or not self.tree:
+            return ""
+        path = PurePosixPath(match["file"])
+        if path.is_absolute() or ".." in path.parts:
+            return ""
+        return f"{self.tree}/{quote(str(path))}#L{match['line']}"
+
 
 NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()

@@ -17,9 +17,8 @@ from benchgate.baselines.base import (
 )
 from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.errors import BaselineError, UsageError
-from benchgate.gate.judging import judge_run, judge_stored
-from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import fit_for
+from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
 from benchgate.model.run import BenchmarkFiles
 from benchgate.session.benchmark_sets import UNABLE
 from benchgate.session.choice import Choice, chosen_of

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.config import SuiteBenchmark
-from benchgate.gate.findings import Stage
-from benchgate.gate.judging import judge_run
+from benchgate.gate.estimates import Stage
 from benchgate.gate.suite import Need
+from benchgate.gate.verdict import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.tree_changes import content_digest
@@ -19,7 +19,7 @@ from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.run import PYTHON, BenchmarkFiles, Source, Tier
 from benchgate.model.verdict import decided_benchmarks
-from benchgate.report.next_step import missing_rounds
+from benchgate.report.headline import missing_rounds
 from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
 from benchgate.session.opening import open_session

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Self
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.gate.at_once import least_rounds
-from benchgate.gate.under_load import deciding_under_load
+from benchgate.gate.evidence import deciding_under_load
+from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.waves import rounds_to_confirm
 from benchgate.model.run import CANARY_IDS, ERROR_RATIO, EXACT_NAMES, UNDER_LOAD, Tier
 from benchgate.report.words import TOO_FEW

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from benchgate import __version__
 from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
-from benchgate.gate.findings import Stage
-from benchgate.gate.next_round import RoundPlan, follow_up, screen
+from benchgate.gate.estimates import Stage
+from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import current_branch
 from benchgate.measure.cpus import CpuUse

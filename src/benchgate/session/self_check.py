@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
-from benchgate.gate.sensitivity import Procedure, sensitivities
+from benchgate.gate.sensitivity import (
+    Procedure,
+    judge_as_check,
+    sensitivities,
+    shuffled,
+    slowed,
+    summed_up,
+)
 from benchgate.gate.suite import gather_rows
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.cpus import kept_off
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.recorded_build import ReplayedBuild
+    from benchgate.gate.sensitivity import ReplayedBuild
     from benchgate.git.repository import Git
     from benchgate.measure.engine import Engine
     from benchgate.model.result import Result
