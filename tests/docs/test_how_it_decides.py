@@ -15,37 +15,33 @@ from benchgate.gate.waves import LOOKING_LONGER_SHARE, LOOKING_SHARE, unspent_fa
 from benchgate.stats.differences import least_launches
 from benchgate.units import format_percent
 
-TEXT = (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8")
+TEXT = " ".join(
+    (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8").split()
+)
 CONFIG = loads("", "benchgate.toml")
 
 
-def table(mark: str) -> list[list[str]]:
-    """The rows of a marked table, without its head."""
-    block = TEXT.split(f"<!-- {mark} -->\n")[1].split("<!-- end -->")[0]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines()[2:]]
-
-
 def test_the_constants() -> None:
-    assert [float(row[1]) for row in table("constants")] == [
-        waves.LOOKS,
-        waves.TESTS,
-        waves.SUSPECT_P,
-        waves.SUSPECT_TAIL_P,
-        waves.SUSPECT_MARGIN_SHARE,
-        waves._SPARE_ROUNDS,  # noqa: SLF001 - the page tells what only the procedure needs to know
-        LEAST_TAIL_SAMPLES["p95"],
+    assert waves.LOOKS == waves.TESTS == 2
+    assert "Two waves of two tests make four" in TEXT
+    assert f"at most {waves.SUSPECT_P} (for a tail {waves.SUSPECT_TAIL_P})" in TEXT
+    assert waves.SUSPECT_MARGIN_SHARE == 0.5
+    assert "the estimated change is beyond half the margin" in TEXT
+    assert f"L + {waves._SPARE_ROUNDS})" in TEXT  # noqa: SLF001 - only the procedure needs it
+    assert [LEAST_TAIL_SAMPLES[name] for name in ("p95", "max", "p99", "p99.9")] == [
+        *(40, 40, 200, 2000)
     ]
+    assert (
+        "p95 and max need 40 samples in every launch, p99 needs 200, and p99.9 needs 2000" in TEXT
+    )
 
 
 def test_the_rounds_to_confirm() -> None:
-    measure = CONFIG.measure
-    settings = waves.WaveSettings(
-        alpha=CONFIG.gate.alpha,
-        screen_rounds=measure.screen_rounds,
-        confirm_rounds=measure.confirm_rounds,
-        max_rounds=measure.max_rounds,
-    )
-    for suspects, rounds in table("rounds to confirm"):
+    settings = waves.WaveSettings.of(CONFIG)
+    told = TEXT.partition("With the defaults, n is ")[2].partition(".")[0]
+    pairs = re.findall(r"(\d+) for (\d+) suspect", told)
+    assert len(pairs) == 3
+    for rounds, suspects in pairs:
         for wave in range(waves.LOOKS):
             found = waves.rounds_to_confirm(int(suspects), settings.look(wave), settings)
             assert found == int(rounds)
@@ -56,30 +52,29 @@ def test_what_limits_the_rounds_to_confirm() -> None:
     look = default.look(1)
     fewer = waves.rounds_to_confirm(1, look, replace(default, confirm_rounds=1))
     assert fewer == waves.rounds_to_confirm(1, look, default)
-    least = waves.rounds_to_confirm(1, look, replace(default, max_rounds=17))
-    assert "With `max_rounds = 17`, for example" in TEXT
-    assert f"is measured in {look} + {least} = {look + least} rounds." in " ".join(TEXT.split())
+    least = waves.rounds_to_confirm(1, look, replace(default, max_rounds=1))
+    assert 2**-least <= CONFIG.gate.alpha / 4 < 2 ** (1 - least)
+    assert "`confirm_rounds` only raises the number, and `max_rounds` takes away none of the L" in (
+        TEXT
+    )
 
 
 def test_what_the_test_on_all_rounds_may_spend() -> None:
     settings = waves.WaveSettings.of(CONFIG)
-    words = {4: "all", 3: "three quarters", 2: "a half", 1: "a quarter", 0: "none"}
-    spans: dict[str, list[int]] = {}
+    words = {4: "all of alpha", 3: "three quarters", 2: "a half", 1: "a quarter", 0: "none"}
+    last: dict[str, int] = {}
     for rounds in range(1, 31):
-        spans.setdefault(words[unspent_families(rounds, settings)], []).append(rounds)
-    told = {share: rounds for rounds, share in table("unspent")}
-    assert told == {
-        share: f"up to {span[-1]}"
-        if span[0] == 1
-        else f"{span[0]} and more"
-        if span[-1] == 30
-        else f"{span[0]} to {span[-1]}"
-        for share, span in spans.items()
-    }
+        last[words[unspent_families(rounds, settings)]] = rounds
+    told = ", ".join(f"{share} up to {rounds}" for share, rounds in list(last.items())[:4])
+    assert list(last) == list(words.values())
+    assert told.replace("13,", "13 rounds,") + ", and none after that" in TEXT
 
 
 def test_the_least_rounds_of_the_test_on_all_rounds() -> None:
-    for rows, rounds in table("least rounds"):
+    told = TEXT.partition("With all of alpha, it needs ")[2].partition(".")[0]
+    pairs = re.findall(r"(\d+) rounds for (\d+) row", told)
+    assert len(pairs) == 3
+    for rounds, rows in pairs:
         level = CONFIG.gate.alpha / int(rows) / 2
         assert least_launches(level, "mann-whitney") == int(rounds)
         of_one_more = CONFIG.gate.alpha / (int(rows) + 1) / 2
@@ -88,22 +83,25 @@ def test_the_least_rounds_of_the_test_on_all_rounds() -> None:
 
 def test_the_late_looks() -> None:
     *most, last = map(str, waves.LATE_LOOKS)
-    text = re.sub(r"\s+", " ", TEXT)
-    assert f"after {', '.join(most)} and {last} rounds" in text
-    assert f"not before {most[0]} rounds, when even {last} would not" in text
+    assert f"after {', '.join(most)} and {last} rounds" in TEXT
+    assert f"not before {most[0]} rounds, when even {last} would not" in TEXT
     assert (len(waves.LATE_LOOKS), waves.LOOKS * waves.TESTS) == (5, 4)
-    assert "five *late looks*" in text
-    assert "each of the nine spends a ninth of alpha" in text
+    assert "five *late looks*" in TEXT
+    assert "each of the nine spends a ninth of alpha" in TEXT
     assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 8, 2 / 3)
-    assert "each look may err with two thirds of what `confidence` leaves" in text
-    assert "an eighth of what `confidence` leaves, instead of two thirds" in text
+    assert "each look may err with two thirds of what `confidence` leaves" in TEXT
+    assert "an eighth of what `confidence` leaves, instead of two thirds" in TEXT
 
 
 def test_the_floors_of_stored_runs() -> None:
-    for spread, *floors in table("floors"):
-        tau = float(spread.removesuffix(" %")) / 100
-        reaches = [prediction_reach(tau, runs, CONFIG.gate.alpha / 10) for runs in (10, 20, 30)]
-        assert floors == [format_percent(math.expm1(reach)) for reach in reaches]
+    ten, thirty = (
+        format_percent(math.expm1(prediction_reach(0.01, runs, CONFIG.gate.alpha / 10)))
+        for runs in (10, 30)
+    )
+    assert (
+        f"With 10 runs of 10 rows that differ by 1 %, it is {ten}, and with 30 runs {thirty}"
+        in (TEXT)
+    )
 
 
 def test_the_defaults_that_it_names() -> None:
@@ -111,6 +109,4 @@ def test_the_defaults_that_it_names() -> None:
     assert (measure.samples, measure.launch_time_s, measure.warmup) == (45, 0.015, 3)
     assert (measure.screen_rounds, measure.max_rounds, measure.executions) == (5, 30, 6)
     assert (gate.alpha, gate.confidence, gate.statistics) == (0.01, 0.95, ("p25", "p95"))
-    assert f"any test needs (2^-n <= alpha: {least_launches(gate.alpha, 'wilcoxon')})" in re.sub(
-        r"\s+", " ", TEXT
-    )
+    assert f"any test needs (2^-n <= alpha: {least_launches(gate.alpha, 'wilcoxon')})" in TEXT
