@@ -98,10 +98,8 @@ def test_the_floors_of_stored_runs() -> None:
         format_percent(math.expm1(prediction_reach(0.01, runs, CONFIG.gate.alpha / 10)))
         for runs in (10, 30)
     )
-    assert (
-        f"With 10 runs of 10 rows that differ by 1 %, it is {ten}, and with 30 runs {thirty}"
-        in (TEXT)
-    )
+    assert "of 10 rows whose runs differ by 1 %," in TEXT
+    assert f"it is {ten} for 10 runs and {thirty} for 30 runs." in TEXT
 
 
 def test_the_defaults_that_it_names() -> None:
