@@ -44,9 +44,8 @@ def with_machine(example: Any) -> Any:  # noqa: ANN401 - JSON of any shape
 
 def test_the_examples_are_real() -> None:
     examples = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-    result, statistics, verdict = (json.dumps(with_machine(one)).encode() for one in examples)
+    result, verdict = (json.dumps(with_machine(one)).encode() for one in examples)
     assert decode_result(result, "example").head.source.ref == "feature"
-    assert STATISTICS.read(statistics, "example").runs[0].series[0].p95 == 0.0151
     assert VERDICT.read(verdict, "example").rows[0].ratio == 1.146
 
 
