@@ -37,6 +37,12 @@ class Section:
         return _COMMAND.findall("\n".join(self.texts("console")))
 
     @property
+    def comparison(self) -> str:
+        """What compares the files: its own command, or that of all tools."""
+        own = [command for command in self.commands if command.startswith("benchgate ")]
+        return own[-1] if own else "benchgate compare --base base-* --head head-*"
+
+    @property
     def configuration(self) -> str:
         """What the reader writes into benchgate.toml."""
         return "\n".join(self.texts("toml"))
