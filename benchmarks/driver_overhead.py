@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.driver import Place
+from benchgate.load.drivers.driver import LaunchPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def show_driver(driver: str, target: dict[str, Any], step: dict[str, Any], opera
         folder = Path(name)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "functions.py").write_text("def nothing(): pass\n")
-        place = Place(folder, folder, workers=1, expand=str)
+        place = LaunchPlace(folder, folder, workers=1, expand=str)
         steps = [found.STEP.model_validate({"name": "one", **step})]
         made = found(found.TARGET.model_validate(target), steps, place)
         with closing(made), closing(made.connect(0)) as connection:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.load.drivers.driver import Operation
-    from benchgate.load.launch import Launch, LoadReply
+    from benchgate.load.launch import LoadReply, ProcessLaunch
     from benchgate.load.parameters import Parameters
 
 LIMIT_S = 0.001
@@ -60,7 +60,7 @@ class WaitingDriver(Driver[Any, Any, Any]):
         pass
 
 
-def waiting_launch(order: LoadOrder) -> Launch:
+def waiting_launch(order: LoadOrder) -> ProcessLaunch:
     launch = open_launch(order)
     launch.driver.close()
     real = launch.driver

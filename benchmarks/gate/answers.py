@@ -15,7 +15,7 @@ from benchmarks.gate.ways import draw
 from benchgate.config import loads
 from benchgate.gate.sensitivity import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
-from benchgate.gate.verdict import Terms, conclude
+from benchgate.gate.verdict import VerdictTerms, conclude
 from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
 from benchgate.stats.rank_tests import mann_whitney
@@ -70,7 +70,7 @@ def _answer(way: Way, percent: int, seed: int, index: int) -> Answer:
         build = run_build({id_: _quantiles(x) for id_, x in samples.items()}, CONFIG)
         return Answer(Replayed(slower, build), bool(build.regressed))
     rows = _judged_at_once(samples, paired=way.paired)
-    terms = Terms(CONFIG.gate.fail_on, len(samples), CONFIG.baseline.advisory_fails)
+    terms = VerdictTerms(CONFIG.gate.fail_on, len(samples), CONFIG.baseline.advisory_fails)
     decision = conclude(rows, terms).decision
     rounds = [values.shape[1] for values in samples.values()]
     build = ReplayedBuild(tuple(map(_replayed, rows)), sum(rounds), max(rounds))

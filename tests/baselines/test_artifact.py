@@ -10,7 +10,7 @@ from tests.baselines.conftest import FORK, OURS, GitHub, sha
 
 from benchgate.baselines.artifacts import (
     TRUSTED_EVENTS,
-    Candidate,
+    ArtifactCandidate,
     choose_artifacts,
     relation,
     why_not_run,
@@ -99,7 +99,7 @@ def test_what_the_listing_rules_out_has_its_reason(
     assert skipped.what.startswith("artifact 1 of run ")
 
 
-def candidate(github: GitHub, number: int = 1) -> Candidate:
+def candidate(github: GitHub, number: int = 1) -> ArtifactCandidate:
     (one,) = choose_artifacts([github.listed(number)], github.wanted).kept
     return one
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from benchgate.ci.step import Step
+from benchgate.ci.step import JobStep
 from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ class Stage:
     said: list[str] = field(default_factory=list)
     _drawn: Iterator[int] = field(default_factory=count)
 
-    def step(self, *, comments: bool = True, check_run: bool = False) -> Step:
+    def step(self, *, comments: bool = True, check_run: bool = False) -> JobStep:
         environ = {
             "GITHUB_OUTPUT": str(self.folder / "output"),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
             "DEPLOY_PASSWORD": SECRET,
         }
-        return Step(
+        return JobStep(
             environ=environ,
             stream=self.stream,
             draw=lambda: f"drawn{next(self._drawn)}",

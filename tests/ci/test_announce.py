@@ -10,7 +10,14 @@ from tests.contract.faults import Fault
 from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
 from tests.report.conftest import changed, unchanged, verdict
 
-from benchgate.ci.step import CheckRun, PublishOutcome, Target, annotation_lines, comment, summarize
+from benchgate.ci.step import (
+    CheckRun,
+    CommentTarget,
+    PublishOutcome,
+    annotation_lines,
+    comment,
+    summarize,
+)
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import CommentPlan, CommentTime
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-TARGET = Target(
+TARGET = CommentTarget(
     HELLO.full_name, PULL.number, mark("default", head=HEAD_SHA, run=30433650, attempt=1)
 )
 NOW = CommentPlan(CommentTime.NOW, "the pull request is from this repository")
@@ -50,7 +57,7 @@ def commented(
     wanted: CommentPlan = NOW,
     *,
     token: Token = TOKEN,
-    target: Target | None = TARGET,
+    target: CommentTarget | None = TARGET,
 ) -> PublishOutcome:
     client = client_of(server, token)
     return comment(render_comment(view), wanted, target, client)

@@ -17,7 +17,7 @@ from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.ci import step as ci_step
 from benchgate.ci.base import Job
-from benchgate.ci.measuring import CiOutcome, CiRequest, KeptFile
+from benchgate.ci.measuring import CiOutcome, CiRequest, JobFile
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, FormatError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifacts import Leg
@@ -133,7 +133,7 @@ class Working:
 
         def measure(*arguments: Any, **_: object) -> CiOutcome:  # noqa: ANN401 - those of `ci`
             plan = plan_for(arguments[3].context, Head("5" * 40))
-            kept = KeptFile(self.stage.folder / "result.json.gz", "benchgate-result.default.linux")
+            kept = JobFile(self.stage.folder / "result.json.gz", "benchgate-result.default.linux")
             page = self.stage.folder / "benchgate-report.default.linux.html"
             return CiOutcome(plan, made, kept if made else None, why, page, figures)
 
@@ -213,10 +213,10 @@ def test_the_outputs_are_set_in_the_order_of_their_worth(working: Working) -> No
 
     def measure(
         *arguments: Any,  # noqa: ANN401 - those of `ci`
-        keep_baseline: Callable[[KeptFile], None],
+        keep_baseline: Callable[[JobFile], None],
         **more: Any,  # noqa: ANN401 - those of `ci`
     ) -> CiOutcome:
-        keep_baseline(KeptFile(folder / "baseline.json.gz", "benchgate-baseline.default.linux"))
+        keep_baseline(JobFile(folder / "baseline.json.gz", "benchgate-baseline.default.linux"))
         set_before.extend(working.stage.outputs)
         return plain(*arguments, **more)
 
@@ -343,8 +343,8 @@ def test_a_failure_is_told_and_goes_on(working: Working, error: BaselineError) -
 
 
 def test_what_was_kept_before_a_failure_stays(working: Working) -> None:
-    def measure(*_: object, keep_baseline: Callable[[KeptFile], None], **__: object) -> CiOutcome:
-        keep_baseline(KeptFile(working.stage.folder / "x", "benchgate-baseline.default.linux"))
+    def measure(*_: object, keep_baseline: Callable[[JobFile], None], **__: object) -> CiOutcome:
+        keep_baseline(JobFile(working.stage.folder / "x", "benchgate-baseline.default.linux"))
         raise BaselineError("the base cannot be built")
 
     working.does = measure

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from benchgate.ci.base import Job
     from benchgate.ci.measuring import CiRequest
-    from benchgate.ci.step import Step
+    from benchgate.ci.step import JobStep
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.github.context import WorkflowRunEvent
@@ -60,7 +60,7 @@ class Called:
     error: Exception | None = None
     requests: list[CiRequest] = field(default_factory=list)
     configs: list[Config] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[JobStep] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     published: list[WorkflowRunEvent] = field(default_factory=list)
     measured: list[tuple[Choice, str]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Called:
         configure: Callable[[], Config],
         effects: Effects,
         job: Job,
-        step: Step,
+        step: JobStep,
     ) -> int:
         code = self._note(configure(), effects, job, step)
         self.requests.append(request)
@@ -86,7 +86,7 @@ class Called:
         config: Config,
         effects: Effects,
         job: Job,
-        step: Step,
+        step: JobStep,
         *,
         choice: Choice = EVERYTHING,
         suite: str = "",
@@ -99,7 +99,7 @@ class Called:
         self.limits_s.append(limit_s)
         return Client(*arguments, limit_s=limit_s, **more)
 
-    def _note(self, config: Config, effects: Effects, job: Job, step: Step) -> int:
+    def _note(self, config: Config, effects: Effects, job: Job, step: JobStep) -> int:
         self.configs.append(config)
         self.jobs.append(job)
         self.steps.append(step)

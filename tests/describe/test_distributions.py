@@ -11,7 +11,7 @@ from tests.loads import measured_step
 
 from benchgate.describe.figures import distributions
 from benchgate.errors import FormatError
-from benchgate.model.figures import Axis, Distribution, Shape
+from benchgate.model.figures import ColumnRange, Distribution, Shape
 from benchgate.model.run import Kind, Metric
 
 LAUNCHES = noisy_launches(1, 10, 40, between=0.01, within=0.03)
@@ -64,14 +64,14 @@ def test_few_outliers_do_not_squeeze_the_rest() -> None:
 def test_few_samples_are_all_drawn() -> None:
     one = found([1.0, 2.0, 4.0])
 
-    assert one.axis == Axis(1.0, 4.0)
+    assert one.axis == ColumnRange(1.0, 4.0)
     assert (one.below, one.above, one.curves[0].shares[-1]) == (0, 0, 1)
 
 
 def test_the_axis_is_logarithmic_where_it_spans_a_decade() -> None:
     one = found([1.0, 10.0, 100.0], columns=4)
 
-    assert one.axis == Axis(1.0, 100.0, log=True)
+    assert one.axis == ColumnRange(1.0, 100.0, log=True)
     assert one.curves[0].shares == pytest.approx([1 / 3, 2 / 3, 2 / 3, 1])
     assert not found([0.0, 100.0]).axis.log
 
@@ -107,7 +107,7 @@ def test_both_arms_share_an_axis_and_the_base_comes_first() -> None:
 
     assert [one.benchmark for one in drawn] == ["sort", "new", "old"]
     assert [curve.arm for curve in drawn[0].curves] == ["base", "head"]
-    assert drawn[0].axis == Axis(1.0, 4.0)
+    assert drawn[0].axis == ColumnRange(1.0, 4.0)
     assert [[curve.arm for curve in one.curves] for one in drawn[1:]] == [["head"], ["base"]]
 
 

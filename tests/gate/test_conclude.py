@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.gate.verdict import Conclusion, Terms, benchmarks_needed, conclude
+from benchgate.gate.verdict import Conclusion, VerdictTerms, benchmarks_needed, conclude
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.verdict import (
     ConfirmationCost,
@@ -28,7 +28,7 @@ def rows(*outcomes: str, advisory: bool = False) -> list[Row]:
     ]
 
 
-def decided(some: list[Row], terms: Terms) -> tuple[Decision, int]:
+def decided(some: list[Row], terms: VerdictTerms) -> tuple[Decision, int]:
     """The decision and its code; there is a reason exactly if there is no verdict."""
     in_base = len({row.benchmark for row in some if row.outcome is not Outcome.NEW})
     needed = benchmarks_needed(some, terms.min_compared, in_base)
@@ -82,7 +82,7 @@ def decided(some: list[Row], terms: Terms) -> tuple[Decision, int]:
 def test_the_decision_follows_the_rows_and_the_policy(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    assert decided(rows(*outcomes), Terms(fail_on, 0)) == expected
+    assert decided(rows(*outcomes), VerdictTerms(fail_on, 0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_decision_follows_the_rows_and_the_policy(
 def test_so_many_benchmarks_must_have_been_compared(
     outcomes: list[str], min_compared: int, expected: tuple[Decision, int]
 ) -> None:
-    assert decided(rows(*outcomes), Terms(DEFAULT, min_compared)) == expected
+    assert decided(rows(*outcomes), VerdictTerms(DEFAULT, min_compared)) == expected
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ def test_advisory_rows_fail_a_build_only_where_that_is_asked_for(
     advisory_fails: bool,  # noqa: FBT001 - a column of the table
     expected: tuple[Decision, int],
 ) -> None:
-    found = decided(rows(*advisory, advisory=True), Terms(DEFAULT, 0, advisory_fails))
+    found = decided(rows(*advisory, advisory=True), VerdictTerms(DEFAULT, 0, advisory_fails))
     assert found == expected
 
 
 def test_an_advisory_improvement_is_no_pass_if_improvements_fail() -> None:
     both_ways = ("regressed", "improved")
-    assert decided(rows("improved", advisory=True), Terms(both_ways, 0)) == (NONE, 0)
-    assert decided(rows("improved", advisory=True), Terms(DEFAULT, 0)) == (PASS, 0)
-    fails = Terms(both_ways, 0, advisory_fails=True)
+    assert decided(rows("improved", advisory=True), VerdictTerms(both_ways, 0)) == (NONE, 0)
+    assert decided(rows("improved", advisory=True), VerdictTerms(DEFAULT, 0)) == (PASS, 0)
+    fails = VerdictTerms(both_ways, 0, advisory_fails=True)
     assert decided(rows("improved", advisory=True), fails) == (FAIL, 3)
 
 
@@ -146,11 +146,11 @@ def test_a_benchmark_counts_once_however_many_rows_were_compared() -> None:
 def test_a_regression_in_doubt_is_no_pass(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    assert decided(rows(*outcomes), Terms(fail_on, 0, doubted=True)) == expected
+    assert decided(rows(*outcomes), VerdictTerms(fail_on, 0, doubted=True)) == expected
 
 
 def test_a_disturbed_run_without_a_regression_is_neither_a_pass_nor_a_failure() -> None:
-    terms = Terms(DEFAULT, 0, disturbed=True)
+    terms = VerdictTerms(DEFAULT, 0, disturbed=True)
     assert decided(rows("unchanged", "inconclusive"), terms) == (NONE, 0)
     assert decided(rows("unchanged", "failed"), terms) == (FAIL, 5)
 
@@ -169,7 +169,7 @@ def test_a_disturbed_run_without_a_regression_is_neither_a_pass_nor_a_failure() 
 def test_a_first_run_fails_only_where_a_benchmark_does(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    assert decided(rows(*outcomes), Terms(fail_on, 0, first_run=True)) == expected
+    assert decided(rows(*outcomes), VerdictTerms(fail_on, 0, first_run=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_a_first_run_fails_only_where_a_benchmark_does(
 def test_an_interrupted_measurement_never_passes(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    assert decided(rows(*outcomes), Terms(fail_on, 0, complete=False)) == expected
-    first = Terms(fail_on, 0, complete=False, first_run=True, empty_shard=True)
+    assert decided(rows(*outcomes), VerdictTerms(fail_on, 0, complete=False)) == expected
+    first = VerdictTerms(fail_on, 0, complete=False, first_run=True, empty_shard=True)
     assert decided(rows(*outcomes), first) == expected
 
 
@@ -218,7 +218,7 @@ def test_a_tail_does_not_speak_for_the_typical_value(
 ) -> None:
     pair = zip(("p25", "p95"), statistics, strict=True)
     some = [Row("a", OUTCOMES[x], "time", statistic) for statistic, x in pair if x]
-    assert decided(some, Terms(DEFAULT, 1)) == expected
+    assert decided(some, VerdictTerms(DEFAULT, 1)) == expected
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_nothing_that_must_be_settled_may_stay_open(
 ) -> None:
     pair = zip(("p25", "p95"), statistics, strict=True)
     some = [Row("a", Outcome(x), "time", statistic) for statistic, x in pair]
-    assert decided(some, Terms(ALL, 1)) == expected
+    assert decided(some, VerdictTerms(ALL, 1)) == expected
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_nothing_that_must_be_settled_may_stay_open(
     ],
 )
 def test_too_few_rounds_for_a_test_leave_a_row_open(row: Row, code: int) -> None:
-    assert decided([*rows("unchanged"), row], Terms(("inconclusive",), 1))[1] == code
-    assert decided([*rows("unchanged"), row], Terms(DEFAULT, 1)) == (PASS, 0)
+    assert decided([*rows("unchanged"), row], VerdictTerms(("inconclusive",), 1))[1] == code
+    assert decided([*rows("unchanged"), row], VerdictTerms(DEFAULT, 1)) == (PASS, 0)
 
 
 def test_one_metric_that_is_known_is_enough() -> None:
@@ -260,29 +260,31 @@ def test_one_metric_that_is_known_is_enough() -> None:
         Row("a", Outcome.UNCHANGED, "allocations", "exact"),
         Row("b", Outcome.INCONCLUSIVE, "time", "p25"),
     ]
-    assert decided(some, Terms(DEFAULT, 2)) == (PASS, 0)
+    assert decided(some, VerdictTerms(DEFAULT, 2)) == (PASS, 0)
 
 
 @pytest.mark.parametrize(
     ("some", "terms", "reason"),
     [
-        (rows("unchanged"), Terms(ALL, 0, complete=False), Reason.INTERRUPTED),
-        (rows("inconclusive"), Terms(ALL, 0), Reason.LEFT_OPEN),
-        (rows("new"), Terms(DEFAULT, 0, first_run=True), Reason.FIRST_RUN),
-        (rows("new"), Terms(DEFAULT, 1), Reason.NOTHING_COMPARED),
-        (rows(), Terms(DEFAULT, 0, empty_shard=True), Reason.NOTHING_COMPARED),
-        (rows("unchanged", "new"), Terms(DEFAULT, 2), Reason.TOO_FEW_COMPARED),
-        (rows("unchanged"), Terms(DEFAULT, 0, doubted=True), Reason.DISTURBED),
-        (rows("regressed", advisory=True), Terms(DEFAULT, 0), Reason.ADVISORY),
-        (rows("inconclusive"), Terms(DEFAULT, 0), Reason.UNDECIDED),
+        (rows("unchanged"), VerdictTerms(ALL, 0, complete=False), Reason.INTERRUPTED),
+        (rows("inconclusive"), VerdictTerms(ALL, 0), Reason.LEFT_OPEN),
+        (rows("new"), VerdictTerms(DEFAULT, 0, first_run=True), Reason.FIRST_RUN),
+        (rows("new"), VerdictTerms(DEFAULT, 1), Reason.NOTHING_COMPARED),
+        (rows(), VerdictTerms(DEFAULT, 0, empty_shard=True), Reason.NOTHING_COMPARED),
+        (rows("unchanged", "new"), VerdictTerms(DEFAULT, 2), Reason.TOO_FEW_COMPARED),
+        (rows("unchanged"), VerdictTerms(DEFAULT, 0, doubted=True), Reason.DISTURBED),
+        (rows("regressed", advisory=True), VerdictTerms(DEFAULT, 0), Reason.ADVISORY),
+        (rows("inconclusive"), VerdictTerms(DEFAULT, 0), Reason.UNDECIDED),
     ],
 )
-def test_the_reason_is_the_first_that_holds(some: list[Row], terms: Terms, reason: Reason) -> None:
+def test_the_reason_is_the_first_that_holds(
+    some: list[Row], terms: VerdictTerms, reason: Reason
+) -> None:
     assert conclude(some, terms).reason is reason
 
 
 def test_a_shard_without_benchmarks_fails_nothing() -> None:
-    assert decided([], Terms(DEFAULT, 0, empty_shard=True)) == (NONE, 0)
+    assert decided([], VerdictTerms(DEFAULT, 0, empty_shard=True)) == (NONE, 0)
 
 
 @pytest.mark.parametrize(
@@ -300,15 +302,15 @@ def test_a_shard_without_benchmarks_fails_nothing() -> None:
 def test_what_fails_on_the_base_alone_fails_nothing_and_is_no_pass(
     outcomes: list[str], min_compared: int, expected: tuple[Decision, int]
 ) -> None:
-    assert decided(rows(*outcomes), Terms(DEFAULT, min_compared)) == expected
+    assert decided(rows(*outcomes), VerdictTerms(DEFAULT, min_compared)) == expected
 
 
 def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
     suspect = replace(rows("inconclusive")[0], unconfirmed=ConfirmationCost(8, 80.0))
     found = [suspect, *rows("unchanged", "unchanged")[1:]]
-    assert conclude(found, Terms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
-    assert decided(found, Terms(ALL, 0)) == (NONE, 4)
-    assert decided([*found, *rows("failed")], Terms(DEFAULT, 0)) == (FAIL, 5)
+    assert conclude(found, VerdictTerms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
+    assert decided(found, VerdictTerms(ALL, 0)) == (NONE, 4)
+    assert decided([*found, *rows("failed")], VerdictTerms(DEFAULT, 0)) == (FAIL, 5)
 
 
 @pytest.mark.parametrize(
@@ -327,7 +329,7 @@ def test_an_excuse_lowers_the_number_only_as_far_as_it_must(
     outcomes: list[str], wanted: int, code: int
 ) -> None:
     rows = [Row(f"b{i}", Outcome(one), statistic="p25") for i, one in enumerate(outcomes)]
-    assert decided(rows, Terms(DEFAULT, wanted))[1] == code
+    assert decided(rows, VerdictTerms(DEFAULT, wanted))[1] == code
 
 
 @pytest.mark.parametrize(
@@ -356,8 +358,11 @@ def test_an_accepted_removal_of_everything_fails_nothing_and_is_no_pass() -> Non
     removed = replace(rows("waived")[0], waiver=allowed)
     added = replace(rows("new")[0], benchmark="other")
     for some in ([removed], [removed, added]):
-        assert decided(some, Terms(DEFAULT, 1)) == (NONE, 0)
-    assert decided([removed, *rows("missing", "missing")[1:]], Terms(DEFAULT, 2)) == (NONE, 4)
+        assert decided(some, VerdictTerms(DEFAULT, 1)) == (NONE, 0)
+    assert decided([removed, *rows("missing", "missing")[1:]], VerdictTerms(DEFAULT, 2)) == (
+        NONE,
+        4,
+    )
 
 
 @pytest.mark.parametrize("fail_on", [(), DEFAULT, ALL])
@@ -369,7 +374,8 @@ def test_the_row_that_is_to_blame(
 ) -> None:
     (row,) = rows(outcome, advisory=advisory)
     kept = conclude(
-        [*rows("unchanged"), replace(row, benchmark="other")], Terms(fail_on, 0, advisory_fails)
+        [*rows("unchanged"), replace(row, benchmark="other")],
+        VerdictTerms(fail_on, 0, advisory_fails),
     )
     to_blame = GateSettings(fail_on=fail_on, advisory_fails=advisory_fails).fails(row)
     assert to_blame is (kept.exit_code != 0)

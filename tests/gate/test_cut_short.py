@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.waves import Suspect, lacking_rounds, launch_test, unspent_families
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import ConfirmationCost
@@ -71,7 +71,7 @@ def test_four_that_all_got_slower_are_found_in_six_rounds(suite: Callable[..., J
 
 def test_measuring_goes_on_all_the_same(suite: Callable[..., Judgment]) -> None:
     """What is shown early decides only if the budget ends there."""
-    assert {need.stage for need in suite([0.15] * 4, 6).needs} == {Stage.CONFIRM}
+    assert {need.stage for need in suite([0.15] * 4, 6).needs} == {RowStage.CONFIRM}
     (row,) = suite([0.15], 17).rows
     assert (row.outcome, row.test) == (Outcome.REGRESSED, "wilcoxon")
 
@@ -131,7 +131,7 @@ def test_a_row_that_hid_from_the_screen_is_tested_too(
     base = [1.0, 1.001, 1.0005, 1.4, 0.999, 1.002, 0.998, 1.0, 1.001]
     head = [1.15, 1.151, 1.152, 1.131, 1.149, 1.153, 1.148, 1.15, 1.151]
     found = judged([bench("b", base)], [bench("b", head)], P25)
-    assert found.needs[0].stage is Stage.SETTLE
+    assert found.needs[0].stage is RowStage.SETTLE
     assert (found.rows[0].outcome, found.rows[0].test) == (Outcome.REGRESSED, "mann-whitney")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
-CONFIRM, SCREEN, SETTLE, DONE = Stage.CONFIRM, Stage.SCREEN, Stage.SETTLE, Stage.DONE
+CONFIRM, SCREEN, SETTLE, DONE = RowStage.CONFIRM, RowStage.SCREEN, RowStage.SETTLE, RowStage.DONE
 
 
 @pytest.fixture
 def found(
     bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., tuple[Row, Stage]]:
+) -> Callable[..., tuple[Row, RowStage]]:
     """Judge one row by the head's values; the base is 1."""
 
-    def make(head: Sequence[float], toml: str = P25) -> tuple[Row, Stage]:
+    def make(head: Sequence[float], toml: str = P25) -> tuple[Row, RowStage]:
         judgment = judged(
             [bench("b", [1] * len(head), samples=40)], [bench("b", head, samples=40)], toml
         )
@@ -58,15 +58,15 @@ def found(
 )
 def test_what_a_row_still_needs(
     case: tuple[int, float, float],
-    stage: Stage,
-    found: Callable[..., tuple[Row, Stage]],
+    stage: RowStage,
+    found: Callable[..., tuple[Row, RowStage]],
     heads: Callable[..., FloatArray],
 ) -> None:
     assert found(heads(*case).tolist())[1] is stage
 
 
 def test_a_suspect_says_how_far_its_test_is(
-    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+    found: Callable[..., tuple[Row, RowStage]], heads: Callable[..., FloatArray]
 ) -> None:
     row, _ = found(heads(5, -0.05).tolist())
     assert row.outcome is Outcome.INCONCLUSIVE
@@ -79,7 +79,7 @@ def test_a_suspect_says_how_far_its_test_is(
 
 
 def test_one_disturbed_round_does_not_hide_a_change_for_good(
-    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+    found: Callable[..., tuple[Row, RowStage]], heads: Callable[..., FloatArray]
 ) -> None:
     values = heads(29, 0.05)
     values[10] = 0.8
@@ -91,7 +91,7 @@ def test_one_disturbed_round_does_not_hide_a_change_for_good(
 
 
 def test_rounds_after_the_test_change_nothing(
-    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+    found: Callable[..., tuple[Row, RowStage]], heads: Callable[..., FloatArray]
 ) -> None:
     values = heads(17, 0.05).tolist()
     (row, stage), (later, later_stage) = found(values), found([*values, 0.5, 0.5, 0.5])
@@ -101,7 +101,7 @@ def test_rounds_after_the_test_change_nothing(
 
 
 def test_the_rounds_of_the_screen_have_no_part_in_what_is_told_of_a_suspect(
-    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+    found: Callable[..., tuple[Row, RowStage]], heads: Callable[..., FloatArray]
 ) -> None:
     fresh = heads(20).tolist()
     rows = [found([*([screen] * 5), *fresh])[0] for screen in (1.02, 1.5)]
@@ -131,10 +131,10 @@ class TestTails:
     @pytest.fixture
     def both(
         self, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-    ) -> Callable[..., dict[str, tuple[Outcome, Stage]]]:
+    ) -> Callable[..., dict[str, tuple[Outcome, RowStage]]]:
         def make(
             location: FloatArray, tail: FloatArray, toml: str = ""
-        ) -> dict[str, tuple[Outcome, Stage]]:
+        ) -> dict[str, tuple[Outcome, RowStage]]:
             arms = [
                 bench("b", [[a] * 20 + [2.3 * b] * 20 for a, b in zip(x, y, strict=True)])
                 for x, y in ((np.ones(len(location)), np.ones(len(tail))), (location, tail))
@@ -149,7 +149,7 @@ class TestTails:
 
     def test_no_round_is_spent_to_settle_a_tail_that_looks_clean(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         wide = heads(7, 0.0, 0.2)
@@ -165,14 +165,14 @@ class TestTails:
 
     def test_before_the_screen_is_over_a_tail_is_open(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         assert both(heads(4), heads(4))["p95"] == (Outcome.NOT_TESTED, SCREEN)
 
     def test_a_tail_alone_is_settled(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         toml = '[gate]\nstatistics = ["p95"]'
@@ -180,7 +180,7 @@ class TestTails:
 
     def test_a_tail_is_settled_if_that_is_asked_for(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         toml = '[gate]\nsettle = ["p25", "p95"]'
@@ -191,7 +191,7 @@ class TestTails:
 
     def test_what_is_not_named_is_not_settled(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         toml = '[gate]\nsettle = ["p95"]'
@@ -202,7 +202,7 @@ class TestTails:
 
     def test_a_suspected_tail_that_is_cleared_is_not_settled(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         tail = np.concatenate([heads(5, 0.2), heads(12, 0.0, 0.2)])
@@ -210,7 +210,7 @@ class TestTails:
 
     def test_a_suspected_tail_is_confirmed(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         assert both(heads(7), heads(7, -0.2))["p95"] == (Outcome.INCONCLUSIVE, CONFIRM)
@@ -218,7 +218,7 @@ class TestTails:
 
     def test_the_margin_of_a_tail_is_its_own(
         self,
-        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        both: Callable[..., dict[str, tuple[Outcome, RowStage]]],
         heads: Callable[..., FloatArray],
     ) -> None:
         found = both(heads(18, 0.04), heads(18, 0.04))  # two suspects: 13 fresh rounds

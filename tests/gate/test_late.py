@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.gate.estimates import Estimate, Stage, paired_estimates
+from benchgate.gate.estimates import Estimate, RowStage, paired_estimates
 from benchgate.gate.waves import LATE_LOOKS, foretold, is_within_reach, late_test
 from benchgate.model.policy import Outcome
 from benchgate.stats.rank_tests import paired_shift, signed_rank
@@ -126,8 +126,8 @@ class TestRows:
         bench: Callable[..., BenchmarkResult],
         judged: Callable[..., Judgment],
         longer: WaveSettings,
-    ) -> Callable[..., tuple[Row, Stage]]:
-        def make(log_ratios: FloatArray, toml: str = P25) -> tuple[Row, Stage]:
+    ) -> Callable[..., tuple[Row, RowStage]]:
+        def make(log_ratios: FloatArray, toml: str = P25) -> tuple[Row, RowStage]:
             arms = [
                 [bench("b", x.tolist(), samples=40)]
                 for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
@@ -138,11 +138,11 @@ class TestRows:
         return make
 
     def test_what_the_screen_did_not_see_is_found_late(
-        self, found: Callable[..., tuple[Row, Stage]]
+        self, found: Callable[..., tuple[Row, RowStage]]
     ) -> None:
         d = np.concatenate([[0.05, -0.05] * 5, noise(110, 0.04, 0.035)])
         row, stage = found(d[:60])
-        assert (row.outcome, stage, row.launches) == (Outcome.REGRESSED, Stage.DONE, (60, 60))
+        assert (row.outcome, stage, row.launches) == (Outcome.REGRESSED, RowStage.DONE, (60, 60))
         agreeing = int((d[:60] > 0).sum())
         assert row.notes == (f"slower in {agreeing} of 60 rounds",)
         assert row.p_adjusted is not None
@@ -153,31 +153,31 @@ class TestRows:
         assert better.outcome is Outcome.IMPROVED
 
     def test_until_the_first_late_look_nothing_is_given_up(
-        self, found: Callable[..., tuple[Row, Stage]]
+        self, found: Callable[..., tuple[Row, RowStage]]
     ) -> None:
         d = np.concatenate([[0.9, -0.9] * 5, noise(50, 0.9)])
-        assert found(d[:59])[1] is Stage.SETTLE
+        assert found(d[:59])[1] is RowStage.SETTLE
         row, stage = found(d)
-        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
         assert row.notes == ("given up: the limit is 960 rounds per row",)
         assert row.rounds_needed is not None
         assert row.rounds_needed > 960
 
     def test_a_change_as_large_as_the_margin_is_not_measured_for_ever(
-        self, found: Callable[..., tuple[Row, Stage]]
+        self, found: Callable[..., tuple[Row, RowStage]]
     ) -> None:
         d = noise(LATE_LOOKS[-1], 0.2)
         d[:10] = np.tile([0.3, -0.3], 5)  # nothing to suspect
         d += LIMIT - 1e-6 - paired_shift(d[None], 0.5).estimate
         row, stage = found(d)
-        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
         assert row.notes == ("given up: too close to the margin for any number of rounds",)
         assert row.rounds_needed is None
 
-    def test_a_tail_is_settled_as_well(self, found: Callable[..., tuple[Row, Stage]]) -> None:
+    def test_a_tail_is_settled_as_well(self, found: Callable[..., tuple[Row, RowStage]]) -> None:
         row, stage = found(np.tile([0.1, -0.1], 6), "")
-        assert (row.statistic, row.outcome, stage) == ("p95", Outcome.INCONCLUSIVE, Stage.SETTLE)
+        assert (row.statistic, row.outcome, stage) == ("p95", Outcome.INCONCLUSIVE, RowStage.SETTLE)
 
-    def test_the_last_look_ends_it(self, found: Callable[..., tuple[Row, Stage]]) -> None:
+    def test_the_last_look_ends_it(self, found: Callable[..., tuple[Row, RowStage]]) -> None:
         row, stage = found(noise(LATE_LOOKS[-1], 0.25))
-        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.verdict import Conclusion, Terms, conclude
+from benchgate.gate.verdict import Conclusion, VerdictTerms, conclude
 from benchgate.model.policy import Outcome
 from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Better, Kind, Metric, Status, Tier
 from benchgate.model.verdict import Decision, Reason
@@ -120,9 +120,9 @@ def test_a_limit_fails_a_new_benchmark_and_stands_for_no_comparison(
     code: int,
 ) -> None:
     toml = f'[[limit]]\nbenchmark = "*"\nmax = "{limit}"'
-    found = conclude(judged([], [bench("new", STEADY)], toml).rows, Terms(("regressed",), 0))
+    found = conclude(judged([], [bench("new", STEADY)], toml).rows, VerdictTerms(("regressed",), 0))
     assert (found.decision, found.exit_code) == (decision, code)
-    reported = conclude(judged([], [bench("new", STEADY)], toml).rows, Terms((), 0))
+    reported = conclude(judged([], [bench("new", STEADY)], toml).rows, VerdictTerms((), 0))
     assert reported.decision is Decision.NO_VERDICT
 
 
@@ -135,7 +135,7 @@ def test_a_limit_that_cannot_be_tested_lets_no_build_pass(
 ) -> None:
     side = bench("api/users", STEADY)
     rows = judged([side], [side], '[[limit]]\nbenchmark = "*"\nmax = "1 MB"').rows
-    found = conclude(rows, Terms(fail_on, 0))
+    found = conclude(rows, VerdictTerms(fail_on, 0))
     assert found == Conclusion(Decision.NO_VERDICT, code, Reason.LIMIT_UNTESTED)
 
 

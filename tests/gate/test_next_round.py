@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
 from benchgate.gate.suite import Need
 
-CONFIRM, SCREEN, SETTLE, DONE = Stage.CONFIRM, Stage.SCREEN, Stage.SETTLE, Stage.DONE
+CONFIRM, SCREEN, SETTLE, DONE = RowStage.CONFIRM, RowStage.SCREEN, RowStage.SETTLE, RowStage.DONE
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.sensitivity import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.policy import Outcome
@@ -74,7 +74,7 @@ def test_it_ends_where_the_gate_sees_nothing_left_to_measure(
         judgment = judged(*arms, P25)
         stages.append(judgment.needs[0].stage)
         rows.append(judgment.rows[0])
-    assert [stage is Stage.DONE for stage in stages] == [False] * (len(stages) - 1) + [True]
+    assert [stage is RowStage.DONE for stage in stages] == [False] * (len(stages) - 1) + [True]
     (replayed,) = build.rows
     assert (replayed.outcome, replayed.ratio) == (rows[-1].outcome, rows[-1].ratio)
 

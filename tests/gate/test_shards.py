@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import joined, judge
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Environment, Run, Source
@@ -46,9 +46,9 @@ def test_a_suspect_gets_the_rounds_that_its_share_of_alpha_takes(
     judged_as_part: Callable[..., Judgment], shards: int, rounds: int
 ) -> None:
     found = judged_as_part(5 + rounds - 1, 0.05, shards)
-    assert found.needs[0].stage is Stage.CONFIRM
+    assert found.needs[0].stage is RowStage.CONFIRM
     found = judged_as_part(5 + rounds, 0.05, shards)
-    assert found.needs[0].stage is Stage.DONE
+    assert found.needs[0].stage is RowStage.DONE
     assert found.rows[0].outcome is Outcome.REGRESSED
     assert found.rows[0].launches == (rounds, rounds)
 

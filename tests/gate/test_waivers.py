@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, policy_from
-from benchgate.gate.verdict import Terms, apply_waivers, conclude
+from benchgate.gate.verdict import VerdictTerms, apply_waivers, conclude
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.run import Better
 from benchgate.model.verdict import Classical, Decision, Row
@@ -182,7 +182,7 @@ def test_a_waiver_never_makes_a_verdict_worse(
     advisory_fails: bool,  # noqa: FBT001 - drawn by hypothesis
 ) -> None:
     def verdict_of(judged_rows: list[Row]) -> int:
-        found = conclude(judged_rows, Terms(fail_on, min_compared, advisory_fails))
+        found = conclude(judged_rows, VerdictTerms(fail_on, min_compared, advisory_fails))
         return BADNESS.get((found.decision, found.exit_code), 3)
 
     after = list(apply_waivers(rows, loads(toml, "benchgate.toml"), DAY))

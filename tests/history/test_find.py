@@ -11,7 +11,7 @@ from tests.results import bench
 
 from benchgate.errors import UsageError
 from benchgate.history.record import record_of, why_not_kept
-from benchgate.history.sources import Commit
+from benchgate.history.sources import KnownCommit
 from benchgate.history.store import SCHEMA, Rows, RunReader, to_table
 from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
 from benchgate.model.codec import HISTORY
@@ -321,7 +321,7 @@ def test_the_usual_metrics_are_those_that_decide() -> None:
 
 def test_commits_of_which_the_repository_knows_only_some() -> None:
     records = course([1e-3, 1e-3])
-    known = {records[1].sha: Commit(0, "2020-01-01T00:00:00Z", "the first")}
+    known = {records[1].sha: KnownCommit(0, "2020-01-01T00:00:00Z", "the first")}
     history = find_history(rows_of(records), HistoryRequest(), lambda _: known)
     assert [run.sha for run in history.runs] == [records[1].sha, records[0].sha]
     assert history.runs[0].subject == "the first"

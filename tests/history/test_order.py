@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.git.repository import Git
-from benchgate.history.sources import Commit, commit_order, commits_of
-from benchgate.history.store import StoredRun
+from benchgate.history.sources import KnownCommit, commit_order, commits_of
+from benchgate.history.store import ListedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pytest
 
 
-def run_of(id_: str, sha: str, day: int, committed: int | None = None) -> StoredRun:
-    return StoredRun(
+def run_of(id_: str, sha: str, day: int, committed: int | None = None) -> ListedRun:
+    return ListedRun(
         id=id_,
         suite="default",
         sha=sha,
@@ -36,18 +36,22 @@ def day_of(day: int) -> str:
     return f"2026-01-{day:02}T00:00:00Z"
 
 
-def order(runs: list[StoredRun], commits: Mapping[str, Commit]) -> str:
+def order(runs: list[ListedRun], commits: Mapping[str, KnownCommit]) -> str:
     return "".join(one.id for one in commit_order(runs, commits))
 
 
 def test_known_commits_decide_and_not_the_days() -> None:
     # The newest commit was measured first, and its own date is wrong.
-    commits = {"x": Commit(0, day_of(9)), "y": Commit(1, day_of(3)), "z": Commit(2, day_of(1))}
+    commits = {
+        "x": KnownCommit(0, day_of(9)),
+        "y": KnownCommit(1, day_of(3)),
+        "z": KnownCommit(2, day_of(1)),
+    }
     assert order([run_of("c", "z", 1), run_of("b", "y", 2), run_of("a", "x", 3)], commits) == "abc"
 
 
 def test_runs_of_one_commit_stay_together() -> None:
-    commits = {"x": Commit(0, day_of(1)), "y": Commit(1, day_of(2))}
+    commits = {"x": KnownCommit(0, day_of(1)), "y": KnownCommit(1, day_of(2))}
     runs = [run_of("d", "y", 4), run_of("c", "y", 3), run_of("b", "x", 9), run_of("a", "x", 1)]
     assert order(runs, commits) == "abcd"
     unknown = [run_of("b", "v", 9), run_of("c", "w", 5), run_of("a", "v", 1)]
@@ -55,7 +59,7 @@ def test_runs_of_one_commit_stay_together() -> None:
 
 
 def test_unknown_commits_are_placed_by_date() -> None:
-    commits = {"x": Commit(0, day_of(2)), "z": Commit(1, day_of(6))}
+    commits = {"x": KnownCommit(0, day_of(2)), "z": KnownCommit(1, day_of(6))}
     runs = [
         run_of("d", "z", 20),
         run_of("c", "y", 20, committed=4),
@@ -69,7 +73,7 @@ def test_unknown_commits_are_placed_by_date() -> None:
 @given(st.permutations(range(12)))
 def test_the_order_of_the_input_does_not_matter(permutation: list[int]) -> None:
     runs = [run_of(chr(97 + i), "uvwxyz"[i % 6], 1 + i, committed=1 + i % 4) for i in range(12)]
-    commits = {"u": Commit(1, day_of(2)), "v": Commit(0, day_of(3))}
+    commits = {"u": KnownCommit(1, day_of(2)), "v": KnownCommit(0, day_of(3))}
     assert order([runs[i] for i in permutation], commits) == order(runs, commits)
 
 

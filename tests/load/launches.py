@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.load.drivers.driver import Operation
-    from benchgate.load.launch import Launch
+    from benchgate.load.launch import ProcessLaunch
     from benchgate.load.parameters import Parameters
 
 SCENARIO: dict[str, Any] = {
@@ -102,7 +102,7 @@ def order_in(folder: Path, tables: Mapping[str, Any] | None = None, **fields: An
     return replace(order, **fields)
 
 
-def fake_launch(order: LoadOrder, script: Script) -> Launch:
+def fake_launch(order: LoadOrder, script: Script) -> ProcessLaunch:
     """A launch whose driver does what the script says."""
     launch = make_launch(order, read_scenario(Path(order.scenario), order.shown), os.environ)
     launch.driver.close()

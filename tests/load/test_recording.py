@@ -11,7 +11,7 @@ import pytest
 from benchgate.load.group import EndedGroup, GroupRecord
 from benchgate.load.merging import late_p99_s, merged_steps
 from benchgate.load.schedule import Timetable
-from benchgate.load.worker import LATE, Recorder, Windowing
+from benchgate.load.worker import LATE, OperationRecorder, Windowing
 from benchgate.model.load import Loop
 from benchgate.stats.histogram import Histogram, from_bytes
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 S = 1_000_000_000
 
 
-def recorder_of(duration_s: float = 10, *, steps: int = 1, begin_ns: int = 0) -> Recorder:
+def recorder_of(duration_s: float = 10, *, steps: int = 1, begin_ns: int = 0) -> OperationRecorder:
     names = [f"step{number}" for number in range(steps)]
-    return Recorder(names, Windowing.of(duration_s), times=Timetable(begin_ns), seed="7")
+    return OperationRecorder(names, Windowing.of(duration_s), times=Timetable(begin_ns), seed="7")
 
 
-def hand_over(recorder: Recorder, window: int, *latencies: int, step: int = 0) -> None:
+def hand_over(recorder: OperationRecorder, window: int, *latencies: int, step: int = 0) -> None:
     recorder.hand_over(step, window, array("q", latencies))
 
 

@@ -13,7 +13,7 @@ from benchgate.load.schedule import SHORTEST_NS, STRETCH, Timetable, TurnOrder, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.load.schedule import Phase
+    from benchgate.load.schedule import LoadPhase
 
 MS = 1_000_000
 S = 1000 * MS
@@ -71,7 +71,7 @@ def test_a_launch_that_runs_alone_has_all_the_time() -> None:
     assert table.over_ns(S) == 6 * S
 
 
-def phases(folder: Path, turns: TurnOrder | None, **load: object) -> list[Phase]:
+def phases(folder: Path, turns: TurnOrder | None, **load: object) -> list[LoadPhase]:
     launch = order_in(folder, {**SCENARIO, "load": {"duration": "1s", **load}})
     path = folder / launch.shown
     plan = plan_of(read_scenario(path, launch.shown), 0, turns)

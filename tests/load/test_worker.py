@@ -9,8 +9,8 @@ import pytest
 from tests.load.virtual_time import VirtualTime
 
 from benchgate.load.drivers.driver import OperationError
-from benchgate.load.schedule import Arrivals, Phase, Plan, Timetable, TurnOrder, ramps
-from benchgate.load.worker import Control, Recorder, Windowing, Worker
+from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder, ramps
+from benchgate.load.worker import Control, LoadWorker, OperationRecorder, Windowing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,8 +33,8 @@ class Scene:
         self.count = workers
         self.duration_s = duration_s
         self.begin_ns = round(warm_up_s * S)
-        self.workers: list[Worker] = []
-        self.recorder = Recorder(
+        self.workers: list[LoadWorker] = []
+        self.recorder = OperationRecorder(
             ["lookup"], Windowing.of(duration_s), times=Timetable(self.begin_ns), seed="1"
         )
 
@@ -52,7 +52,7 @@ class Scene:
         takes = [count().__next__, count().__next__]
         parameters: Iterator[Parameters] = repeat({})
         self.workers = [
-            Worker(
+            LoadWorker(
                 index,
                 [operation],
                 [parameters],
@@ -64,17 +64,17 @@ class Scene:
             for index in range(self.count)
         ]
 
-        def work(worker: Worker) -> Callable[[], None]:
+        def work(worker: LoadWorker) -> Callable[[], None]:
             return lambda: worker.run(plan, self.recorder, takes)
 
         self.time.run([work(worker) for worker in self.workers])
         return self.recorder.records()["lookup"]
 
-    def _phase(self, begin_ns: int, end_ns: int, rate: float | None) -> Phase:
+    def _phase(self, begin_ns: int, end_ns: int, rate: float | None) -> LoadPhase:
         times, length_s = Timetable(begin_ns), (end_ns - begin_ns) / S
         if rate is None:
-            return Phase(times, end_ns, workers=tuple(ramps(self.count, (), length_s)))
-        return Phase(times, end_ns, arrivals=Arrivals(ramps(rate, (), length_s)))
+            return LoadPhase(times, end_ns, workers=tuple(ramps(self.count, (), length_s)))
+        return LoadPhase(times, end_ns, arrivals=Arrivals(ramps(rate, (), length_s)))
 
     def service(self, begin_s: float = 0, end_s: float = 0) -> Operation:
         """A server that answers after 1 ms, and not at all between those times."""
@@ -301,7 +301,7 @@ def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
         scene.control.stop()
 
     scene.open(serve, 10)
-    phase = Phase(Timetable(0), 10 * S, arrivals=Arrivals(ramps(10, (), 10)))
+    phase = LoadPhase(Timetable(0), 10 * S, arrivals=Arrivals(ramps(10, (), 10)))
     scene.workers[0].give_up(phase, 12 * S, count(1).__next__)
     record = scene.recorder.records()["lookup"]
     assert (record.ops, record.unfinished) == (0, 99)
@@ -310,7 +310,7 @@ def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
 
 def test_each_step_has_its_own_record() -> None:
     time = VirtualTime()
-    recorder = Recorder(["fast", "slow"], Windowing.of(1), times=Timetable(0), seed="1")
+    recorder = OperationRecorder(["fast", "slow"], Windowing.of(1), times=Timetable(0), seed="1")
     steps = [0, 1, 1, 0]
 
     def choices() -> Iterator[int]:
@@ -320,7 +320,7 @@ def test_each_step_has_its_own_record() -> None:
     def operation(duration_ns: int) -> Operation:
         return lambda parameters: time.sleep(duration_ns * int(str(parameters["factor"])))
 
-    worker = Worker(
+    worker = LoadWorker(
         0,
         [operation(MS), operation(10 * MS)],
         [repeat({"factor": 1}), repeat({"factor": 2})],
@@ -329,7 +329,7 @@ def test_each_step_has_its_own_record() -> None:
         timing=time.timing,
         conceal=str,
     )
-    phase = Phase(Timetable(0), S, workers=tuple(ramps(1, (), 1)))
+    phase = LoadPhase(Timetable(0), S, workers=tuple(ramps(1, (), 1)))
     time.run([lambda: worker.run(Plan(None, phase), recorder, [int, int])])
     records = recorder.records()
     assert records["fast"].histogram.percentile(0.5) == MS
@@ -356,19 +356,19 @@ def test_virtual_time_runs_threads_in_the_order_of_their_wakes() -> None:
 def test_launches_that_take_turns_work_as_long_as_planned_and_not_at_once(takes_ms: int) -> None:
     time, spent = VirtualTime(), takes_ms * MS
     works: list[Callable[[], None]] = []
-    recorders: list[Recorder] = []
+    recorders: list[OperationRecorder] = []
     begun: list[list[int]] = [[], []]
-    phases: list[Phase] = []
+    phases: list[LoadPhase] = []
     for place in (0, 1):
         times = Timetable.of(MS, S, TurnOrder(place=place, turn_ns=20 * MS, meeting="/nowhere"))
-        phase = Phase(times, times.at_ns(S), workers=tuple(ramps(1, (), 1)))
-        recorder = Recorder(["lookup"], Windowing.of(1), times=times, seed="1")
+        phase = LoadPhase(times, times.at_ns(S), workers=tuple(ramps(1, (), 1)))
+        recorder = OperationRecorder(["lookup"], Windowing.of(1), times=times, seed="1")
 
         def operate(_: Parameters, place: int = place) -> None:
             begun[place].append(time.now_ns)
             time.sleep(spent)
 
-        worker = Worker(
+        worker = LoadWorker(
             0,
             [operate],
             [repeat({})],
@@ -409,8 +409,8 @@ def open_loop(turns: TurnOrder | None, takes_ms: int, workers: int, stalls_s: fl
     """100 operations per second for 4 s; the target stalls once, in the middle of a turn."""
     time, length_ns = VirtualTime(), 4 * S
     times = Timetable.of(MS, length_ns, turns)
-    phase = Phase(times, times.at_ns(length_ns), arrivals=Arrivals(ramps(100, (), 4)))
-    recorder = Recorder(["lookup"], Windowing.of(4), times=times, seed="1")
+    phase = LoadPhase(times, times.at_ns(length_ns), arrivals=Arrivals(ramps(100, (), 4)))
+    recorder = OperationRecorder(["lookup"], Windowing.of(4), times=times, seed="1")
     stall_ns = times.at_ns(round(2.05 * S))
 
     def operate(_: Parameters) -> None:
@@ -421,7 +421,7 @@ def open_loop(turns: TurnOrder | None, takes_ms: int, workers: int, stalls_s: fl
 
     take = count().__next__
     crew = [
-        Worker(
+        LoadWorker(
             index,
             [operate],
             [repeat({})],

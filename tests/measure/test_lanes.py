@@ -13,7 +13,7 @@ import pytest
 from benchgate.measure import lanes
 from benchgate.measure.cpus import available_cpus
 from benchgate.measure.engine import ArmName, Observation, Task, ignore
-from benchgate.measure.lanes import Lanes, Measured
+from benchgate.measure.lanes import Lanes, TaskYield
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ class Work:
         return Task((self.name,), self.run, self.halted.set if shared else None)
 
 
-def names(measured: list[Measured]) -> Counter[str]:
+def names(measured: list[TaskYield]) -> Counter[str]:
     return Counter(one.observation.benchmark for one in measured)
 
 

@@ -15,7 +15,7 @@ from benchgate.model.verdict import Decision
 from benchgate.report.history import (
     NOT_CHECKED,
     Badge,
-    State,
+    BadgeState,
     badge_of,
     render_badge,
     render_endpoint,
@@ -41,7 +41,7 @@ def drawn(badge: Badge) -> ET.Element:
 def test_says_what_fails() -> None:
     slower = changed("parse/small", Outcome.REGRESSED, 1.2)
     judged = verdict(Decision.FAIL, slower, replace(slower, benchmark="b"), unchanged("c"))
-    assert badge_of([judged]) == Badge("2 slower", State.FAIL)
+    assert badge_of([judged]) == Badge("2 slower", BadgeState.FAIL)
 
 
 def test_counts_each_benchmark_once_and_by_outcome() -> None:
@@ -58,9 +58,10 @@ def test_an_advisory_regression_is_not_blamed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decision", "state"), [(Decision.PASS, State.PASS), (Decision.NO_VERDICT, State.NO_VERDICT)]
+    ("decision", "state"),
+    [(Decision.PASS, BadgeState.PASS), (Decision.NO_VERDICT, BadgeState.NO_VERDICT)],
 )
-def test_says_the_decision(decision: Decision, state: State) -> None:
+def test_says_the_decision(decision: Decision, state: BadgeState) -> None:
     judged = verdict(decision, unchanged("a"))
     assert badge_of([judged]) == Badge(decision.value, state)
 
@@ -69,18 +70,18 @@ def test_the_worst_of_several_verdicts_counts() -> None:
     passed = verdict(Decision.PASS, unchanged("a"))
     open_ = verdict(Decision.NO_VERDICT, unchanged("a"))
     failed = verdict(Decision.FAIL, changed("a", Outcome.REGRESSED, 1.2))
-    assert badge_of([passed, open_]).state is State.NO_VERDICT
-    assert badge_of([passed, failed, open_, failed]) == Badge("2 slower", State.FAIL)
+    assert badge_of([passed, open_]).state is BadgeState.NO_VERDICT
+    assert badge_of([passed, failed, open_, failed]) == Badge("2 slower", BadgeState.FAIL)
 
 
 def test_without_a_verdict_it_says_that_nothing_was_checked() -> None:
     assert badge_of([]) == NOT_CHECKED
-    assert NOT_CHECKED.state is State.NOT_CHECKED
+    assert NOT_CHECKED.state is BadgeState.NOT_CHECKED
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", BadgeState)
 @pytest.mark.parametrize("text", ["pass", "2 slower", "12 slower, 3 failed", *HOSTILE])
-def test_the_picture_is_valid_and_has_no_script(state: State, text: str) -> None:
+def test_the_picture_is_valid_and_has_no_script(state: BadgeState, text: str) -> None:
     root = drawn(Badge(text, state, label=text))
     tags = {element.tag.removeprefix(SVG) for element in root.iter()}
     assert tags == {"svg", "title", "rect", "path", "g", "text"}
@@ -90,7 +91,7 @@ def test_the_picture_is_valid_and_has_no_script(state: State, text: str) -> None
 
 @pytest.mark.parametrize("text", ["pass", "2 slower", "WWW %%%", "\u6027\u80fd", *HOSTILE])
 def test_its_parts_fit_and_do_not_overlap(text: str) -> None:
-    root = drawn(Badge(text, State.FAIL))
+    root = drawn(Badge(text, BadgeState.FAIL))
     texts = root.findall(f".//{SVG}text")
     ends = [0.0]
     for one in texts:
@@ -104,7 +105,7 @@ def test_its_parts_fit_and_do_not_overlap(text: str) -> None:
 
 
 def test_it_is_read_out() -> None:
-    root = drawn(Badge("2 slower", State.FAIL))
+    root = drawn(Badge("2 slower", BadgeState.FAIL))
     title = root.find(f"{SVG}title")
     assert title is not None
     assert title.text == root.attrib["aria-label"] == "performance: 2 slower"
@@ -112,7 +113,7 @@ def test_it_is_read_out() -> None:
 
 @pytest.mark.parametrize("text", ["2 slower", *HOSTILE])
 def test_the_endpoint_is_what_shields_reads(text: str) -> None:
-    found = json.loads(render_endpoint(Badge(text, State.FAIL)).encode())
+    found = json.loads(render_endpoint(Badge(text, BadgeState.FAIL)).encode())
     assert found.keys() == {"schemaVersion", "label", "message", "color"}
     assert found["schemaVersion"] == 1
     assert found["label"] == "performance"

@@ -13,8 +13,8 @@ from benchgate.interval import Interval
 from benchgate.model.load import Loop
 from benchgate.model.run import Environment, Source
 from benchgate.model.statistics import (
-    Course,
     ErrorCount,
+    LaunchCourse,
     LoadDetail,
     LoadMetric,
     LoadPercentile,
@@ -37,8 +37,8 @@ def metric(name: str, unit: str, mean: float, sd: float) -> LoadMetric:
 
 
 COURSES = (
-    Course(0, 12_340, 2, 1.9e-4, 3e-4, 5e-4, 0.9, (1000, 2000, 0, 4000), 0.97, 0.001, 0.002),
-    Course(1, 0, 3, None, None, None, None, (0, 0), 0.1, 0.001, None),
+    LaunchCourse(0, 12_340, 2, 1.9e-4, 3e-4, 5e-4, 0.9, (1000, 2000, 0, 4000), 0.97, 0.001, 0.002),
+    LaunchCourse(1, 0, 3, None, None, None, None, (0, 0), 0.1, 0.001, None),
 )
 LOOKUP = LoadStatistics(
     benchmark="orders/lookup[\x1b[2J]",

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.report.conftest import HOSTILE_NAMES, printed
 
-from benchgate.model.figures import Axis, Curve, Distribution, Shape
+from benchgate.model.figures import ColumnRange, Curve, Distribution, Shape
 from benchgate.report.plot import plot_columns, render_plots
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def drawn(shape: Shape, width: int | None) -> Distribution:
         shares = up_to[1:] if shape is Shape.ECDF else bins
         curves.append(Curve(arm, 12, 540, tuple(shares)))
     return Distribution(
-        "json/dumps", "time", "s", "samples", shape, Axis(low, high), tuple(curves), 0, 3
+        "json/dumps", "time", "s", "samples", shape, ColumnRange(low, high), tuple(curves), 0, 3
     )
 
 
@@ -50,7 +50,11 @@ def test_latencies_over_decades(golden: Callable[[str, str], None]) -> None:
     one = drawn(Shape.ECDF, 80)
     (head,) = (replace(curve, values=1_234_567) for curve in one.curves[1:])
     load = replace(
-        one, metric="latency", what="operations", axis=Axis(2e-6, 0.7, log=True), curves=(head,)
+        one,
+        metric="latency",
+        what="operations",
+        axis=ColumnRange(2e-6, 0.7, log=True),
+        curves=(head,),
     )
 
     golden("plot-load-80.txt", printed(partial(render_plots, [load]), 80))
@@ -66,7 +70,7 @@ def test_arms_are_apart_without_color() -> None:
 
 def test_a_single_value_of_one_arm() -> None:
     curve = Curve("head", 1, 1, (0.0,) * 10 + (1.0,) * 10)
-    one = Distribution("a", "points", "", "samples", Shape.ECDF, Axis(0.9, 1.1), (curve,))
+    one = Distribution("a", "points", "", "samples", Shape.ECDF, ColumnRange(0.9, 1.1), (curve,))
     text = printed(partial(render_plots, [one]), 60)
 
     assert "x head, 1 launch, 1 sample\n" in text

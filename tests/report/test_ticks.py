@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.model.figures import Axis
+from benchgate.model.figures import ColumnRange
 from benchgate.report.ticks import place, ticks
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -15,16 +15,20 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 @pytest.mark.parametrize(
     ("axis", "unit", "expected"),
     [
-        (Axis(0.0, 1.0), "", (0, 0.2, 0.4, 0.6, 0.8, 1.0)),
-        (Axis(18.2e-6, 43.2e-6), "s", (20e-6, 25e-6, 30e-6, 35e-6, 40e-6)),
-        (Axis(-3.0, 4.0), "", (-3, -2, -1, 0, 1, 2, 3, 4)),
-        (Axis(1.4 * 2**20, 3.2 * 2**20), "B", (1.5 * 2**20, 2 * 2**20, 2.5 * 2**20, 3 * 2**20)),
-        (Axis(2e-6, 3e-3, log=True), "s", (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)),
-        (Axis(1e-6, 9e3, log=True), "s", (1e-6, 1e-4, 1e-2, 1, 100)),
-        (Axis(1500.0, 1024.0**3, log=True), "B", (2**20, 2**30)),
+        (ColumnRange(0.0, 1.0), "", (0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        (ColumnRange(18.2e-6, 43.2e-6), "s", (20e-6, 25e-6, 30e-6, 35e-6, 40e-6)),
+        (ColumnRange(-3.0, 4.0), "", (-3, -2, -1, 0, 1, 2, 3, 4)),
+        (
+            ColumnRange(1.4 * 2**20, 3.2 * 2**20),
+            "B",
+            (1.5 * 2**20, 2 * 2**20, 2.5 * 2**20, 3 * 2**20),
+        ),
+        (ColumnRange(2e-6, 3e-3, log=True), "s", (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)),
+        (ColumnRange(1e-6, 9e3, log=True), "s", (1e-6, 1e-4, 1e-2, 1, 100)),
+        (ColumnRange(1500.0, 1024.0**3, log=True), "B", (2**20, 2**30)),
     ],
 )
-def test_labels_are_round(axis: Axis, unit: str, expected: tuple[float, ...]) -> None:
+def test_labels_are_round(axis: ColumnRange, unit: str, expected: tuple[float, ...]) -> None:
     assert ticks(axis, unit, 7) == pytest.approx(expected, rel=1e-12)
 
 
@@ -35,7 +39,7 @@ def test_ticks_lie_on_the_axis(one: float, other: float, log: bool, unit: str, m
         return
     if (not log and high / 2 - low / 2 < 1e-3 * max(abs(low), abs(high))) or high - low < 1e-290:
         return
-    axis = Axis(low, high, log)
+    axis = ColumnRange(low, high, log)
 
     found = ticks(axis, unit, most)
 
@@ -47,7 +51,7 @@ def test_ticks_lie_on_the_axis(one: float, other: float, log: bool, unit: str, m
 
 
 def test_an_axis_has_its_ends() -> None:
-    for axis in (Axis(2.0, 200.0), Axis(2.0, 200.0, log=True)):
+    for axis in (ColumnRange(2.0, 200.0), ColumnRange(2.0, 200.0, log=True)):
         assert (place(axis, 2.0), place(axis, 200.0)) == (0, 1)
-    assert place(Axis(2.0, 200.0, log=True), 20.0) == pytest.approx(0.5)
-    assert place(Axis(-1.7e308, 1.7e308), 0.0) == 0.5
+    assert place(ColumnRange(2.0, 200.0, log=True), 20.0) == pytest.approx(0.5)
+    assert place(ColumnRange(-1.7e308, 1.7e308), 0.0) == 0.5

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.waves import WaveSettings
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
@@ -134,7 +134,7 @@ def test_what_one_side_alone_has_takes_one_round(world: World) -> None:
 
 def test_rounds_beyond_the_expected_ones_claim_no_end(world: World) -> None:
     session, _ = world.open({"a": world.fake()})
-    needs = [[Need("a", Stage.SETTLE, 0.1)]] * 8 + [[Need("a", Stage.DONE, 0.1)]]
+    needs = [[Need("a", RowStage.SETTLE, 0.1)]] * 8 + [[Need("a", RowStage.DONE, 0.1)]]
     measure(world, session, screening(session, lambda: needs.pop(0)), 100)
     assert [rounds for *_, rounds in world.progress.started] == [10] * 10 + [None] * 3
 
@@ -142,9 +142,21 @@ def test_rounds_beyond_the_expected_ones_claim_no_end(world: World) -> None:
 def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
     session, engine = world.open({name: world.fake() for name in "abc"})
     answers = [
-        [Need("a", Stage.CONFIRM, 0.1), Need("b", Stage.SETTLE, 0.2), Need("c", Stage.DONE, 0.0)],
-        [Need("a", Stage.CONFIRM, 0.1), Need("b", Stage.DONE, 0.0), Need("c", Stage.DONE, 0.0)],
-        [Need("a", Stage.DONE, 0.1), Need("b", Stage.DONE, 0.0), Need("c", Stage.DONE, 0.0)],
+        [
+            Need("a", RowStage.CONFIRM, 0.1),
+            Need("b", RowStage.SETTLE, 0.2),
+            Need("c", RowStage.DONE, 0.0),
+        ],
+        [
+            Need("a", RowStage.CONFIRM, 0.1),
+            Need("b", RowStage.DONE, 0.0),
+            Need("c", RowStage.DONE, 0.0),
+        ],
+        [
+            Need("a", RowStage.DONE, 0.1),
+            Need("b", RowStage.DONE, 0.0),
+            Need("c", RowStage.DONE, 0.0),
+        ],
     ]
     still_open, _ = measure(world, session, screening(session, lambda: answers.pop(0)), 100)
     assert engine.rounds == [("a", "b", "c")] * 5 + [("a", "b"), ("a",)]
@@ -162,7 +174,7 @@ def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: W
 
     def judge() -> Sequence[Need]:
         looked.append(len(engine.rounds))
-        return [Need("a", Stage.SETTLE if len(engine.rounds) < 240 else Stage.DONE, 0.1)]
+        return [Need("a", RowStage.SETTLE if len(engine.rounds) < 240 else RowStage.DONE, 0.1)]
 
     planner = ScreenAndConfirm(session, replace(WAVES, until_decided=True), judge, frozenset())
     still_open, _ = measure(world, session, planner, math.inf)
@@ -173,7 +185,7 @@ def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: W
 
 def test_suspects_come_first_when_the_budget_is_short(world: World) -> None:
     session, engine = world.open({name: world.fake(cost_s=1.0) for name in "ab"})
-    needs = [Need("a", Stage.SETTLE, 9.0), Need("b", Stage.CONFIRM, 0.1)]
+    needs = [Need("a", RowStage.SETTLE, 9.0), Need("b", RowStage.CONFIRM, 0.1)]
     still_open, _ = measure(world, session, screening(session, lambda: needs), 13.5)
     assert engine.rounds[5:] == [("a", "b"), ("b",)]
     assert set(still_open) == {"a", "b"}
@@ -188,14 +200,14 @@ def test_a_benchmark_of_one_arm_is_measured_once(world: World) -> None:
 
 def test_needs_of_what_has_failed_are_not_pursued(world: World) -> None:
     session, engine = world.open({"a": world.fake(), "bad": world.fake(fails_in=5)})
-    needs = [Need("bad", Stage.CONFIRM, 0.1)]
+    needs = [Need("bad", RowStage.CONFIRM, 0.1)]
     measure(world, session, screening(session, lambda: needs), 100)
     assert engine.rounds[5:] == [("bad",)]
 
 
 def test_the_first_round_leaves_out_what_could_not_get_enough_rounds(world: World) -> None:
     session, engine = world.open({name: world.fake(cost_s=2.0) for name in "abcdefgh"})
-    planner = screening(session, lambda: [Need(id_, Stage.SETTLE, 1.0) for id_ in session.ids])
+    planner = screening(session, lambda: [Need(id_, RowStage.SETTLE, 1.0) for id_ in session.ids])
     began_s = world.clock()
     measure(world, session, planner, 40)
     # Three take 2 s in each of 6 rounds; a slowdown of one of four shows after 6 rounds, too.

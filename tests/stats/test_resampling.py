@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.bootstrap import Draw, Pool, affordable_resamples, blocks, generator
+from benchgate.stats.bootstrap import Pool, ResampleDraw, affordable_resamples, blocks, generator
 from benchgate.stats.spread import nearest_rank
 
 UNEVEN = [np.array([10.0, 11, 12]), np.array([20.0]), np.array([30.0, 31, 31, 33, 34])]
 
 
-def rows_of(draw: Draw) -> list[list[float]]:
+def rows_of(draw: ResampleDraw) -> list[list[float]]:
     sizes = draw.sizes.tolist()
     return [draw.values[draw.ranks[k, :n]].tolist() for k, n in enumerate(sizes)]
 

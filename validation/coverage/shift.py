@@ -19,7 +19,7 @@ from validation.rates import Verdict
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray
-    from benchgate.stats.rank_tests import Shift
+    from benchgate.stats.rank_tests import Shifts
 
 REPLICATES = 20_000
 BUILDS = 4_000
@@ -27,7 +27,7 @@ CHANGE = 0.03
 TAIL = (1 - CONFIDENCE) / 2
 
 
-def _holds(shift: Shift, truth: float) -> BoolArray:
+def _holds(shift: Shifts, truth: float) -> BoolArray:
     holds: BoolArray = (shift.low <= truth) & (truth <= shift.high)
     return holds
 

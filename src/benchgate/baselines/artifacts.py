@@ -76,7 +76,7 @@ class ArtifactQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ArtifactCandidate:
     """An artifact that the list does not rule out, and the run that left it."""
 
     artifact: Artifact
@@ -97,7 +97,7 @@ class ArtifactChoice:
         kept: artifacts that are not ruled out, in order of preference.
     """
 
-    kept: tuple[Candidate, ...]
+    kept: tuple[ArtifactCandidate, ...]
     skipped: tuple[SkippedResult, ...]
 
 
@@ -107,7 +107,7 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> Artif
     The base commit's own artifacts come first, then those of its nearest ancestors, then the
     newest.
     """
-    kept: list[Candidate] = []
+    kept: list[ArtifactCandidate] = []
     skipped: list[SkippedResult] = []
     for artifact in {one.id: one for one in listed}.values():
         run = artifact.workflow_run
@@ -118,13 +118,15 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> Artif
         elif why := _why_not_trusted(artifact, run, wanted):
             skipped.append(SkippedResult(_called(artifact), why))
         else:
-            kept.append(Candidate(artifact, run.id, run.head_sha))
+            kept.append(ArtifactCandidate(artifact, run.id, run.head_sha))
     kept.sort(key=lambda one: (one.artifact.created_at or _OLDEST, one.artifact.id), reverse=True)
     kept.sort(key=lambda one: wanted.rank(one.head_sha))
     return ArtifactChoice(tuple(kept), tuple(skipped))
 
 
-def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -> str | None:
+def why_not_run(
+    candidate: ArtifactCandidate, run: WorkflowRun, wanted: ArtifactQuery
+) -> str | None:
     """The reason not to trust an artifact of this run; None if it can be trusted.
 
     The run itself is checked for everything that the list said.
@@ -268,7 +270,7 @@ def read_artifacts(
 
 
 def _why_not_read(
-    candidate: Candidate,
+    candidate: ArtifactCandidate,
     run: WorkflowRun,
     wanted: ArtifactQuery,
     is_of_branch: Callable[[str], bool],
@@ -281,7 +283,7 @@ def _why_not_read(
 
 
 def read_earlier(
-    data: bytes, candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery
+    data: bytes, candidate: ArtifactCandidate, run: WorkflowRun, wanted: ArtifactQuery
 ) -> EarlierResult:
     """Read the result in an artifact, and take its origin from GitHub.
 

@@ -237,7 +237,7 @@ class CiRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFile:
+class JobFile:
     """A file that the job keeps as an artifact."""
 
     path: Path
@@ -257,7 +257,7 @@ class CiOutcome:
 
     plan: EventPlan
     verdict: Verdict | None = None
-    result: KeptFile | None = None
+    result: JobFile | None = None
     why: str = ""
     page: Path = Path()
     figures: Callable[[], Mapping[str, BenchmarkFigures]] = dict
@@ -269,7 +269,7 @@ def ci(
     effects: Effects,
     job: Job,
     *,
-    keep_baseline: Callable[[KeptFile], None],
+    keep_baseline: Callable[[JobFile], None],
     say: Callable[[str], None],
 ) -> CiOutcome:
     """Measure what the event changed, and decide.
@@ -325,7 +325,7 @@ def ci(
     return CiOutcome(
         plan,
         verdict,
-        KeptFile(output, _name(ArtifactKind.RESULT, request, job)),
+        JobFile(output, _name(ArtifactKind.RESULT, request, job)),
         page=request.folder / page,
         figures=partial(figures_of, result, judged.base, judged_by.aliases),
     )
@@ -426,7 +426,7 @@ def _keeping(
     request: CiRequest,
     effects: Effects,
     job: Job,
-    keep_baseline: Callable[[KeptFile], None],
+    keep_baseline: Callable[[JobFile], None],
     say: Callable[[str], None],
 ) -> Callable[[Result], None]:
     def keep(alone: Result) -> None:
@@ -436,7 +436,7 @@ def _keeping(
         path = request.folder / "baseline" / RESULT_FILE
         path.parent.mkdir(parents=True, exist_ok=True)
         _save(path, alone, effects)
-        keep_baseline(KeptFile(path, _name(ArtifactKind.BASELINE, request, job)))
+        keep_baseline(JobFile(path, _name(ArtifactKind.BASELINE, request, job)))
 
     return keep
 

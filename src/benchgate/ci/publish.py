@@ -30,9 +30,9 @@ from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
 from benchgate.ci.known_names import Legs, known_benchmarks
 from benchgate.ci.step import (
     USUAL_ENVIRONMENT,
+    CommentTarget,
     PublishOutcome,
     Readers,
-    Target,
     comment,
     name_of,
     no_comment,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from benchgate.baselines.unverified import Lie, SanitizedResult
     from benchgate.ci.base import Job
-    from benchgate.ci.step import Step
+    from benchgate.ci.step import JobStep
     from benchgate.config import Config
     from benchgate.github.comments import Marker
     from benchgate.github.context import WorkflowRunEvent
@@ -185,7 +185,7 @@ class Publication:
     config: Config
     effects: Effects
     job: Job
-    step: Step
+    step: JobStep
     choice: Choice = EVERYTHING
 
     def of_result(self, left: LegResult) -> PublishOutcome:
@@ -251,7 +251,7 @@ class Publication:
         return mark(str(leg), head=run.head_sha, run=run.id, attempt=run.attempt)
 
     def _post(self, marker: Marker, text: str) -> PublishOutcome:
-        target = Target(self._repository, self.pull.number, marker)
+        target = CommentTarget(self._repository, self.pull.number, marker)
         wanted = CommentPlan(CommentTime.NOW, "the run measured its head")
         posted = comment(text, wanted, target, self.job.client)
         summarized = summarize(lambda _: text, self.step.environ)
@@ -406,7 +406,7 @@ def publish(
     config: Config,
     effects: Effects,
     job: Job,
-    step: Step,
+    step: JobStep,
     *,
     choice: Choice = EVERYTHING,
     suite: str = "",
@@ -448,7 +448,7 @@ def publish(
 
 
 def _publish(
-    publications: list[Publication], job: Job, step: Step, known: KnownRun, suite: str
+    publications: list[Publication], job: Job, step: JobStep, known: KnownRun, suite: str
 ) -> list[GitHubError]:
     """Comment on all results of the run; return the errors of GitHub that prevented a comment."""
     run, is_strange = publications[0].run, publications[0].is_strange
@@ -487,7 +487,7 @@ def _is_strange(known: KnownRun, pulls: Iterable[PullRequest], job: Job) -> bool
     return not is_own or any(one is not None and one.login == DEPENDABOT for one in by)
 
 
-def _warn(step: Step, run: WorkflowRunEvent, unknown: int, left: int, most: int) -> None:
+def _warn(step: JobStep, run: WorkflowRunEvent, unknown: int, left: int, most: int) -> None:
     if unknown:
         message = (
             f"run {run.id} left {counted(unknown, 'result')} of suites that the default branch's "
@@ -500,7 +500,7 @@ def _warn(step: Step, run: WorkflowRunEvent, unknown: int, left: int, most: int)
 
 
 def _legs(
-    artifacts: list[tuple[Artifact, Leg]], job: Job, known: KnownRun, suite: str, step: Step
+    artifacts: list[tuple[Artifact, Leg]], job: Job, known: KnownRun, suite: str, step: JobStep
 ) -> Legs:
     """Find out which suites there are, from the default branch's own runs."""
     try:
@@ -537,7 +537,7 @@ def _period(known: KnownRun, artifact: Artifact) -> RunPeriod:
     return RunPeriod(began, artifact.created_at or began)
 
 
-def _read(job: Job, artifact: Artifact, step: Step, *, is_strange: bool) -> Result | UsageError:
+def _read(job: Job, artifact: Artifact, step: JobStep, *, is_strange: bool) -> Result | UsageError:
     """The result in it, or what is wrong with it, in words that are not from the file.
 
     Raises:

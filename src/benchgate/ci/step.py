@@ -66,7 +66,7 @@ _CONCLUSIONS = {Decision.FAIL: "failure", Decision.PASS: "success", Decision.NO_
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CommentTarget:
     """The pull request that gets a comment, and the comment's marker.
 
     Attributes:
@@ -114,7 +114,9 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
     return PublishOutcome(notes=(f"no summary: {why_not}",) if why_not else ())
 
 
-def comment(body: str, wanted: CommentPlan, target: Target | None, api: Api) -> PublishOutcome:
+def comment(
+    body: str, wanted: CommentPlan, target: CommentTarget | None, api: Api
+) -> PublishOutcome:
     """Write the comment, or update the existing one.
 
     Args:
@@ -328,7 +330,7 @@ REPORT_FILE = "report.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class JobStep:
     """The current step, as GitHub's runner sees it.
 
     Attributes:
@@ -371,7 +373,7 @@ class Step:
 
 
 def ci_step(
-    request: CiRequest, configure: Callable[[], Config], effects: Effects, job: Job, step: Step
+    request: CiRequest, configure: Callable[[], Config], effects: Effects, job: Job, step: JobStep
 ) -> int:
     """Run a step; return its exit code.
 
@@ -417,11 +419,11 @@ class _JobReport:
 
     request: CiRequest
     job: Job
-    step: Step
+    step: JobStep
     check: CheckRun | None
 
     @classmethod
-    def begin(cls, request: CiRequest, effects: Effects, job: Job, step: Step) -> Self:
+    def begin(cls, request: CiRequest, effects: Effects, job: Job, step: JobStep) -> Self:
         """Create the check run, if one is wanted, before anything is measured."""
         telling = cls(request, job, step, None)
         if not step.check_run:
@@ -511,7 +513,7 @@ class _JobReport:
         return comment(body, wanted, self._target, self.job.client)
 
     @property
-    def _target(self) -> Target | None:
+    def _target(self) -> CommentTarget | None:
         context = self.job.context
         if not isinstance(context.event, PullRequestEvent):
             return None
@@ -521,7 +523,7 @@ class _JobReport:
             run=context.run_id,
             attempt=context.run_attempt,
         )
-        return Target(context.repository.full_name, context.event.number, marker)
+        return CommentTarget(context.repository.full_name, context.event.number, marker)
 
     @property
     def _environment(self) -> str:

@@ -20,7 +20,7 @@ from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest
 from benchgate.ci.publish import publish
 from benchgate.ci.replay import replay
-from benchgate.ci.step import Step, ci_step, error_lines
+from benchgate.ci.step import JobStep, ci_step, error_lines
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository, working_directory
 from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError, UsageError
@@ -154,7 +154,7 @@ def real_step(
     verbose: bool,
     comments: bool = True,
     check_run: bool = False,
-) -> Step:
+) -> JobStep:
     """Describe the step that this process is."""
     redact = Redactor(environ)
 
@@ -162,7 +162,7 @@ def real_step(
         if verbose:
             click.echo(redact(text), err=True)
 
-    return Step(
+    return JobStep(
         environ=environ,
         stream=sys.stdout,
         draw=lambda: secrets.token_hex(_WORD_BYTES),

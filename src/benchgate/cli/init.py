@@ -206,7 +206,7 @@ PROBLEM_EXIT_CODE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InitPlan:
     """What is written, and what to say about it.
 
     Attributes:
@@ -283,7 +283,9 @@ def _may_ask(git: Git | None) -> bool:
     return is_for_github(git) and existing_workflow(git.root) is None
 
 
-def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str | None) -> Plan:
+def make_plan(
+    cwd: Path, git: Git | None, *, workflows: bool | None, action: str | None
+) -> InitPlan:
     """Decide what to write; nothing is written yet.
 
     Args:
@@ -317,7 +319,7 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
         texts = workflow_texts(git, action, folder=place, tool=tool)
         files |= {git.root / name: text for name, text in texts.items()}
     to_edit = folder / proposal.replace if proposal.replace else None
-    return Plan(
+    return InitPlan(
         folder,
         files,
         proposal.found,
@@ -329,7 +331,7 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
     )
 
 
-def _describe_python(plan: Plan, git: Git | None, environ: Mapping[str, str]) -> str:
+def _describe_python(plan: InitPlan, git: Git | None, environ: Mapping[str, str]) -> str:
     """Say which Python runs the functions, or creates the environments for them."""
     if not plan.has_functions:
         return ""
@@ -358,7 +360,7 @@ def _version_of(python: str) -> str:
     return done.stdout.strip() or "a Python that does not start"
 
 
-def _steps(git: Git | None, cwd: Path, plan: Plan) -> Iterator[str]:
+def _steps(git: Git | None, cwd: Path, plan: InitPlan) -> Iterator[str]:
     """What to do next, as sentences and commands that work as they are."""
     names = [os.path.relpath(path, cwd) for path in plan.files]
     if plan.to_edit:

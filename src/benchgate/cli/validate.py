@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class ScenarioFiles:
+class CheckedScenarios:
     """What was found in scenario files.
 
     Attributes:
@@ -48,13 +48,13 @@ class ScenarioFiles:
     problems: list[str] = field(default_factory=list)
 
 
-def read_scenarios(config: Config, arm: Arm, git: Git | None) -> ScenarioFiles:
+def read_scenarios(config: Config, arm: Arm, git: Git | None) -> CheckedScenarios:
     """Read all scenario files of a tree.
 
     Args:
         git: the repository of the tree; None if there is none.
     """
-    found = ScenarioFiles()
+    found = CheckedScenarios()
     first_in: dict[str, str] = {}
     for index, one in enumerate(config.benchmarks):
         if not isinstance(one, ScenarioBenchmark):

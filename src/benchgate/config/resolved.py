@@ -17,7 +17,7 @@ from benchgate.config.tables import TABLES, Settings
 from benchgate.errors import did_you_mean
 from benchgate.model.run import INSTRUCTIONS
 from benchgate.model.verdict import TAIL_STATISTICS
-from benchgate.tables.document import Kinds, Layout, Problem, config_error, from_validation
+from benchgate.tables.document import DocumentLayout, Kinds, Problem, config_error, from_validation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -269,7 +269,7 @@ def _chained(old: str, new: str, end: str | None) -> Problem:
 
 _BENCHMARK: Final = "benchmark"
 
-LAYOUT: Final = Layout(
+LAYOUT: Final = DocumentLayout(
     TABLES,
     frozenset({_BENCHMARK, "rule", "limit", "waive"}),
     "docs/configuration.md",

@@ -14,8 +14,8 @@ from benchgate.describe.launches import histogram_of, launch_values, mean_of_lau
 from benchgate.interval import CONFIDENCE
 from benchgate.model.figures import (
     ArmFigures,
-    Axis,
     BenchmarkFigures,
+    ColumnRange,
     Curve,
     Distribution,
     LatencyBar,
@@ -457,7 +457,7 @@ def _latencies(benchmark: str, launches: Sequence[LoadLaunch]) -> _Values:
     return _Values(len(launches), middles_ns / 1e9, np.cumsum(counts))
 
 
-def _axis(arms: Collection[_Values], beyond: float) -> Axis:
+def _axis(arms: Collection[_Values], beyond: float) -> ColumnRange:
     """The range that all arms share.
 
     Args:
@@ -466,16 +466,16 @@ def _axis(arms: Collection[_Values], beyond: float) -> Axis:
     low = min(one.quantile(beyond) for one in arms)
     high = max(one.quantile(1 - beyond) for one in arms)
     if low > 0 and high / low >= _LOG_FROM_RATIO:
-        return Axis(low, high, log=True)
+        return ColumnRange(low, high, log=True)
     # Fractions, because the difference of two large numbers may not be finite.
     least = _LEAST_SPAN_RATIO * max(abs(low), abs(high)) or 1.0
     if high / 2 - low / 2 < least / 2:
         middle = low / 2 + high / 2
-        return Axis(middle - least / 2, middle + least / 2)
-    return Axis(low, high)
+        return ColumnRange(middle - least / 2, middle + least / 2)
+    return ColumnRange(low, high)
 
 
-def _ends(axis: Axis, parts: int) -> FloatArray:
+def _ends(axis: ColumnRange, parts: int) -> FloatArray:
     """The ends of equal parts of the axis, shape (parts + 1,)."""
     place = np.linspace(0, 1, parts + 1)
     if axis.log:
@@ -486,7 +486,7 @@ def _ends(axis: Axis, parts: int) -> FloatArray:
     return ends
 
 
-def _bins(axis: Axis, arms: Collection[_Values], columns: int) -> int:
+def _bins(axis: ColumnRange, arms: Collection[_Values], columns: int) -> int:
     """The number of bins by the rule of Freedman and Diaconis, as far as there is room."""
 
     def placed(value: float) -> float:

@@ -17,8 +17,8 @@ from benchgate.model.document import REWRITE
 from benchgate.model.run import CPU_TIME, TIME, Kind, notes_on
 from benchgate.model.statistics import (
     BetweenLaunches,
-    Course,
     ErrorCount,
+    LaunchCourse,
     LaunchesForChange,
     LoadDetail,
     LoadMetric,
@@ -453,14 +453,14 @@ def _detail(benchmark: str, launches: Sequence[LoadLaunch]) -> LoadDetail:
     )
 
 
-def _course(launch: LoadLaunch, histogram: Histogram) -> Course:
+def _course(launch: LoadLaunch, histogram: Histogram) -> LaunchCourse:
     generator = launch.generator
 
     def at(p: float) -> float | None:
         value = histogram.percentile(p)
         return None if value is None else value / 1e9
 
-    return Course(
+    return LaunchCourse(
         launch.round,
         launch.ops,
         launch.errors,

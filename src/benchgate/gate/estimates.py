@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
     from benchgate.model.verdict import Calibration
-    from benchgate.stats.rank_tests import Shift
+    from benchgate.stats.rank_tests import Shifts
 
 
 def by_length(rows: Sequence[FloatArray]) -> Iterator[tuple[list[int], FloatArray]]:
@@ -155,7 +155,7 @@ def _needed(spread: FloatArray, half_width: FloatArray, confidence: float) -> li
 def _fill(
     estimates: list[Estimate | None],
     indices: Sequence[int],
-    shift: Shift,
+    shift: Shifts,
     detectable: Sequence[float | None],
     needed: Sequence[int | None],
 ) -> None:
@@ -164,7 +164,7 @@ def _fill(
         estimates[index] = Estimate(*values)
 
 
-class Stage(StrEnum):
+class RowStage(StrEnum):
     """What a row still needs."""
 
     SCREEN = "screen"
@@ -188,7 +188,7 @@ class Finding:
     """
 
     outcome: Outcome
-    stage: Stage
+    stage: RowStage
     estimate: Estimate | None = None
     start: int = 0
     count: int = 0
@@ -221,7 +221,7 @@ def within_clock(finding: Finding, evidence: Evidence) -> Finding:
     return replace(
         finding,
         outcome=Outcome.NOT_TESTED,
-        stage=Stage.DONE if finding.stage is Stage.SETTLE else finding.stage,
+        stage=RowStage.DONE if finding.stage is RowStage.SETTLE else finding.stage,
         estimate=None,
         p=None,
         p_adjusted=None,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from benchgate.gate.suite import Judgment
     from benchgate.stats.bootstrap import RatioInterval
     from benchgate.stats.differences import TTest
-    from benchgate.stats.rank_tests import MannWhitney, Shift
+    from benchgate.stats.rank_tests import MannWhitney, Shifts
 
 _TAIL = 0.95
 
@@ -181,7 +181,7 @@ def _t_test(name: str, found: TTest) -> tuple[Significance, ...]:
     return (Significance(name, found.p_two_sided, found.p_greater, found.p_less),)
 
 
-def _shifted(name: str, shift: Shift, confidence: float) -> RatioEstimate:
+def _shifted(name: str, shift: Shifts, confidence: float) -> RatioEstimate:
     low, high = float(shift.low[0]), float(shift.high[0])
     interval = None
     if math.isfinite(low) and math.isfinite(high):

@@ -264,7 +264,7 @@ def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row
     )
 
 
-class About(TypedDict):
+class RowSubject(TypedDict):
     """What a row says about the benchmark itself."""
 
     tier: Tier
@@ -273,7 +273,7 @@ class About(TypedDict):
     renamed_from: str | None
 
 
-def about(pair: Pair, *, paired: bool) -> About:
+def about(pair: Pair, *, paired: bool) -> RowSubject:
     """The fields of a row about the benchmark itself, taken from the head if it has them."""
     result = pair.head or pair.base
     return {

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.gate.estimates import MOST_DETECTABLE_RATIO, Stage
+from benchgate.gate.estimates import MOST_DETECTABLE_RATIO, RowStage
 from benchgate.gate.evidence import cpu_ratio, gather, series_of
 from benchgate.gate.single_runs import judge_at_once
 from benchgate.gate.suite import needs_of
@@ -214,7 +214,7 @@ def steadier_metric(main: Evidence, procedure: Procedure) -> SteadierMetric | No
 
 
 _ALONE: Mapping[str, str] = MappingProxyType({})
-_URGENCY = {Stage.CONFIRM: 0, Stage.SCREEN: 1, Stage.SETTLE: 2}
+_URGENCY = {RowStage.CONFIRM: 0, RowStage.SCREEN: 1, RowStage.SETTLE: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ def screen(
 
     For the arguments see `follow_up`.
     """
-    return _within(Stage.SCREEN, ids, costs_s, left_s, suites)
+    return _within(RowStage.SCREEN, ids, costs_s, left_s, suites)
 
 
 def follow_up(
@@ -269,9 +269,9 @@ def follow_up(
         key=lambda need: (_URGENCY[need.stage], -need.width),
     )
     ids = list(dict.fromkeys(need.benchmark for need in open_needs))
-    phase = open_needs[0].stage if open_needs else Stage.DONE
+    phase = open_needs[0].stage if open_needs else RowStage.DONE
     plan = _within(phase, ids, costs_s, left_s, suites)
-    return replace(plan, canary=phase is not Stage.SETTLE)
+    return replace(plan, canary=phase is not RowStage.SETTLE)
 
 
 def _within(
@@ -346,7 +346,7 @@ def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class BuildState:
     """The state of a build between two rounds, which is final if the budget ends there.
 
     Attributes:
@@ -362,7 +362,7 @@ class State:
 
 def states(
     evidences: Sequence[Evidence], waves: WaveSettings, confidence: float, *, first: int
-) -> Iterator[State]:
+) -> Iterator[BuildState]:
     """Yield one state after another, the last one if nothing is open or no rounds are left.
 
     Args:
@@ -378,7 +378,7 @@ def states(
     while True:
         findings = judge_in_waves([_cut(e, measured) for e in testable], waves, confidence)
         wanted = follow_up(needs_of(testable, findings), {}, math.inf).ids
-        yield State(findings, dict(measured), wanted)
+        yield BuildState(findings, dict(measured), wanted)
         going_on = [id_ for id_ in wanted if measured[id_] < there[id_]]
         if not going_on:
             break

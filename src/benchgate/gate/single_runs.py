@@ -24,7 +24,7 @@ from benchgate.gate.estimates import (
     MOST_DETECTABLE_RATIO,
     Estimate,
     Finding,
-    Stage,
+    RowStage,
     by_length,
     by_lengths,
     paired_estimates,
@@ -354,7 +354,7 @@ def _finding(
         notes = (f"but {format_change(against_newest)} against only the newest of them",)
     return Finding(
         outcome,
-        Stage.DONE,
+        RowStage.DONE,
         estimate,
         0,
         evidence.rounds,

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
-    from benchgate.gate.estimates import Finding, Stage
+    from benchgate.gate.estimates import Finding, RowStage
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.result import Result
@@ -235,7 +235,7 @@ class Need:
     """What one row still needs, and how wide its interval is (log scale, may be infinite)."""
 
     benchmark: str
-    stage: Stage
+    stage: RowStage
     width: float
 
 

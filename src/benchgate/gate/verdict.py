@@ -61,7 +61,7 @@ _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class VerdictTerms:
     """What a verdict depends on besides its rows.
 
     Attributes:
@@ -100,7 +100,7 @@ class Conclusion:
     reason: Reason | None = None
 
 
-def conclude(rows: Iterable[Row], terms: Terms) -> Conclusion:
+def conclude(rows: Iterable[Row], terms: VerdictTerms) -> Conclusion:
     """Return the decision, its exit code and, if there is no verdict, the reason.
 
     A regression takes precedence over a failed benchmark, because regressions are what people look
@@ -121,7 +121,7 @@ def conclude(rows: Iterable[Row], terms: Terms) -> Conclusion:
 
 
 def _reasons_against_a_pass(
-    rows: Sequence[Row], outcomes: Collection[Outcome], terms: Terms
+    rows: Sequence[Row], outcomes: Collection[Outcome], terms: VerdictTerms
 ) -> Iterator[tuple[Reason, int]]:
     """Yield the reasons why a suite cannot pass, with their exit codes; the first one counts.
 
@@ -156,7 +156,7 @@ def _reasons_against_a_pass(
 
 
 def _open_reasons(
-    rows: Sequence[Row], outcomes: Collection[Outcome], terms: Terms
+    rows: Sequence[Row], outcomes: Collection[Outcome], terms: VerdictTerms
 ) -> Iterator[tuple[Reason, int]]:
     """The last of `_reasons_against_a_pass`: what more rounds may decide."""
     if any(row.unconfirmed for row in rows):
@@ -330,7 +330,7 @@ def make_verdict(
     min_compared = _min_compared(judged, config, rows)
     concluded = conclude(
         rows,
-        Terms(
+        VerdictTerms(
             fail_on=gate.fail_on,
             min_compared=min_compared,
             advisory_fails=config.baseline.advisory_fails,

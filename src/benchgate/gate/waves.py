@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import bdtrc, ndtri
 
-from benchgate.gate.estimates import Finding, Stage, by_length, by_lengths, paired_estimates
+from benchgate.gate.estimates import Finding, RowStage, by_length, by_lengths, paired_estimates
 from benchgate.model.policy import Outcome
 from benchgate.report.words import TOO_FEW
 from benchgate.stats.differences import detectable_ratio, launches_needed, least_launches
@@ -573,13 +573,13 @@ def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
     if suspect:
         for planned, test in zip(suspect.rounds, row.tests, strict=False):
             if test and _shows(test, suspect.sign, row, waves):
-                stage = Stage.DONE if test.count == planned else Stage.CONFIRM
+                stage = RowStage.DONE if test.count == planned else RowStage.CONFIRM
                 return _changed(row, suspect.sign, test, suspect.start, stage)
     for test in row.late:
         if test and _shows(test, sign := 1 if test.estimate.value > 0 else -1, row, waves):
-            return _changed(row, sign, test, 0, Stage.DONE)
+            return _changed(row, sign, test, 0, RowStage.DONE)
     if row.cut_short and _shows(row.cut_short, 1, row, waves):
-        stage = Stage.CONFIRM if row.suspect else Stage.SETTLE
+        stage = RowStage.CONFIRM if row.suspect else RowStage.SETTLE
         found = _changed(row, 1, row.cut_short, 0, stage)
         early = "measuring ended early: decided by the gap between the launches of both sides"
         return replace(found, test="mann-whitney", notes=(*found.notes, early))
@@ -591,7 +591,7 @@ def _shows(test: _Test, sign: int, row: _WaveRow, waves: WaveSettings) -> bool:
     return test.p_adjusted <= waves.alpha and test.estimate.reaches(row.evidence.margin, sign)
 
 
-def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: Stage) -> Finding:
+def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: RowStage) -> Finding:
     """Return the finding for a change that a test has shown."""
     agreeing = int((sign * row.ratios[start : start + test.count] > 0).sum())
     return Finding(
@@ -613,7 +613,7 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
     used = len(row.ratios) - row.start
     finding = Finding(
         Outcome.INCONCLUSIVE,
-        Stage.DONE,
+        RowStage.DONE,
         row.on_all,
         row.start,
         used,
@@ -634,9 +634,9 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
         note = f"{TOO_FEW}: {counted(used, 'round')}, and a test needs {least}"
         finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
     if not is_screened:
-        return replace(finding, stage=Stage.SCREEN)
+        return replace(finding, stage=RowStage.SCREEN)
     if _can_settle(row, terms):
-        return replace(finding, stage=Stage.SETTLE)
+        return replace(finding, stage=RowStage.SETTLE)
     return _given_up(finding, row, terms) if waves.until_decided else finding
 
 
@@ -650,7 +650,7 @@ def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) ->
     note = f"{looked}; {planned - missing} of the {planned} rounds that confirm it"
     unconfirmed = missing if suspect.sign > 0 else 0
     return replace(
-        finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,), unconfirmed=unconfirmed
+        finding, stage=RowStage.CONFIRM, estimate=estimate, notes=(note,), unconfirmed=unconfirmed
     )
 
 

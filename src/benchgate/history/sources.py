@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from benchgate.git.repository import Git
     from benchgate.history.record import RunRecord
-    from benchgate.history.store import StoredRun
+    from benchgate.history.store import ListedRun
     from benchgate.json_object import Redact
     from benchgate.model.result import Result
 
@@ -170,12 +170,12 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class KnownCommit:
     """A commit that the repository knows.
 
     Attributes:
         position: in an order in which each commit comes after its parents.
-        committed: as `StoredRun.started`.
+        committed: as `ListedRun.started`.
         subject: first line of its message.
     """
 
@@ -184,7 +184,9 @@ class Commit:
     subject: str = ""
 
 
-def commit_order(runs: Sequence[StoredRun], commits: Mapping[str, Commit]) -> tuple[StoredRun, ...]:
+def commit_order(
+    runs: Sequence[ListedRun], commits: Mapping[str, KnownCommit]
+) -> tuple[ListedRun, ...]:
     """Order runs: by their commits, and by time where commits are not known.
 
     A run of an unknown commit comes before the first commit that is younger. Runs of one commit
@@ -206,8 +208,8 @@ def commit_order(runs: Sequence[StoredRun], commits: Mapping[str, Commit]) -> tu
 
 
 def _by_time(
-    runs: Sequence[StoredRun], commits: Mapping[str, Commit]
-) -> list[tuple[datetime, StoredRun]]:
+    runs: Sequence[ListedRun], commits: Mapping[str, KnownCommit]
+) -> list[tuple[datetime, ListedRun]]:
     """The runs of unknown commits, those of one commit at the time of its first one."""
     unknown = [run for run in runs if run.sha not in commits]
     first: dict[str, datetime] = {}
@@ -229,7 +231,7 @@ def _time(text: str) -> datetime:
 _END_OF_TIME_S: Final = 253_402_300_800
 
 
-def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, Commit]:
+def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, KnownCommit]:
     """Those of the commits that the repository has, by hash.
 
     Raises:
@@ -245,7 +247,7 @@ def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, Commit]:
     for position, line in enumerate(walked):
         sha, _, seconds = line.partition(" ")
         if sha in subjects and int(seconds) < _END_OF_TIME_S:
-            found[sha] = Commit(position, _date(int(seconds)), subjects[sha])
+            found[sha] = KnownCommit(position, _date(int(seconds)), subjects[sha])
     return found
 
 

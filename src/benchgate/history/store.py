@@ -469,7 +469,7 @@ _UNWANTED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRun:
+class ListedRun:
     """A run as the rows describe it; see `RunRecord`."""
 
     id: str
@@ -531,13 +531,13 @@ class Rows:
     def __init__(self, runs: Sequence[RunRows], reader: RunReader) -> None:
         self._keys = [_Key(*key) for key in reader.keys]
         self._rows = {one.id: one for one in runs}
-        self._runs = tuple(StoredRun(*one.of_run) for one in runs)
+        self._runs = tuple(ListedRun(*one.of_run) for one in runs)
 
     def suites(self) -> tuple[str, ...]:
         """The names of all suites."""
         return tuple(sorted({run.suite for run in self._runs}))
 
-    def runs(self, suite: str) -> tuple[StoredRun, ...]:
+    def runs(self, suite: str) -> tuple[ListedRun, ...]:
         """The runs of a suite, in no particular order."""
         return tuple(run for run in self._runs if run.suite == suite)
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.history.sources import Commit
-    from benchgate.history.store import Rows, StoredRun, StoredSeries
+    from benchgate.history.sources import KnownCommit
+    from benchgate.history.store import ListedRun, Rows, StoredSeries
     from benchgate.stats.changepoint import ChangePoint
 
 
@@ -268,7 +268,7 @@ class HistoryRequest:
 def find_history(
     rows: Rows,
     request: HistoryRequest,
-    commits_of: Callable[[Iterable[str]], Mapping[str, Commit]],
+    commits_of: Callable[[Iterable[str]], Mapping[str, KnownCommit]],
     notes: Iterable[str] = (),
 ) -> History:
     """Put the runs in order, and find where each trend changed.
@@ -326,17 +326,17 @@ def _suite(rows: Rows, name: str | None) -> str:
 
 
 def _chosen(
-    ordered: Sequence[StoredRun], commits: Mapping[str, Commit], request: HistoryRequest
-) -> Sequence[StoredRun]:
+    ordered: Sequence[ListedRun], commits: Mapping[str, KnownCommit], request: HistoryRequest
+) -> Sequence[ListedRun]:
     since = [run for run in ordered if _when(run, commits) >= request.since]
     return since[-request.last :] if request.last else since
 
 
-def _when(run: StoredRun, commits: Mapping[str, Commit]) -> str:
+def _when(run: ListedRun, commits: Mapping[str, KnownCommit]) -> str:
     return commits[run.sha].committed if run.sha in commits else run.committed or run.started
 
 
-def _machine_names(runs: Iterable[StoredRun]) -> dict[str, str]:
+def _machine_names(runs: Iterable[ListedRun]) -> dict[str, str]:
     """A name for each machine; machines of one name are told apart by their hash."""
     found = {run.machine_key: run.machine for run in runs}
     times = Counter(found.values())
@@ -344,7 +344,7 @@ def _machine_names(runs: Iterable[StoredRun]) -> dict[str, str]:
 
 
 def _history_run(
-    run: StoredRun, commits: Mapping[str, Commit], names: Mapping[str, str]
+    run: ListedRun, commits: Mapping[str, KnownCommit], names: Mapping[str, str]
 ) -> HistoryRun:
     committed = commits[run.sha].committed if run.sha in commits else run.committed
     return HistoryRun(
@@ -417,7 +417,10 @@ def _rank(trend: Trend) -> tuple[int, str, str, str, str]:
 
 
 def _notes(
-    unusable: int, runs: Sequence[StoredRun], commits: Mapping[str, Commit], trends: Sequence[Trend]
+    unusable: int,
+    runs: Sequence[ListedRun],
+    commits: Mapping[str, KnownCommit],
+    trends: Sequence[Trend],
 ) -> list[str]:
     notes = []
     if unusable:

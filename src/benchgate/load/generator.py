@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType
 
-    from benchgate.load.launch import Launch
+    from benchgate.load.launch import ProcessLaunch
     from benchgate.load.schedule import TurnOrder
     from benchgate.load.worker import StepRecord
 
@@ -79,7 +79,7 @@ class LocalGate:
         return self._stop.is_set()
 
 
-def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
+def run_groups(launch: ProcessLaunch, stop: threading.Event) -> tuple[EndedGroup, ...]:
     """Load the target with all workers.
 
     Raises:
@@ -128,7 +128,7 @@ def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:
     return run_launch(launch, stop)
 
 
-def run_launch(launch: Launch, stop: threading.Event) -> LoadReply:
+def run_launch(launch: ProcessLaunch, stop: threading.Event) -> LoadReply:
     """Carry out a launch that is open; its driver is closed at the end."""
     try:
         reply = _loaded(launch, stop)
@@ -137,7 +137,7 @@ def run_launch(launch: Launch, stop: threading.Event) -> LoadReply:
     return LoadReply(reply.error, reply.steps, (*reply.notes, *notes), reply.server)
 
 
-def _loaded(launch: Launch, stop: threading.Event) -> LoadReply:
+def _loaded(launch: ProcessLaunch, stop: threading.Event) -> LoadReply:
     try:
         _set_up(launch, stop)
         groups = run_groups(launch, stop)
@@ -152,7 +152,7 @@ def _loaded(launch: Launch, stop: threading.Event) -> LoadReply:
     return _reply_of(launch, groups, server, notes)
 
 
-def _set_up(launch: Launch, stop: threading.Event) -> None:
+def _set_up(launch: ProcessLaunch, stop: threading.Event) -> None:
     script = launch.scenario.setup
     if script is None:
         return
@@ -164,7 +164,7 @@ def _set_up(launch: Launch, stop: threading.Event) -> None:
         raise TargetError(launch.conceal(f"the setup failed: {text_of(error)}")) from None
 
 
-def _tear_down(launch: Launch) -> tuple[str, ...]:
+def _tear_down(launch: ProcessLaunch) -> tuple[str, ...]:
     """Run the teardown and close the driver, whatever happened before."""
     notes = []
     script = launch.scenario.teardown
@@ -177,7 +177,7 @@ def _tear_down(launch: Launch) -> tuple[str, ...]:
 
 
 def _best_effort(
-    launch: Launch, what: str, work: Callable[[], object], timeout_s: float
+    launch: ProcessLaunch, what: str, work: Callable[[], object], timeout_s: float
 ) -> str | None:
     """Run code whose failure changes nothing of the result; return a note if it failed."""
     try:
@@ -191,7 +191,7 @@ def _best_effort(
     return None
 
 
-def _introspect(launch: Launch) -> tuple[dict[str, str], tuple[str, ...]]:
+def _introspect(launch: ProcessLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
     found: dict[str, str] = {}
 
     def ask() -> None:
@@ -202,7 +202,7 @@ def _introspect(launch: Launch) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _reply_of(
-    launch: Launch,
+    launch: ProcessLaunch,
     groups: Sequence[EndedGroup],
     server: dict[str, str],
     notes: tuple[str, ...],
@@ -228,7 +228,9 @@ def _reply_of(
     )
 
 
-def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> Signs:
+def _signs(
+    launch: ProcessLaunch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]
+) -> Signs:
     scenario = launch.scenario
     medians = [record.histogram.percentile(0.5) for record in merged.values()]
     medians_s = [median / 1e9 for median in medians if median is not None]

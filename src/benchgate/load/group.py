@@ -17,13 +17,13 @@ from benchgate.files import write_atomic
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.launch import open_launch
 from benchgate.load.schedule import choices, parameters, plan_of, share_of
-from benchgate.load.worker import Control, Recorder, Timing, Windowing, Worker, text_of
+from benchgate.load.worker import Control, LoadWorker, OperationRecorder, Timing, Windowing, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchgate.load.drivers.driver import Connection
-    from benchgate.load.launch import Launch, LoadOrder
+    from benchgate.load.launch import LoadOrder, ProcessLaunch
     from benchgate.load.schedule import Plan, TurnOrder
     from benchgate.load.worker import StepRecord
     from benchgate.stats.histogram import Histogram
@@ -52,7 +52,7 @@ class Member:
     index: int
     thread: threading.Thread | None = None
     connection: Connection | None = None
-    worker: Worker | None = None
+    worker: LoadWorker | None = None
     problem: TargetError | None = None
     crash: str | None = None
     may_work: threading.Event = field(default_factory=threading.Event)
@@ -63,7 +63,7 @@ class Member:
 @dataclass(slots=True)
 class _Work:
     plan: Plan
-    recorder: Recorder
+    recorder: OperationRecorder
     takes: tuple[Callable[[], int], Callable[[], int]]
 
 
@@ -74,7 +74,7 @@ class Crew:
     """
 
     def __init__(
-        self, launch: Launch, indices: Sequence[int], timing: Timing | None = None
+        self, launch: ProcessLaunch, indices: Sequence[int], timing: Timing | None = None
     ) -> None:
         self.control = Control()
         self.members = [Member(index) for index in indices]
@@ -106,7 +106,7 @@ class Crew:
                 raise member.problem
         return all(member.has_opened.is_set() for member in self.members)
 
-    def work(self, plan: Plan, recorder: Recorder) -> None:
+    def work(self, plan: Plan, recorder: OperationRecorder) -> None:
         """Let all workers work by that plan."""
         indices = [member.index for member in self.members]
         workers = self._launch.scenario.most_workers
@@ -185,7 +185,7 @@ class Crew:
             return
         order, scenario = self._launch.order, self._launch.scenario
         seed, workers = scenario.experiment.seed, scenario.most_workers
-        member.worker = Worker(
+        member.worker = LoadWorker(
             member.index,
             operations,
             [
@@ -231,7 +231,7 @@ GRACE_S = 30.0
 _LOOK_S = 0.1
 
 
-class Gate(Protocol):
+class StartGate(Protocol):
     """Where all groups wait for each other."""
 
     def arrive(self) -> None:
@@ -303,7 +303,7 @@ class EndedGroup:
     clock_error_s: float = 0.0
 
 
-def run_group(order: LoadOrder, workers: Sequence[int], gate: Gate) -> GroupRecord:
+def run_group(order: LoadOrder, workers: Sequence[int], gate: StartGate) -> GroupRecord:
     """Run these workers of a launch, from opening their connections to closing them.
 
     Args:
@@ -322,7 +322,7 @@ def run_group(order: LoadOrder, workers: Sequence[int], gate: Gate) -> GroupReco
         launch.driver.close()
 
 
-def run_workers(launch: Launch, workers: Sequence[int], gate: Gate) -> GroupRecord:
+def run_workers(launch: ProcessLaunch, workers: Sequence[int], gate: StartGate) -> GroupRecord:
     """Run workers with a driver that is there already; see `run_group`."""
     crew = Crew(launch, workers)
     with exact_timers():
@@ -337,12 +337,12 @@ def run_workers(launch: Launch, workers: Sequence[int], gate: Gate) -> GroupReco
         crew.stop()
 
 
-def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
+def _measured(launch: ProcessLaunch, crew: Crew, gate: StartGate) -> GroupRecord:
     scenario, order = launch.scenario, launch.order
     epoch_ns = gate.epoch_ns()
     plan = plan_of(scenario, epoch_ns, order.turns)
     begin_ns, end_ns = plan.measured.begin_ns, plan.measured.end_ns
-    recorder = Recorder(
+    recorder = OperationRecorder(
         [step.name for step in scenario.steps],
         Windowing.of(scenario.duration_s),
         times=plan.measured.times,
@@ -375,7 +375,7 @@ def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
     )
 
 
-def _wait_until(until_ns: int, recorder: Recorder, gate: Gate) -> None:
+def _wait_until(until_ns: int, recorder: OperationRecorder, gate: StartGate) -> None:
     """Take in what the workers hand over, until then."""
     while (left_ns := until_ns - time.perf_counter_ns()) > 0:
         _require_going_on(gate)
@@ -383,7 +383,7 @@ def _wait_until(until_ns: int, recorder: Recorder, gate: Gate) -> None:
         recorder.collect(time.perf_counter_ns())
 
 
-def _end(crew: Crew, recorder: Recorder, gate: Gate, plan: Plan) -> tuple[str, ...]:
+def _end(crew: Crew, recorder: OperationRecorder, gate: StartGate, plan: Plan) -> tuple[str, ...]:
     """Wait for operations that began in time, and count those that do not end as errors."""
     deadline_ns = plan.measured.end_ns + round(GRACE_S * 1e9)
     while not crew.has_worked(_LOOK_S):
@@ -415,7 +415,7 @@ def _require_no_crash(crew: Crew) -> None:
             raise TargetError(f"worker {member.index} ended early: {member.crash}")
 
 
-def _require_going_on(gate: Gate) -> None:
+def _require_going_on(gate: StartGate) -> None:
     if gate.is_stopped():
         raise GivenUpError
 

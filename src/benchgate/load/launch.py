@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.json_object import Count, JsonObject, Name, Text
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.driver import Driver, Place, TargetError
+from benchgate.load.drivers.driver import Driver, LaunchPlace, TargetError
 from benchgate.load.scenario import UnsetVariableError, expanded
 from benchgate.load.scenario_file import check_variables, concealer, read_scenario
 from benchgate.load.schedule import TurnOrder
@@ -25,7 +25,7 @@ AnyDriver = Driver[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class ProcessLaunch:
     """One process's part of a launch.
 
     Attributes:
@@ -38,7 +38,7 @@ class Launch:
     conceal: Callable[[str], str]
 
 
-def open_launch(order: LoadOrder) -> Launch:
+def open_launch(order: LoadOrder) -> ProcessLaunch:
     """Read the scenario, and make the driver of its target. Nothing is sent to the target yet.
 
     Raises:
@@ -50,7 +50,7 @@ def open_launch(order: LoadOrder) -> Launch:
     return make_launch(order, scenario, os.environ)
 
 
-def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]) -> Launch:
+def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]) -> ProcessLaunch:
     """Make the driver of a target of a scenario that was read before; see `open_launch`.
 
     Raises:
@@ -61,7 +61,7 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     target = scenario.target(order.target)
     expand = _expander(order.placeholders, environ)
     try:
-        place = Place(
+        place = LaunchPlace(
             folder=Path(order.folder),
             scratch=Path(order.scratch),
             workers=scenario.most_workers,
@@ -72,7 +72,7 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
         driver = registry.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
-    return Launch(order, scenario, driver, concealer(scenario, target, environ))
+    return ProcessLaunch(order, scenario, driver, concealer(scenario, target, environ))
 
 
 def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:

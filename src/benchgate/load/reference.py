@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from benchgate.config.reference import DIALECT, table_schema, updated
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.http import Request
+from benchgate.load.drivers.http import HttpRequest
 from benchgate.load.scenario import Experiment, Load, Ready, Service, Stage
 from benchgate.load.scenario_file import DEFAULT_DRIVER, ScenarioFile
 
@@ -34,7 +34,7 @@ def tables() -> Mapping[tuple[str, ...], type[Table]]:
         ("experiment",): Experiment,
         ("service",): Service,
         ("ready",): Ready,
-        ("request",): Request,
+        ("request",): HttpRequest,
     }
     for name in registry.BUILT_IN:
         driver = registry.find(name)

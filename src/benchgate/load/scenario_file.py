@@ -30,7 +30,7 @@ from benchgate.model.redact import Redactor, redacted
 from benchgate.tables import fields
 from benchgate.tables.document import (
     Document,
-    Layout,
+    DocumentLayout,
     Problem,
     config_error,
     dotted,
@@ -359,7 +359,7 @@ class _Reading:
                 self.problems.append(Problem(("target", index, "driver"), str(error), hint))
         return () if self.problems else tuple(found)
 
-    def _layout_of(self, driver: AnyDriver | None) -> Layout:
+    def _layout_of(self, driver: AnyDriver | None) -> DocumentLayout:
         """The tables of a file for one driver; for None what all drivers have in common."""
         of_driver: dict[str, type[Table]] = {}
         if driver is not None:
@@ -370,7 +370,7 @@ class _Reading:
         lists = {"target", "step", "service"}
         for key, table in {**_TABLES, **of_driver}.items():
             _add(table, (key,), found, lists)
-        return Layout(found, frozenset(lists), PAGE, self._is_toml)
+        return DocumentLayout(found, frozenset(lists), PAGE, self._is_toml)
 
     def _one(self, key: str, table: type[T]) -> T | None:
         raw = self._tables.get(key)

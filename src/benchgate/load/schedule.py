@@ -286,7 +286,7 @@ class Timetable:
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class LoadPhase:
     """The warm-up, or the measured time.
 
     Attributes:
@@ -331,8 +331,8 @@ class Plan:
         over_ns: when the last turn has ended, also that of the other launch.
     """
 
-    warm_up: Phase | None
-    measured: Phase
+    warm_up: LoadPhase | None
+    measured: LoadPhase
     over_ns: int = 0
 
 
@@ -349,12 +349,12 @@ def plan_of(scenario: Scenario, epoch_ns: int, turns: TurnOrder | None = None) -
     ends_ns = first.at_ns(warm_up_ns), then.at_ns(measured_ns)
     if scenario.loop is Loop.OPEN:
         steady = [Ramp(0.0, load.warmup_s, warm_up_rate(load), warm_up_rate(load))]
-        warm_up = Phase(first, ends_ns[0], arrivals=Arrivals(steady if load.warmup_s else ()))
-        measured = Phase(then, ends_ns[1], arrivals=Arrivals(rate_ramps(load, duration_s)))
+        warm_up = LoadPhase(first, ends_ns[0], arrivals=Arrivals(steady if load.warmup_s else ()))
+        measured = LoadPhase(then, ends_ns[1], arrivals=Arrivals(rate_ramps(load, duration_s)))
     else:
         steady = [Ramp(0.0, load.warmup_s, load.concurrency, load.concurrency)]
-        warm_up = Phase(first, ends_ns[0], workers=tuple(steady))
-        measured = Phase(then, ends_ns[1], workers=tuple(worker_ramps(load, duration_s)))
+        warm_up = LoadPhase(first, ends_ns[0], workers=tuple(steady))
+        measured = LoadPhase(then, ends_ns[1], workers=tuple(worker_ramps(load, duration_s)))
     return Plan(warm_up if warm_up_ns else None, measured, then.over_ns(measured_ns))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import IntArray
     from benchgate.load.drivers.driver import Operation
     from benchgate.load.parameters import Parameters
-    from benchgate.load.schedule import Phase, Plan, Timetable
+    from benchgate.load.schedule import LoadPhase, Plan, Timetable
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class _Step:
     unfinished: int = 0
 
 
-class Recorder:
+class OperationRecorder:
     """Takes what the workers of a group measure.
 
     Workers only hand over full buffers, which takes a fraction of a microsecond. One thread, which
@@ -338,7 +338,7 @@ class Timing:
     wait_s: Callable[[float], None] | None = None
 
 
-class Worker:
+class LoadWorker:
     """Carries out operations, and hands over how long they took.
 
     Attributes:
@@ -383,11 +383,13 @@ class Worker:
         self._latencies = [array("q") for _ in operations]
         self._late = array("q")
         self._errors_in_a_row = 0
-        self._recorder: Recorder | None = None
+        self._recorder: OperationRecorder | None = None
         self._window = 0
         self._flush_ns = 0
 
-    def run(self, plan: Plan, recorder: Recorder, takes: Sequence[Callable[[], int]]) -> None:
+    def run(
+        self, plan: Plan, recorder: OperationRecorder, takes: Sequence[Callable[[], int]]
+    ) -> None:
         """Warm up, and then measure.
 
         Args:
@@ -407,7 +409,7 @@ class Worker:
         if not self._control.is_stopped:
             self.flush(self._now_ns())
 
-    def _work(self, phase: Phase, take: Callable[[], int]) -> None:
+    def _work(self, phase: LoadPhase, take: Callable[[], int]) -> None:
         if phase.arrivals is not None:
             self._work_on_schedule(phase, take)
             return
@@ -455,7 +457,7 @@ class Worker:
             append[step](ended_ns - begun_ns)
             self._errors_in_a_row = 0
 
-    def _work_on_schedule(self, phase: Phase, take: Callable[[], int]) -> None:
+    def _work_on_schedule(self, phase: LoadPhase, take: Callable[[], int]) -> None:
         """Begin each operation when it is due, or as soon as a worker is free after that.
 
         Its time begins when it was due. After the end no operation begins; those that were due
@@ -498,13 +500,13 @@ class Worker:
             free_ns = begin_ns + ended_ns - clock_ns
             append[step](free_ns - due_ns)
 
-    def _note_late(self, late_ns: int, phase: Phase) -> None:
+    def _note_late(self, late_ns: int, phase: LoadPhase) -> None:
         """Note how late it began what was due although it was free."""
         self._late.append(late_ns)
         if not self.started_ns:
             self.started_ns = phase.begin_ns + late_ns
 
-    def give_up(self, phase: Phase, now_ns: int, take: Callable[[], int]) -> None:
+    def give_up(self, phase: LoadPhase, now_ns: int, take: Callable[[], int]) -> None:
         """Count what is due and not begun, when no worker will be free any more."""
         if phase.arrivals is None:
             return

@@ -93,7 +93,7 @@ def watch_exit(pid: int) -> ExitWatch:
     return WaitingThread(pid)
 
 
-class Output:
+class OutputTail:
     """The reading end of a child's output: reads everything and keeps only the tail."""
 
     def __init__(self, fd: int) -> None:
@@ -143,7 +143,7 @@ class Launcher:
             Abandoned: after the command was killed.
         """
         read_end, write_end = os.pipe()
-        output = Output(read_end)
+        output = OutputTail(read_end)
         try:
             started_ns, pid = self._spawn(request, write_end)
         except (OSError, ValueError) as error:
@@ -220,7 +220,7 @@ class Launcher:
             raise OSError(error.errno, message) from error
 
     def _attend(
-        self, watch: ExitWatch, output: Output, started_ns: int, request: ExecutionRequest
+        self, watch: ExitWatch, output: OutputTail, started_ns: int, request: ExecutionRequest
     ) -> tuple[int, bool]:
         """Read the output until the child ends; return the end time and whether it timed out."""
         poller = select.poll()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class TaskYield:
     """What a task has yielded.
 
     Attributes:
@@ -69,7 +69,7 @@ class Lanes:
 
     def measure(
         self, tasks: Sequence[Task], starting: Callable[[str], None], lanes: int
-    ) -> Generator[Measured]:
+    ) -> Generator[TaskYield]:
         """Run tasks; close the iterator if it is not used up, which ends them.
 
         Args:
@@ -82,14 +82,14 @@ class Lanes:
         if lanes > 1:
             with _Crew(shared, self._cpus[:lanes], self._clock) as crew:
                 for report in crew.reports():
-                    if isinstance(report, Measured):
+                    if isinstance(report, TaskYield):
                         yield report
                     else:
                         starting(report.benchmark)
             shared = crew.left()
         for task in (*shared, *alone):
             for observation, took_s in _timed(task, self._cpus[0], starting, self._clock):
-                yield Measured(observation, took_s, None)
+                yield TaskYield(observation, took_s, None)
 
 
 class _Crew:
@@ -101,7 +101,7 @@ class _Crew:
         self._tasks = tasks
         self._clock = clock
         self._waiting: SimpleQueue[Task] = SimpleQueue()
-        self._reports: SimpleQueue[_Started | Measured | _Ended] = SimpleQueue()
+        self._reports: SimpleQueue[_Started | TaskYield | _Ended] = SimpleQueue()
         self._is_over = False
         self._working = 0
         self._threads = [
@@ -132,7 +132,7 @@ class _Crew:
             if thread.ident:  # it was started
                 thread.join()
 
-    def reports(self) -> Iterator[_Started | Measured]:
+    def reports(self) -> Iterator[_Started | TaskYield]:
         """Wait for what the lanes report, until all of them have ended.
 
         Raises:
@@ -172,7 +172,7 @@ class _Crew:
             for observation, took_s in timed:
                 if self._is_over:
                     return
-                self._reports.put(Measured(observation, took_s / len(self._threads), number))
+                self._reports.put(TaskYield(observation, took_s / len(self._threads), number))
 
 
 def _timed(

@@ -137,7 +137,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ColumnRange:
     """The range of values from left to right.
 
     Attributes:
@@ -183,7 +183,7 @@ class Distribution:
     unit: str
     what: str
     shape: Shape
-    axis: Axis
+    axis: ColumnRange
     curves: tuple[Curve, ...]
     below: int = 0
     above: int = 0

@@ -221,7 +221,7 @@ _UNCHECKED = "some measured files are not committed, so the shards may have meas
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _NamedResult:
     """A result, with its name in messages."""
 
     name: str
@@ -229,7 +229,7 @@ class _Part:
     shard: Shard
 
 
-_Parts: TypeAlias = "Sequence[_Part]"
+_Parts: TypeAlias = "Sequence[_NamedResult]"
 
 
 def join(named: Iterable[tuple[str, Result]]) -> Result:
@@ -256,7 +256,7 @@ def ids_of(result: Result) -> list[str]:
     return [id_ for id_ in ids if id_ != CHANGED_FILES_ID]
 
 
-def _part(name: str, result: Result) -> _Part:
+def _part(name: str, result: Result) -> _NamedResult:
     if result.shards:
         raise UsageError(f"{name} was joined from {len(result.shards)} shards already", hint=_ONCE)
     if result.shard is None:
@@ -265,7 +265,7 @@ def _part(name: str, result: Result) -> _Part:
             hint="Only results of --shard can be joined. Use `benchgate compare` to compare "
             "results of different suites or times.",
         )
-    return _Part(name, result, result.shard)
+    return _NamedResult(name, result, result.shard)
 
 
 def _require_all_once(parts: _Parts) -> None:
@@ -319,7 +319,7 @@ def _traits(result: Result) -> Mapping[str, str]:
 def _require_all_measured_once(parts: _Parts) -> None:
     first = parts[0]
     dealt = set(first.shard.dealt)
-    measured: dict[str, _Part] = {}
+    measured: dict[str, _NamedResult] = {}
     for part in parts:
         if unlike := dealt ^ set(part.shard.dealt):
             id_ = min(unlike)

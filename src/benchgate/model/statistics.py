@@ -134,7 +134,7 @@ class LoadPercentile(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Course(JsonObject):
+class LaunchCourse(JsonObject):
     """How one launch went.
 
     Attributes:
@@ -171,7 +171,7 @@ class LoadDetail(JsonObject):
     percentiles: tuple[LoadPercentile, ...]
     mean_s: NotNegative | None
     sd_s: NotNegative | None
-    courses: tuple[Course, ...]
+    courses: tuple[LaunchCourse, ...]
 
 
 @dataclass(frozen=True, slots=True)

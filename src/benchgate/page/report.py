@@ -200,7 +200,7 @@ NO_SAMPLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageRow:
     """A row of the table.
 
     Attributes:
@@ -216,7 +216,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class BenchmarkSection:
     """A benchmark.
 
     Attributes:
@@ -228,7 +228,7 @@ class Section:
 
     key: str
     view: BenchmarkView
-    lines: tuple[Line, ...]
+    lines: tuple[PageRow, ...]
     change: str
     notes: tuple[str, ...]
     figures: tuple[tuple[str, Plot], ...]
@@ -307,15 +307,15 @@ def _section(
     *,
     footnotes: Sequence[Footnote],
     links: Links,
-) -> Section:
+) -> BenchmarkSection:
     worse = rows[0].worse_ratio
     others = ((row.statistic, _written_out(note, footnotes)) for row, note in view.others)
     notes = [one for one in ((view.first.statistic, view.first.note), *others) if one[1]]
-    return Section(
+    return BenchmarkSection(
         key,
         view,
         tuple(
-            Line(row, row.statistic, draw(row.span), links.source(row.location))
+            PageRow(row, row.statistic, draw(row.span), links.source(row.location))
             for row in view.rows
         ),
         "" if worse is None else f"{worse:.6g}",
@@ -341,7 +341,7 @@ def _counts(views: Sequence[BenchmarkView]) -> list[tuple[str, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _BenchmarkPart:
     """A benchmark: its place in the page, a line per metric, notes as HTML, and its figures."""
 
     key: str
@@ -383,7 +383,7 @@ def render_run(
         found = plots(own, redact, all_metrics=not less)
         charts |= {f"{key}-{number}": plot.chart for number, plot in enumerate(found)}
         parts.append(
-            _Part(
+            _BenchmarkPart(
                 key,
                 plain_line(id_) or "(no name)",
                 tuple(series_cells(one)[1:] for one in some),

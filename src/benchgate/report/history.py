@@ -417,7 +417,7 @@ _TEXT_LIMIT: Final = 60
 _OUTCOMES_SHOWN: Final = 2
 
 
-class State(StrEnum):
+class BadgeState(StrEnum):
     """What a badge says; its color follows from it."""
 
     PASS = "pass"  # noqa: S105 - not a password
@@ -428,10 +428,10 @@ class State(StrEnum):
 
 # White text on each of them has a contrast of 4.5 to 1 at least.
 _COLORS: Final = {
-    State.PASS: "#1a7f37",
-    State.FAIL: "#c0392b",
-    State.NO_VERDICT: "#8a6100",
-    State.NOT_CHECKED: "#656d76",
+    BadgeState.PASS: "#1a7f37",
+    BadgeState.FAIL: "#c0392b",
+    BadgeState.NO_VERDICT: "#8a6100",
+    BadgeState.NOT_CHECKED: "#656d76",
 }
 _LABEL_COLOR: Final = "#3d444d"
 
@@ -471,17 +471,17 @@ class Badge:
     """
 
     message: str
-    state: State
+    state: BadgeState
     label: str = LABEL
 
 
-NOT_CHECKED: Final = Badge(State.NOT_CHECKED.value, State.NOT_CHECKED)
+NOT_CHECKED: Final = Badge(BadgeState.NOT_CHECKED.value, BadgeState.NOT_CHECKED)
 """What a badge says if there is no verdict, not even an open one."""
 
 _DECIDED: Final = {
-    Decision.PASS: State.PASS,
-    Decision.FAIL: State.FAIL,
-    Decision.NO_VERDICT: State.NO_VERDICT,
+    Decision.PASS: BadgeState.PASS,
+    Decision.FAIL: BadgeState.FAIL,
+    Decision.NO_VERDICT: BadgeState.NO_VERDICT,
 }
 _WORST_FIRST: Final = (Decision.FAIL, Decision.NO_VERDICT, Decision.PASS)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from benchgate.report.view import (
         BenchmarkView,
         ComparisonView,
-        Failure,
+        FailureView,
         Group,
         Links,
         RowView,
@@ -286,7 +286,7 @@ def last_line(verdict: VerdictView) -> str:
     return f"<sub>{' '.join(filter(None, sentences))}</sub>"
 
 
-def _output(failure: Failure) -> str:
+def _output(failure: FailureView) -> str:
     first, *others = failure.benchmarks
     more = f" and {counted(len(others), 'other benchmark')}" if others else ""
     return folded(f"Output of {html_code(first)}{more}", code_block(failure.output))

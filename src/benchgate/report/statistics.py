@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from benchgate.json_object import JsonObject
     from benchgate.model.statistics import (
         BetweenLaunches,
-        Course,
         Grid,
         GridPair,
         LaneStatistics,
+        LaunchCourse,
         LoadDetail,
         LoadMetric,
         LoadStatistics,
@@ -157,7 +157,7 @@ def _load_facts(load: LoadStatistics) -> Iterator[tuple[str, str]]:
         yield "note", plain_line(note)
 
 
-def _generator(courses: Sequence[Course]) -> str:
+def _generator(courses: Sequence[LaunchCourse]) -> str:
     busy = max(course.generator_cpu_ratio for course in courses)
     spread_s = max(course.start_spread_s for course in courses)
     late = [course.late_p99_s for course in courses if course.late_p99_s is not None]
@@ -189,7 +189,7 @@ def _print_detail(console: Console, detail: LoadDetail) -> None:
         print_columns(console, _COURSES, [_course(course) for course in detail.courses])
 
 
-def _course(course: Course) -> Line:
+def _course(course: LaunchCourse) -> Line:
     latencies = (course.p50_s, course.p95_s, course.p99_s, course.max_s)
     return Line(
         (

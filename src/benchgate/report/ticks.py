@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.model.figures import Axis
+    from benchgate.model.figures import ColumnRange
 
 _STEPS = (1, 2, 5, 10)
 _LOG_STEPS = ((1, 2, 5), (1, 3), (1,))
@@ -18,7 +18,7 @@ _TWO_STEPS = (1, 2, 10)
 _GREATEST = 1e300
 
 
-def place(axis: Axis, value: float) -> float:
+def place(axis: ColumnRange, value: float) -> float:
     """Where a value lies on an axis: 0 is its left end, 1 its right end."""
     if axis.log:
         # The quotient of the ends may not be finite.
@@ -28,7 +28,7 @@ def place(axis: Axis, value: float) -> float:
     return (value / 2 - axis.low / 2) / (axis.high / 2 - axis.low / 2)
 
 
-def ticks(axis: Axis, unit: str, most: int) -> tuple[float, ...]:
+def ticks(axis: ColumnRange, unit: str, most: int) -> tuple[float, ...]:
     """Round values on an axis, ascending.
 
     Args:
@@ -50,7 +50,7 @@ def ticks(axis: Axis, unit: str, most: int) -> tuple[float, ...]:
     return tuple(round(index * step, digits) * factor for index in range(first, last + 1))
 
 
-def _log_ticks(axis: Axis, unit: str, most: int) -> tuple[float, ...]:
+def _log_ticks(axis: ColumnRange, unit: str, most: int) -> tuple[float, ...]:
     found: list[float] = []
     for choice in range(len(_LOG_STEPS)):
         found = list(
@@ -64,13 +64,13 @@ def _log_ticks(axis: Axis, unit: str, most: int) -> tuple[float, ...]:
     return tuple(found[::every])
 
 
-def _powers_of_two(axis: Axis, every: int) -> Iterator[float]:
+def _powers_of_two(axis: ColumnRange, every: int) -> Iterator[float]:
     first, last = (math.log2(end) / every for end in (axis.low, axis.high))
     for index in range(math.ceil(first), math.floor(last) + 1):
         yield 2.0 ** (index * every)
 
 
-def _powers_of_ten(axis: Axis, steps: tuple[int, ...]) -> Iterator[float]:
+def _powers_of_ten(axis: ColumnRange, steps: tuple[int, ...]) -> Iterator[float]:
     for power in count(math.floor(math.log10(axis.low))):
         for step in steps:
             # Dividing by 10**6 is exact to the last digit, where multiplying by 10**-6 is not.

@@ -231,7 +231,7 @@ def _about(row: RowView, note: str, outcome: Outcome) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailureView:
     """The end of the output of benchmarks that failed alike.
 
     Attributes:
@@ -308,13 +308,15 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
     )
 
 
-def view_failures(benchmarks: Iterable[BenchmarkView]) -> tuple[Failure, ...]:
+def view_failures(benchmarks: Iterable[BenchmarkView]) -> tuple[FailureView, ...]:
     """The outputs of these benchmarks, equal ones once."""
     alike: dict[tuple[str, bool], list[RowView]] = {}
     for row in (row for one in benchmarks for row in one.rows if row.error):
         alike.setdefault((row.error, row.outcome is Outcome.BASE_FAILED), []).append(row)
     return tuple(
-        Failure(_which_failed(some, on_base=on_base), tuple(row.benchmark for row in some), output)
+        FailureView(
+            _which_failed(some, on_base=on_base), tuple(row.benchmark for row in some), output
+        )
         for (output, on_base), some in alike.items()
     )
 
@@ -469,7 +471,7 @@ class VerdictView:
     shown: tuple[BenchmarkView, ...]
     folded: tuple[Group, ...]
     footnotes: tuple[Footnote, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[FailureView, ...]
     warnings: tuple[str, ...]
     repeat: str
     base_commit: str

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.config import SuiteBenchmark
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.verdict import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
@@ -332,7 +332,7 @@ def _measure(
         """Let what is only shown have rounds enough for an interval, after everything else."""
         own = judge_run(result, config).needs
         left = shown if rounds < LOOKS * waves.screen_rounds else ()
-        return (*own, *(Need(id_, Stage.SETTLE, 0.0) for id_ in left))
+        return (*own, *(Need(id_, RowStage.SETTLE, 0.0) for id_ in left))
 
     def needs() -> Sequence[Need]:
         return needs_of(result_file.result(), session.full_rounds)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from benchgate import __version__
 from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
-from benchgate.gate.estimates import Stage
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import current_branch
@@ -151,18 +151,18 @@ class ScreenAndConfirm:
         if self.once.issuperset(self._session.ids):
             return 1
         waves = self._waves
-        confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
+        confirming = any(need.stage is RowStage.CONFIRM for need in self._needs)
         more = waves.confirm_rounds if confirming else waves.screen_rounds
         expected = min(waves.screen_rounds + more, waves.most_rounds)
         return max(expected, self._next_look) if self._next_look > self._planned else expected
 
     def counts(self) -> Mapping[str, int]:
         """Count the benchmarks that are done, open and suspected."""
-        stages: dict[str, set[Stage]] = {}
+        stages: dict[str, set[RowStage]] = {}
         for need in self._needs:
             stages.setdefault(need.benchmark, set()).add(need.stage)
-        suspects = sum(Stage.CONFIRM in s for s in stages.values())
-        done = sum(s == {Stage.DONE} for s in stages.values())
+        suspects = sum(RowStage.CONFIRM in s for s in stages.values())
+        done = sum(s == {RowStage.DONE} for s in stages.values())
         return {"done": done, "open": len(stages) - done - suspects, "suspected": suspects}
 
 

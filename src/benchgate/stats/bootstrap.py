@@ -54,7 +54,7 @@ _AFFORDABLE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draw:
+class ResampleDraw:
     """A draw of m resamples.
 
     Attributes:
@@ -118,7 +118,7 @@ class Pool:
         """The most samples that a resample of the same number of launches can have."""
         return len(self.sizes) * int(self.sizes.max())
 
-    def draw(self, launches: IntArray, rng: np.random.Generator) -> Draw:
+    def draw(self, launches: IntArray, rng: np.random.Generator) -> ResampleDraw:
         """Draw from each named launch as many samples as it has, with replacement.
 
         Args:
@@ -135,7 +135,7 @@ class Pool:
             ranks[np.arange(most) >= sizes] = len(self.values)
         ranks = ranks.reshape(len(launches), -1)
         ranks.sort(axis=1, kind="stable")
-        return Draw(self.values, ranks, sizes.sum(axis=(1, 2)))
+        return ResampleDraw(self.values, ranks, sizes.sum(axis=(1, 2)))
 
 
 def affordable_resamples(samples: int) -> int:

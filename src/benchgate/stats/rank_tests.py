@@ -41,7 +41,7 @@ _BLOCK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shift:
+class Shifts:
     """The shift of m rows, in the unit of the data; every array has shape (m,).
 
     Attributes:
@@ -139,7 +139,7 @@ def rank_sum_ways_of_each(patterns: Sequence[tuple[int, ...]], k: int) -> Iterat
 
 def shift_from_pairs(
     pairs_of: Callable[[slice], FloatArray], m: int, lower: FloatArray, confidence: float
-) -> Shift:
+) -> Shifts:
     """Estimate a shift from pairwise values, by inverting a rank test (Hodges and Lehmann, 1963).
 
     The interval consists of the shifts that the two-sided test at 1 - confidence would not reject.
@@ -170,7 +170,7 @@ def shift_from_pairs(
         if cut:
             low[rows] = ascending[:, cut - 1]
             high[rows] = ascending[:, count - cut]
-    return Shift(estimate, low, high)
+    return Shifts(estimate, low, high)
 
 
 def _with_one_more(ways: FloatArray, step: int) -> FloatArray:
@@ -269,7 +269,7 @@ def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
     return p
 
 
-def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shift:
+def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shifts:
     """Estimate how far y is above x: the median of all differences y - x.
 
     Args:
@@ -418,7 +418,7 @@ def signed_rank(d: FloatArray) -> SignedRank:
     return SignedRank(doubled_w / 2, p_greater, p_less, p_two_sided)
 
 
-def paired_shift(d: FloatArray, confidence: float) -> Shift:
+def paired_shift(d: FloatArray, confidence: float) -> Shifts:
     """Estimate the center of paired differences: the median of their Walsh averages.
 
     Args:

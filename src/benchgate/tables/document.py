@@ -271,7 +271,7 @@ class Kinds:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DocumentLayout:
     """The tables of one kind of document.
 
     Attributes:
@@ -300,7 +300,7 @@ class Layout:
 
 
 def from_validation(
-    error: ValidationError, layout: Layout, inside: KeyPath = ()
+    error: ValidationError, layout: DocumentLayout, inside: KeyPath = ()
 ) -> tuple[Problem, ...]:
     """Describe every finding of pydantic in words for the author of the document.
 
@@ -355,7 +355,7 @@ def _echoes(problem: Problem, around: Collection[KeyPath]) -> bool:
     return problem.message == _EXPECTED["too_short"] and problem.path in around
 
 
-def _problem(found: Mapping[str, Any], layout: Layout) -> Problem:
+def _problem(found: Mapping[str, Any], layout: DocumentLayout) -> Problem:
     kind, value, location = found["type"], found["input"], found["loc"]
     path = tuple(part for part in location if part != "[key]")
     tagged = len(path) > 2 and layout.is_of_a_kind(path)
@@ -379,7 +379,7 @@ def _problem(found: Mapping[str, Any], layout: Layout) -> Problem:
     return Problem(written, message, _hint(path, layout), shown)
 
 
-def _hint(path: KeyPath, layout: Layout) -> str:
+def _hint(path: KeyPath, layout: DocumentLayout) -> str:
     """The meaning of the key, from the description in its table."""
     names = tuple(part for part in path if isinstance(part, str))
     for length in range(len(names) - 1, -1, -1):
@@ -400,7 +400,7 @@ def _one_of(expected: str, value: object) -> str:
     return f"must be {', '.join(names[:-1])} or {names[-1]}{suggestion}"
 
 
-def _unknown_key(path: KeyPath, table: tuple[str, ...], layout: Layout) -> Problem:
+def _unknown_key(path: KeyPath, table: tuple[str, ...], layout: DocumentLayout) -> Problem:
     key = str(path[-1])
     keys = keys_of(layout.tables[table])
     elsewhere = [
@@ -440,7 +440,7 @@ def _is_shaped(value: object) -> bool:
     )
 
 
-def _wrong_shape(key: str, layout: Layout) -> Problem:
+def _wrong_shape(key: str, layout: DocumentLayout) -> Problem:
     several = key in layout.lists
     if not layout.is_toml:
         return Problem((key,), f"must be a {'list of tables' if several else 'table'}", "")

@@ -6,7 +6,7 @@ import pytest
 from tests.load.cluster.clusters import local_cluster
 from tests.load.servers import HttpServer
 
-from benchgate.load.launch import Launch, LoadOrder, open_launch
+from benchgate.load.launch import LoadOrder, ProcessLaunch, open_launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,11 +85,11 @@ def order_for(tmp_path: Path) -> Callable[..., LoadOrder]:
 
 
 @pytest.fixture
-def launch_for(order_for: Callable[..., LoadOrder]) -> Iterator[Callable[..., Launch]]:
+def launch_for(order_for: Callable[..., LoadOrder]) -> Iterator[Callable[..., ProcessLaunch]]:
     """Opens a launch on a cluster."""
-    opened: list[Launch] = []
+    opened: list[ProcessLaunch] = []
 
-    def make(url: str, cluster: str, **options: Any) -> Launch:  # noqa: ANN401 - see order_for
+    def make(url: str, cluster: str, **options: Any) -> ProcessLaunch:  # noqa: ANN401 - see order_for
         opened.append(open_launch(order_for(url, cluster, **options)))
         return opened[-1]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.load.databases import DatabaseServer
     from tests.load.servers import HttpServer
 
-    from benchgate.load.launch import Launch
+    from benchgate.load.launch import ProcessLaunch
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -45,7 +45,7 @@ def _known() -> int:
 
 
 def test_all_workers_of_the_cluster_load_the_target(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     groups = run_on_cluster(launch_for(server.url, cluster.scheduler_address), never)
     records = [group.record for group in groups if group.record is not None]
@@ -59,7 +59,7 @@ def test_all_workers_of_the_cluster_load_the_target(
 
 
 def test_the_clocks_of_one_machine_are_found_equal(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     launch = launch_for(server.url, cluster.scheduler_address, duration="200ms")
     for group in run_on_cluster(launch, never):
@@ -68,7 +68,7 @@ def test_the_clocks_of_one_machine_are_found_equal(
 
 
 def test_nothing_is_left_in_the_cluster(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     run_on_cluster(launch_for(server.url, cluster.scheduler_address, duration="200ms"), never)
     assert set(members(cluster).values()) == {0}
@@ -77,7 +77,7 @@ def test_nothing_is_left_in_the_cluster(
 
 
 def test_each_worker_draws_the_parameters_of_the_seed(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     launch = launch_for(
         server.url, cluster.scheduler_address, duration="300ms", values="random_int(1, 1000000000)"
@@ -97,7 +97,7 @@ def test_each_worker_draws_the_parameters_of_the_seed(
 
 
 def test_workers_of_all_groups_share_a_sequence(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     run_on_cluster(launch_for(server.url, cluster.scheduler_address, duration="300ms"), never)
     paths = [request.path for request in server.requests]
@@ -105,7 +105,7 @@ def test_workers_of_all_groups_share_a_sequence(
 
 
 def test_all_groups_share_a_rate(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     launch = launch_for(server.url, cluster.scheduler_address, duration="500ms", rate=200)
     groups = run_on_cluster(launch, never)
@@ -128,7 +128,7 @@ def test_a_launch_merges_what_the_groups_recorded(
 
 
 def test_more_places_than_workers_are_not_used(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     launch = launch_for(server.url, cluster.scheduler_address, concurrency=1, duration="200ms")
     (group,) = run_on_cluster(launch, never)
@@ -140,7 +140,7 @@ def test_more_places_than_workers_are_not_used(
 def test_the_value_of_a_variable_reaches_the_target_and_nothing_else(
     cluster: LocalCluster,
     server: HttpServer,
-    launch_for: Callable[..., Launch],
+    launch_for: Callable[..., ProcessLaunch],
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:

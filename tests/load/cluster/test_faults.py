@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.load.servers import HttpServer
 
-    from benchgate.load.launch import Launch, LoadOrder
+    from benchgate.load.launch import LoadOrder, ProcessLaunch
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -70,7 +70,7 @@ def test_sqlite_cannot_be_loaded_from_a_cluster(tmp_path: Path) -> None:
 
 
 def test_no_scheduler_is_said_in_seconds(
-    server: HttpServer, launch_for: Callable[..., Launch]
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with refused_port() as port:
         launch = launch_for(server.url, f"tcp://127.0.0.1:{port}")
@@ -81,7 +81,7 @@ def test_no_scheduler_is_said_in_seconds(
 
 
 def test_a_server_that_is_no_scheduler_is_said_in_seconds(
-    server: HttpServer, launch_for: Callable[..., Launch]
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         launch = launch_for(server.url, f"tcp://127.0.0.1:{silent.getsockname()[1]}")
@@ -91,14 +91,14 @@ def test_a_server_that_is_no_scheduler_is_said_in_seconds(
 
 @pytest.mark.parametrize("address", ["carrier-pigeon://roof:1", "tcp://127.0.0.1:many"])
 def test_what_is_no_address_is_refused(
-    address: str, server: HttpServer, launch_for: Callable[..., Launch]
+    address: str, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with within(SOON_S), pytest.raises(ClusterError, match=r"cannot be"):
         run_on_cluster(launch_for(server.url, address), never, Deadlines(connect_s=1.0))
 
 
 def test_without_dask_the_extra_is_named(
-    server: HttpServer, launch_for: Callable[..., Launch], monkeypatch: pytest.MonkeyPatch
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r'pip install "benchgate\[cluster\]"'):
@@ -107,7 +107,7 @@ def test_without_dask_the_extra_is_named(
 
 @pytest.mark.slow
 def test_a_cluster_without_workers_is_refused(
-    server: HttpServer, launch_for: Callable[..., Launch]
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with local_cluster(0) as cluster, pytest.raises(ClusterError, match=r"has no workers"):
         run_on_cluster(launch_for(server.url, cluster.scheduler_address), never)
@@ -115,7 +115,7 @@ def test_a_cluster_without_workers_is_refused(
 
 @pytest.mark.slow
 def test_a_worker_that_cannot_import_benchgate_is_named(
-    server: HttpServer, launch_for: Callable[..., Launch]
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     hide = "import sys\nsys.modules['benchgate'] = None\n"
     with local_cluster(1, preload=[hide]) as cluster:
@@ -129,7 +129,7 @@ def test_a_worker_that_cannot_import_benchgate_is_named(
 def test_workers_on_another_machine_cannot_reach_this_one_by_its_loopback(
     cluster: LocalCluster,
     server: HttpServer,
-    launch_for: Callable[..., Launch],
+    launch_for: Callable[..., ProcessLaunch],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(member, "network", lambda: "another")
@@ -138,7 +138,7 @@ def test_workers_on_another_machine_cannot_reach_this_one_by_its_loopback(
 
 
 def test_a_group_without_connections_ends_the_launch_with_its_error(
-    cluster: LocalCluster, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with refused_port() as port:
         url = f"http://me:hush@127.0.0.1:{port}"
@@ -155,7 +155,7 @@ def test_a_group_without_connections_ends_the_launch_with_its_error(
 
 @pytest.mark.slow
 def test_busy_workers_are_not_waited_for_forever(
-    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with Client(cluster.scheduler_address, set_as_default=False) as client:
         released = Event("released", client)
@@ -193,7 +193,7 @@ def test_a_launch_can_be_stopped_and_leaves_the_cluster_as_it_was(
 
 
 def test_a_launch_can_be_stopped_before_it_is_connected(
-    server: HttpServer, launch_for: Callable[..., Launch]
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with refused_port() as port, within(SOON_S), pytest.raises(GivenUpError):
         run_on_cluster(launch_for(server.url, f"tcp://127.0.0.1:{port}"), lambda: True)
@@ -220,7 +220,7 @@ def test_a_killed_worker_is_named_and_its_task_is_not_run_again(
 
 @pytest.mark.slow
 def test_a_worker_that_does_not_answer_is_lost(
-    server: HttpServer, launch_for: Callable[..., Launch]
+    server: HttpServer, launch_for: Callable[..., ProcessLaunch]
 ) -> None:
     with local_cluster() as cluster:
         place, pid = next(iter(pids(cluster).items()))
@@ -251,5 +251,5 @@ def test_a_group_gives_up_when_the_generator_is_gone(monkeypatch: pytest.MonkeyP
 
 
 def test_a_process_that_was_restarted_does_not_repeat_the_work() -> None:
-    assert member.work("unknown") == member.Outcome(None, "its process was restarted")
+    assert member.work("unknown") == member.MemberOutcome(None, "its process was restarted")
     assert member.state("unknown") is None

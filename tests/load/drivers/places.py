@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.driver import Place
+from benchgate.load.drivers.driver import LaunchPlace
 from benchgate.load.scenario import expanded
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.load.drivers.driver import Connection, Driver
 
 
-def place_in(folder: Path, **placeholders: str) -> Place:
+def place_in(folder: Path, **placeholders: str) -> LaunchPlace:
     """A place whose placeholders and variables are those given, and {scratch}."""
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
@@ -26,11 +26,11 @@ def place_in(folder: Path, **placeholders: str) -> Place:
     def expand(text: str) -> str:
         return expanded(text, known, known)
 
-    return Place(folder, scratch, workers=2, expand=expand, environ=dict(os.environ))
+    return LaunchPlace(folder, scratch, workers=2, expand=expand, environ=dict(os.environ))
 
 
 def driver_of(
-    name: str, target: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], place: Place
+    name: str, target: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], place: LaunchPlace
 ) -> Driver[Any, Any, Any]:
     """A driver from tables as a file has them; steps without a name get one."""
     found = registry.find(name)

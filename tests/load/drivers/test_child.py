@@ -14,7 +14,7 @@ from tests.patience import in_time
 
 from benchgate.load.drivers import command
 from benchgate.load.drivers.command import CommandTarget
-from benchgate.load.drivers.driver import OperationError, Place, TargetError
+from benchgate.load.drivers.driver import LaunchPlace, OperationError, TargetError
 from benchgate.load.drivers.python import PythonTarget
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def test_the_interpreter_is_that_of_the_side(tmp_path: Path) -> None:
     made = functions(tmp_path, text, interpreter="python3")
     place = made.place
     environ = {"PATH": str(tmp_path / "bin")}
-    same = Place(place.folder, place.scratch, workers=1, expand=place.expand, environ=environ)
+    same = LaunchPlace(place.folder, place.scratch, workers=1, expand=place.expand, environ=environ)
     with (
         connected(type(made)(made.target, made.steps, same)) as connection,
         pytest.raises(OperationError, match=f"^ValueError: {tmp_path}/bin$"),

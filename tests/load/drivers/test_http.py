@@ -18,7 +18,7 @@ from tests.load.servers import Answer, HttpServer
 from tests.patience import in_time
 
 from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.drivers.http import HttpStep, HttpTarget, Request
+from benchgate.load.drivers.http import HttpRequest, HttpStep, HttpTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -411,4 +411,4 @@ def test_a_scripted_stall_holds_up_the_whole_server(tmp_path: Path) -> None:
         with connected(made(tmp_path, {}, url=server.url)) as connection:
             connection.operations()[0]({})
             assert time.monotonic() - began >= 0.5
-    assert Request().method == "GET"
+    assert HttpRequest().method == "GET"

@@ -177,7 +177,7 @@ class Deadlines:
     stop_s: float = 8.0
 
 
-class Connection:
+class ClusterConnection:
     """Talks to the scheduler, and through it to the workers of the cluster."""
 
     def __init__(self, client: Client, address: str, answer_s: float) -> None:
@@ -263,7 +263,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(address: str, deadlines: Deadlines) -> AsyncIterator[Connection]:
+async def connected(address: str, deadlines: Deadlines) -> AsyncIterator[ClusterConnection]:
     """Connect to a scheduler.
 
     Raises:
@@ -288,7 +288,7 @@ async def connected(address: str, deadlines: Deadlines) -> AsyncIterator[Connect
             raise ClusterError(f"[load] cluster = {address!r} cannot be used: {error}") from None
         try:
             await _open(client, address, deadlines.connect_s)
-            yield Connection(client, address, deadlines.answer_s)
+            yield ClusterConnection(client, address, deadlines.answer_s)
         finally:
             with suppress(Exception):  # the cluster is not ours, and this process ends soon
                 await asyncio.wait_for(client.close(), deadlines.answer_s)

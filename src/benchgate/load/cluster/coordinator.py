@@ -34,10 +34,10 @@ from benchgate.load.cluster.connection import (
 from benchgate.load.cluster.member import (
     Exchange,
     Facts,
+    MemberOutcome,
+    MemberState,
     Offset,
-    Outcome,
     Sealed,
-    State,
     offset_of,
     over_launch,
     parcel_of,
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from benchgate.load.cluster.connection import Connection
-    from benchgate.load.launch import Launch
+    from benchgate.load.cluster.connection import ClusterConnection
+    from benchgate.load.launch import ProcessLaunch
 
 
 _LOOK_S = 0.1
@@ -79,11 +79,11 @@ class _Group:
     place: str
     workers: tuple[int, ...]
     heard_s: float = field(default_factory=time.monotonic)
-    state: State = State.WAITING
-    task: Future[Outcome] | None = None
+    state: MemberState = MemberState.WAITING
+    task: Future[MemberOutcome] | None = None
     before: Offset = _NOT_KNOWN
     after: Offset | None = None
-    outcome: Outcome | None = None
+    outcome: MemberOutcome | None = None
     lost: str | None = None
 
     @property
@@ -100,7 +100,11 @@ class Coordinator:
     """
 
     def __init__(
-        self, connection: Connection, launch: Launch, places: Sequence[str], deadlines: Deadlines
+        self,
+        connection: ClusterConnection,
+        launch: ProcessLaunch,
+        places: Sequence[str],
+        deadlines: Deadlines,
     ) -> None:
         dealt = shares(launch.scenario.most_workers, len(places))
         self._groups = [
@@ -174,18 +178,18 @@ class Coordinator:
 
     async def _until_arrived(self) -> None:
         begun_s = time.monotonic()
-        while any(group.state is not State.ARRIVED for group in self._groups):
+        while any(group.state is not MemberState.ARRIVED for group in self._groups):
             await self._look(_LOOK_S)
             passed_s = time.monotonic() - begun_s
             for group in self._groups:
                 if group.lost is not None:
                     raise ClusterError(f"{group.place} was lost before the load: {group.lost}")
-                if group.state is State.WAITING and passed_s > self._deadlines.begin_s:
+                if group.state is MemberState.WAITING and passed_s > self._deadlines.begin_s:
                     raise ClusterError(
                         f"{group.place} did not begin within {self._deadlines.begin_s:g} s;"
                         " it may be busy with other tasks"
                     )
-                if group.state is State.OPENING and passed_s > self._deadlines.open_s:
+                if group.state is MemberState.OPENING and passed_s > self._deadlines.open_s:
                     raise ClusterError(
                         f"{group.place} did not open its connections to the target within"
                         f" {self._deadlines.open_s:g} s"
@@ -239,20 +243,20 @@ class Coordinator:
             await self._take(group, group.task)
             return
         answer = await self._connection.ask(group.place, member.state, group.key)
-        if isinstance(answer, State):
+        if isinstance(answer, MemberState):
             group.state, group.heard_s = answer, time.monotonic()
         elif answer is None:
             group.lost = "its process was restarted"
         elif time.monotonic() - group.heard_s > self._deadlines.silent_s:
             group.lost = f"it has not answered for {self._deadlines.silent_s:g} s: {why(answer)}"
 
-    async def _take(self, group: _Group, task: Future[Outcome]) -> None:
+    async def _take(self, group: _Group, task: Future[MemberOutcome]) -> None:
         if task.status != "finished":
             group.lost = f"Dask ended its task: {task.status}"
             return
         result: Any = task.result()  # a coroutine, as the client is asynchronous
         try:
-            outcome: Outcome = await asyncio.wait_for(result, self._deadlines.end_s)
+            outcome: MemberOutcome = await asyncio.wait_for(result, self._deadlines.end_s)
         except Exception as error:  # noqa: BLE001 - Dask raises much
             group.lost = f"its results did not arrive: {why(error)}"
             return
@@ -296,7 +300,7 @@ Ts = TypeVarTuple("Ts")
 
 
 async def call_roll(
-    connection: Connection, driver: str, address: str, import_s: float
+    connection: ClusterConnection, driver: str, address: str, import_s: float
 ) -> list[str]:
     """Return the addresses of all workers that the cluster has now, in the order to use them.
 
@@ -322,7 +326,7 @@ async def call_roll(
 
 
 async def _ask_all(
-    connection: Connection,
+    connection: ClusterConnection,
     places: Sequence[str],
     function: Callable[[*Ts], T],
     *args: *Ts,
@@ -338,7 +342,7 @@ _CLEAN_UP_S = 30.0
 
 
 def run_on_cluster(
-    launch: Launch, is_stopped: Callable[[], bool], deadlines: Deadlines | None = None
+    launch: ProcessLaunch, is_stopped: Callable[[], bool], deadlines: Deadlines | None = None
 ) -> tuple[EndedGroup, ...]:
     """Run a group of workers on each worker that the cluster has, and wait for them.
 
@@ -372,7 +376,7 @@ async def _stoppable(work: Coroutine[Any, Any, T], is_stopped: Callable[[], bool
     return task.result()
 
 
-async def _run(launch: Launch, deadlines: Deadlines) -> tuple[EndedGroup, ...]:
+async def _run(launch: ProcessLaunch, deadlines: Deadlines) -> tuple[EndedGroup, ...]:
     scenario = launch.scenario
     target = scenario.target(launch.order.target)
     written = str(getattr(target, "url", None) or getattr(target, "dsn", None) or "")

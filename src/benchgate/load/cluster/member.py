@@ -27,7 +27,7 @@ from benchgate.load.worker import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from benchgate.load.launch import Launch, LoadOrder
+    from benchgate.load.launch import LoadOrder, ProcessLaunch
     from benchgate.load.scenario import Scenario
 
 
@@ -48,7 +48,9 @@ class Parcel:
     workers: tuple[int, ...]
 
 
-def parcel_of(launch: Launch, environ: Mapping[str, str], workers: tuple[int, ...]) -> Parcel:
+def parcel_of(
+    launch: ProcessLaunch, environ: Mapping[str, str], workers: tuple[int, ...]
+) -> Parcel:
     """Put together what one group needs.
 
     Raises:
@@ -73,7 +75,7 @@ def parcel_of(launch: Launch, environ: Mapping[str, str], workers: tuple[int, ..
 
 
 @contextmanager
-def unpacked(parcel: Parcel) -> Iterator[Launch]:
+def unpacked(parcel: Parcel) -> Iterator[ProcessLaunch]:
     """Make the launch of a group, in a temporary folder with the files of the steps.
 
     Raises:
@@ -106,7 +108,7 @@ SILENCE_S = 30.0
 _LOOK_S = 0.05
 
 
-class State(StrEnum):
+class MemberState(StrEnum):
     """How far a group has come."""
 
     WAITING = "waiting"
@@ -129,7 +131,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MemberOutcome:
     """How a group ended.
 
     Attributes:
@@ -153,7 +155,7 @@ class _Member:
 
     def __init__(self, sealed: Sealed) -> None:
         self.sealed = sealed
-        self.state = State.WAITING
+        self.state = MemberState.WAITING
         self._epoch_ns: int | None = None
         self._is_stopped = False
         self._heard_s = time.monotonic()
@@ -171,7 +173,7 @@ class _Member:
         self._has_news.set()
 
     def arrive(self) -> None:
-        self.state = State.ARRIVED
+        self.state = MemberState.ARRIVED
 
     def epoch_ns(self) -> int:
         while not self.is_stopped():
@@ -221,7 +223,7 @@ def prepare(key: str, sealed: Sealed) -> None:
     _members[key] = _Member(sealed)
 
 
-def state(key: str) -> State | None:
+def state(key: str) -> MemberState | None:
     """Say how far the group has come; None if this process does not know it."""
     member = _members.get(key)
     if member is None:
@@ -251,24 +253,24 @@ def forget(key: str) -> None:
     _members.pop(key, None)
 
 
-def work(key: str) -> Outcome:
+def work(key: str) -> MemberOutcome:
     """Run the group; this is the task, in a thread of its own."""
     member = _members.get(key)
-    if member is None or member.state is not State.WAITING:
-        return Outcome(None, "its process was restarted")
-    member.state = State.OPENING
+    if member is None or member.state is not MemberState.WAITING:
+        return MemberOutcome(None, "its process was restarted")
+    member.state = MemberState.OPENING
     try:
         parcel = pickle.loads(member.sealed.content)  # noqa: S301 - our generator has sent it
         with unpacked(parcel) as launch:
-            return Outcome(run_workers(launch, parcel.workers, member))
+            return MemberOutcome(run_workers(launch, parcel.workers, member))
     except GivenUpError:
-        return Outcome(None)
+        return MemberOutcome(None)
     except TargetError as error:
-        return Outcome(None, str(error))
+        return MemberOutcome(None, str(error))
     except Exception as error:  # noqa: BLE001 - it is told to the generator
-        return Outcome(None, text_of(error))
+        return MemberOutcome(None, text_of(error))
     finally:
-        member.state = State.ENDED
+        member.state = MemberState.ENDED
         if member.is_forgotten():
             forget(key)
 

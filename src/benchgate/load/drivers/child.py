@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.load.drivers.driver import Operation, Place
+    from benchgate.load.drivers.driver import LaunchPlace, Operation
     from benchgate.load.parameters import Parameters
 
 
@@ -235,7 +235,7 @@ class ChildDriver(Driver[C, S, P]):
 
     WORKS_AFAR = False
 
-    def __init__(self, target: C, steps: Sequence[S], place: Place) -> None:
+    def __init__(self, target: C, steps: Sequence[S], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         self.conceal = Concealer(values_in(target.texts(), place.expand))
         added = {name: place.expand(text) for name, text in target.env.items()}

@@ -59,7 +59,7 @@ class OperationError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LaunchPlace:
     """Where a launch takes place.
 
     Attributes:
@@ -114,7 +114,7 @@ class Driver(ABC, Generic[T, S, P]):
     WORKS_HERE: ClassVar[bool] = False
     WORKS_AFAR: ClassVar[bool] = True
 
-    def __init__(self, target: T, steps: Sequence[S], place: Place) -> None:
+    def __init__(self, target: T, steps: Sequence[S], place: LaunchPlace) -> None:
         self.target = target
         self.steps = steps
         self.place = place

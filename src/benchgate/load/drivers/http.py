@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import TypeAlias
 
-    from benchgate.load.drivers.driver import Operation, Place
+    from benchgate.load.drivers.driver import LaunchPlace, Operation
     from benchgate.load.parameters import Parameters, Value
 
 
@@ -50,7 +50,7 @@ _KEPT_IN_PATH: Final = "%/?:@!$&'()*+,;=~-._[]"
 
 
 def message_of(
-    request: Request, names: Collection[str], *, prefix: str, headers: Mapping[str, str]
+    request: HttpRequest, names: Collection[str], *, prefix: str, headers: Mapping[str, str]
 ) -> RequestMaker:
     """Return what makes a request's bytes.
 
@@ -81,7 +81,7 @@ def with_headers(headers: Mapping[str, str], more: Mapping[str, str]) -> dict[st
     return {name: text for name, text in headers.items() if name.lower() not in added} | {**more}
 
 
-def _body_of(request: Request, names: Collection[str]) -> Callable[[Parameters], bytes] | None:
+def _body_of(request: HttpRequest, names: Collection[str]) -> Callable[[Parameters], bytes] | None:
     if request.json_body is not None:
         value = json_filler(request.json_body, names)
         return lambda params: json.dumps(value(params), separators=(",", ":")).encode()
@@ -183,7 +183,7 @@ class HttpTarget(Target):
         return (self.url, *self.headers.values())
 
 
-class Request(Table):
+class HttpRequest(Table):
     """A request, and which answer is a good one."""
 
     method: Annotated[str, AfterValidator(_method)] = Field(
@@ -231,7 +231,7 @@ class Request(Table):
         return tuple(self.parameter_texts())
 
 
-class HttpStep(Request, Step):
+class HttpStep(HttpRequest, Step):
     """A request to the server."""
 
     @model_validator(mode="after")
@@ -245,7 +245,7 @@ class HttpStep(Request, Step):
 class HttpScript(Script):
     """Requests around a launch."""
 
-    requests: Annotated[tuple[Request, ...], BeforeValidator(fields.as_tuple)] = Field(
+    requests: Annotated[tuple[HttpRequest, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(), description="Requests, one after the other; each must get a good answer."
     )
 
@@ -292,7 +292,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
     STEP = HttpStep
     SCRIPT = HttpScript
 
-    def __init__(self, target: HttpTarget, steps: Sequence[HttpStep], place: Place) -> None:
+    def __init__(self, target: HttpTarget, steps: Sequence[HttpStep], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         url = place.expand(target.url).rstrip("/")
         written = [*target.texts(), *(text for step in steps for text in step.texts())]
@@ -317,7 +317,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         """Replace placeholders and variables in headers."""
         return {name: self.place.expand(text) for name, text in headers.items()}
 
-    def expanded_request(self, request: Request) -> Request:
+    def expanded_request(self, request: HttpRequest) -> HttpRequest:
         """Replace placeholders and variables in a request; what a path gets is percent-encoded."""
         expand = self.place.expand
         return request.model_copy(
@@ -370,7 +370,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         """
         connection = self.connect(0)
         try:
-            server = connection.headers_of(Request(method="HEAD")).get("Server")
+            server = connection.headers_of(HttpRequest(method="HEAD")).get("Server")
         except OperationError as error:
             raise TargetError(str(error)) from None
         finally:
@@ -399,7 +399,7 @@ class HttpConnection(Connection):
         """Close it."""
         self._wire.close()
 
-    def operation(self, request: Request, names: Collection[str]) -> Operation:
+    def operation(self, request: HttpRequest, names: Collection[str]) -> Operation:
         """Return a function that sends a request and checks the answer.
 
         Args:
@@ -439,7 +439,7 @@ class HttpConnection(Connection):
 
         return operation
 
-    def headers_of(self, request: Request) -> Message:
+    def headers_of(self, request: HttpRequest) -> Message:
         """Send a request, and return the headers of the answer, whatever its status is.
 
         Raises:

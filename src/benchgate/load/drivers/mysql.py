@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pymysql
 
-    from benchgate.load.drivers.driver import Place
+    from benchgate.load.drivers.driver import LaunchPlace
     from benchgate.load.parameters import Parameters
 
 DIALECT: Final = Dialect(backslash=True, hash_comments=True, delimiter_lines=True)
@@ -108,7 +108,7 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
     DIALECT = DIALECT
     STYLE = "pyformat"
 
-    def __init__(self, target: MysqlTarget, steps: Sequence[SqlStep], place: Place) -> None:
+    def __init__(self, target: MysqlTarget, steps: Sequence[SqlStep], place: LaunchPlace) -> None:
         try:
             import pymysql  # noqa: PLC0415 - an extra
         except ImportError as error:

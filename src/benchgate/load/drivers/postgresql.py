@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from benchgate.load.drivers.driver import Place
+    from benchgate.load.drivers.driver import LaunchPlace
     from benchgate.load.parameters import Parameters
 
 DIALECT: Final = Dialect(dollar_quotes=True, nested_comments=True)
@@ -107,7 +107,9 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
     DIALECT = DIALECT
     STYLE = "pyformat"
 
-    def __init__(self, target: PostgresqlTarget, steps: Sequence[SqlStep], place: Place) -> None:
+    def __init__(
+        self, target: PostgresqlTarget, steps: Sequence[SqlStep], place: LaunchPlace
+    ) -> None:
         try:
             import psycopg  # noqa: PLC0415 - an extra
             from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415

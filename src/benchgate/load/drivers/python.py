@@ -26,7 +26,7 @@ from benchgate.tables import fields
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.load.drivers.driver import Place
+    from benchgate.load.drivers.driver import LaunchPlace
 
 _PROGRAM = Path(_python_program.__file__)
 _FUNCTION = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[^\W\d]\w*)")
@@ -109,7 +109,9 @@ class PythonDriver(ChildDriver[PythonTarget, PythonStep, PythonScript]):
     STEP = PythonStep
     SCRIPT = PythonScript
 
-    def __init__(self, target: PythonTarget, steps: Sequence[PythonStep], place: Place) -> None:
+    def __init__(
+        self, target: PythonTarget, steps: Sequence[PythonStep], place: LaunchPlace
+    ) -> None:
         super().__init__(target, steps, place)
         self._functions: dict[str, str] = {}
         for step in steps:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.load.drivers.driver import Operation, Place
+    from benchgate.load.drivers.driver import LaunchPlace, Operation
     from benchgate.load.parameters import Parameters
 
 
@@ -58,7 +58,7 @@ class Dialect:
     is_complete: Callable[[str], bool] = _always
 
 
-class Kind(Enum):
+class SqlKind(Enum):
     """What a piece of SQL is."""
 
     CODE = "code"
@@ -72,7 +72,7 @@ class Kind(Enum):
 class Piece(NamedTuple):
     """A part of a text: `text` is as written, `name` that of a parameter or delimiter."""
 
-    kind: Kind
+    kind: SqlKind
     text: str
     name: str = ""
 
@@ -83,20 +83,22 @@ def pieces(sql: str, dialect: Dialect) -> Iterator[Piece]:
     position = 0
     while (found := pattern.search(sql, position)) is not None:
         if found.start() > position:
-            yield Piece(Kind.CODE, sql[position : found.start()])
-        kind, end = Kind(found.lastgroup), found.end()
-        if kind is Kind.COMMENT and dialect.nested_comments:
+            yield Piece(SqlKind.CODE, sql[position : found.start()])
+        kind, end = SqlKind(found.lastgroup), found.end()
+        if kind is SqlKind.COMMENT and dialect.nested_comments:
             end = _end_of_comment(sql, found.start(), end)
-        name = found["to"] if kind is Kind.DELIMITER else found["name"]
+        name = found["to"] if kind is SqlKind.DELIMITER else found["name"]
         yield Piece(kind, sql[found.start() : end], name or "")
         position = end
     if position < len(sql):
-        yield Piece(Kind.CODE, sql[position:])
+        yield Piece(SqlKind.CODE, sql[position:])
 
 
 def names_in(sql: str, dialect: Dialect) -> frozenset[str]:
     """Return the names of the parameters in a text."""
-    return frozenset(piece.name for piece in pieces(sql, dialect) if piece.kind is Kind.PARAMETER)
+    return frozenset(
+        piece.name for piece in pieces(sql, dialect) if piece.kind is SqlKind.PARAMETER
+    )
 
 
 def translated(sql: str, style: ParamStyle, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
@@ -107,14 +109,14 @@ def translated(sql: str, style: ParamStyle, dialect: Dialect) -> tuple[str, tupl
         statement is as it was; it must be executed without parameters.
     """
     found = tuple(pieces(sql, dialect))
-    order = tuple(piece.name for piece in found if piece.kind is Kind.PARAMETER)
+    order = tuple(piece.name for piece in found if piece.kind is SqlKind.PARAMETER)
     if not order or style == "named":
         return sql, order
     numbers = {name: place for place, name in enumerate(dict.fromkeys(order), 1)}
     escapes = style in {"pyformat", "format"}
     texts = []
     for piece in found:
-        if piece.kind is Kind.PARAMETER:
+        if piece.kind is SqlKind.PARAMETER:
             texts.append(_placeholder(piece.name, style, numbers[piece.name]))
         else:
             texts.append(piece.text.replace("%", "%%") if escapes else piece.text)
@@ -128,25 +130,25 @@ def split(sql: str, dialect: Dialect) -> tuple[str, ...]:
     delimiter = ";"
 
     def end() -> None:
-        if any(piece.kind is not Kind.COMMENT and piece.text.strip() for piece in begun):
+        if any(piece.kind is not SqlKind.COMMENT and piece.text.strip() for piece in begun):
             statements.append("".join(piece.text for piece in begun).strip())
         begun.clear()
 
     for piece in pieces(sql, dialect):
-        if piece.kind is Kind.DELIMITER:
+        if piece.kind is SqlKind.DELIMITER:
             end()
             delimiter = piece.name
-        elif piece.kind is Kind.END and delimiter == ";":
+        elif piece.kind is SqlKind.END and delimiter == ";":
             if dialect.is_complete("".join(one.text for one in begun) + ";"):
                 end()
             else:
                 begun.append(piece)
-        elif piece.kind is Kind.CODE and delimiter != ";":
+        elif piece.kind is SqlKind.CODE and delimiter != ";":
             *ended, rest = piece.text.split(delimiter)
             for text in ended:
-                begun.append(Piece(Kind.CODE, text))
+                begun.append(Piece(SqlKind.CODE, text))
                 end()
-            begun.append(Piece(Kind.CODE, rest))
+            begun.append(Piece(SqlKind.CODE, rest))
         else:
             begun.append(piece)
     end()
@@ -175,14 +177,14 @@ def _pattern(dialect: Dialect) -> re.Pattern[str]:
     if dialect.hash_comments:
         comments.append(r"\#[^\n]*")
     kinds = [
-        (Kind.STRING, "|".join(strings)),
-        (Kind.COMMENT, "|".join(comments)),
-        (Kind.PARAMETER, r"(?<![:\w]):(?P<name>[A-Za-z_]\w*)"),
-        (Kind.END, ";"),
+        (SqlKind.STRING, "|".join(strings)),
+        (SqlKind.COMMENT, "|".join(comments)),
+        (SqlKind.PARAMETER, r"(?<![:\w]):(?P<name>[A-Za-z_]\w*)"),
+        (SqlKind.END, ";"),
     ]
     if dialect.delimiter_lines:
         line = r"(?im:^[ \t]*DELIMITER[ \t]+(?P<to>\S+)[ \t]*$)"
-        kinds.insert(0, (Kind.DELIMITER, line))
+        kinds.insert(0, (SqlKind.DELIMITER, line))
     text = "|".join(f"(?P<{kind.value}>{pattern})" for kind, pattern in kinds)
     return re.compile(text, re.DOTALL)
 
@@ -333,7 +335,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound=SqlTarget)
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """A connection to a database, as its DB-API module offers it.
 
     Its methods raise the module's errors.
@@ -368,7 +370,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
     DIALECT: ClassVar[Dialect]
     STYLE: ClassVar[ParamStyle]
 
-    def __init__(self, target: D, steps: Sequence[SqlStep], place: Place) -> None:
+    def __init__(self, target: D, steps: Sequence[SqlStep], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         self.dsn = place.expand(target.dsn)
         self.conceal = Concealer(values_in([target.dsn], place.expand))
@@ -389,7 +391,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
         """What its module raises."""
 
     @abstractmethod
-    def open(self) -> Session:
+    def open(self) -> SqlSession:
         """Open a connection in which each statement is a transaction of its own.
 
         Raises:
@@ -404,7 +406,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
         """Say in one line why something failed."""
         return self.conceal(str(error) or type(error).__name__)
 
-    def session(self) -> Session:
+    def session(self) -> SqlSession:
         """Open a connection, and prepare it as the target says.
 
         Raises:
@@ -475,9 +477,9 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
 class SqlConnection(Connection):
     """A worker's connection; if it is lost, the next operation opens another one."""
 
-    def __init__(self, driver: SqlDriver[D], session: Session) -> None:
+    def __init__(self, driver: SqlDriver[D], session: SqlSession) -> None:
         self._driver = driver
-        self._session: Session | None = session
+        self._session: SqlSession | None = session
 
     def operations(self) -> Sequence[Operation]:
         """Return one operation for each step."""
@@ -527,14 +529,14 @@ class SqlConnection(Connection):
 
         return operation
 
-    def _opened(self) -> Session:
+    def _opened(self) -> SqlSession:
         try:
             self._session = self._driver.session()
         except TargetError as error:
             raise OperationError(str(error)) from None
         return self._session
 
-    def _failed(self, session: Session, error: Exception) -> OperationError:
+    def _failed(self, session: SqlSession, error: Exception) -> OperationError:
         """Leave the connection usable, and say what failed."""
         reason = self._driver.reason(error)
         lost: Callable[[], bool] = session.is_lost

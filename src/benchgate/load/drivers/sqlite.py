@@ -18,7 +18,7 @@ from benchgate.tables import fields
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.load.drivers.driver import Place
+    from benchgate.load.drivers.driver import LaunchPlace
     from benchgate.load.parameters import Parameters
     from benchgate.load.scenario import Load
 
@@ -95,7 +95,7 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
     WORKS_HERE = True
     WORKS_AFAR = False
 
-    def __init__(self, target: SqliteTarget, steps: Sequence[SqlStep], place: Place) -> None:
+    def __init__(self, target: SqliteTarget, steps: Sequence[SqlStep], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         self._kept: sqlite3.Connection | None = None
         if self.dsn == IN_MEMORY:

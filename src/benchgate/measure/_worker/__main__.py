@@ -44,7 +44,8 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
         from .workloads import Describer  # noqa: PLC0415 - only one launch in a session needs it
 
         describer = Describer
-    host = import_module(f".{request['host']}_host", __package__).Host
+    name = request["host"]
+    host = getattr(import_module(f".{name}_host", __package__), f"{name.capitalize()}Host")
     sys.pycache_prefix = chosen
     for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
         del sys.modules[name]

@@ -42,7 +42,7 @@ KINDS = {
 }
 
 
-class Candidate:
+class AsvCandidate:
     """A function or method that is a benchmark by its name; it may have several params.
 
     Args:
@@ -62,7 +62,7 @@ class Candidate:
         self.attribute = attribute
 
 
-class Suite:
+class AsvSuite:
     """The benchmarks in a folder, which is a package.
 
     Args:
@@ -96,7 +96,7 @@ class Suite:
             places = getattr(module, "__path__", ())
             pending[:0] = [each for _, each, _ in pkgutil.iter_modules(places, f"{name}.")]
 
-    def candidates(self, faults: dict[str, str]) -> Iterator[Candidate]:
+    def candidates(self, faults: dict[str, str]) -> Iterator[AsvCandidate]:
         """Find all benchmarks; see `modules`."""
         seen: set[str] = set()
         for module in self.modules(faults):
@@ -105,7 +105,7 @@ class Suite:
                     seen.add(each.name)
                     yield each
 
-    def find(self, name: str) -> Candidate:
+    def find(self, name: str) -> AsvCandidate:
         """Find a benchmark, and import as few modules as that takes."""
         parts = name.split(".")
         for count in (1, 2):
@@ -140,9 +140,9 @@ def imported(name: str) -> ModuleType:
     return sys.modules[name]
 
 
-def candidates_in(module: ModuleType) -> list[Candidate]:
+def candidates_in(module: ModuleType) -> list[AsvCandidate]:
     """Find the benchmarks of one module, without making instances of classes."""
-    found: list[Candidate] = []
+    found: list[AsvCandidate] = []
     for name, value in list(vars(module).items()):
         if name.startswith("_"):
             continue
@@ -159,7 +159,7 @@ def candidates_in(module: ModuleType) -> list[Candidate]:
 
 def candidate(
     module: ModuleType, klass: type | None, owner: str, attribute: str, function: Any
-) -> list[Candidate]:
+) -> list[AsvCandidate]:
     """Return it, or nothing if it is no benchmark."""
     if getattr(function, "skip_benchmark", False):
         return []
@@ -171,10 +171,10 @@ def candidate(
     if name is None:
         own = [klass.__name__, attribute] if klass else [function.__name__]
         name = ".".join([*module.__name__.split(".")[1:], *own])
-    return [Candidate(name, kind, module, owner, attribute)]
+    return [AsvCandidate(name, kind, module, owner, attribute)]
 
 
-def is_named_so(each: Candidate) -> bool:
+def is_named_so(each: AsvCandidate) -> bool:
     path = f"{each.owner}.{each.attribute}" if each.owner else each.attribute
     return f".{each.name}".endswith(f".{path}")
 
@@ -182,7 +182,7 @@ def is_named_so(each: Candidate) -> bool:
 ADDRESS = re.compile(r"(<.*) at (0x[\da-fA-F]*)(>)")
 
 
-class AsvBenchmark:
+class AsvDefinition:
     """A function with all of its params; every instance has a fresh instance of its class.
 
     Attributes:
@@ -192,7 +192,7 @@ class AsvBenchmark:
         labels: the names of these values, as in the results of asv.
     """
 
-    def __init__(self, candidate: Candidate) -> None:
+    def __init__(self, candidate: AsvCandidate) -> None:
         self.candidate = candidate
         module = candidate.module
         holder = getattr(module, candidate.owner)() if candidate.owner else module
@@ -253,7 +253,7 @@ class Prepared:
         cache: what `setup_cache` has returned; None if there is nothing.
     """
 
-    def __init__(self, benchmark: AsvBenchmark, values: tuple[Any, ...], cache: Any) -> None:
+    def __init__(self, benchmark: AsvDefinition, values: tuple[Any, ...], cache: Any) -> None:
         self.benchmark = benchmark
         self.args = values if cache is None else (cache, *values)
 
@@ -343,7 +343,7 @@ def skipping(error: BaseException) -> BaseException:
 FILE = "cache.pickle"
 
 
-class Place:
+class WorkingFolder:
     """The current folder of a benchmark, as asv has it: temporary, or that of its cache.
 
     Args:
@@ -373,7 +373,7 @@ class Caches:
     def __init__(self) -> None:
         self.folders: dict[Any, str] = {}
 
-    def folder_for(self, benchmark: AsvBenchmark) -> str:
+    def folder_for(self, benchmark: AsvDefinition) -> str:
         """Return the folder with a benchmark's cache, which is made if it is new; "" for none."""
         if benchmark.setup_cache is None:
             return ""
@@ -394,7 +394,7 @@ def read(folder: str) -> Any:
         return pickle.load(file)  # noqa: S301 - this program's child wrote it
 
 
-def fill(folder: str, benchmark: AsvBenchmark) -> None:
+def fill(folder: str, benchmark: AsvDefinition) -> None:
     """Let a child process make a cache."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -445,7 +445,7 @@ class OpenAsvBenchmark(OpenBenchmark):
         place: its current folder.
     """
 
-    def __init__(self, prepared: Prepared, place: Place) -> None:
+    def __init__(self, prepared: Prepared, place: WorkingFolder) -> None:
         self.prepared = prepared
         self.place = place
         start = perf_counter_ns()
@@ -483,7 +483,7 @@ class OpenTime(OpenAsvBenchmark):
         before_each_call: whether the setups run before each call, and not before each sample.
     """
 
-    def __init__(self, prepared: Prepared, place: Place, *, before_each_call: bool) -> None:
+    def __init__(self, prepared: Prepared, place: WorkingFolder, *, before_each_call: bool) -> None:
         super().__init__(prepared, place)
         # The setup may change it.
         self.number = prepared.benchmark.whole("number", 0) or None
@@ -572,7 +572,7 @@ class OpenTimeraw(OpenAsvBenchmark):
     is_inside = False
     number: int
 
-    def __init__(self, prepared: Prepared, place: Place) -> None:
+    def __init__(self, prepared: Prepared, place: WorkingFolder) -> None:
         super().__init__(prepared, place)
         self.number = prepared.benchmark.whole("number", 1)
         more = prepared.benchmark.first("env", {})

@@ -12,14 +12,14 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from .asv_benchmark import (
-    AsvBenchmark,
+    AsvDefinition,
+    AsvSuite,
     Caches,
     OpenTime,
     OpenTimeraw,
     OpenValue,
-    Place,
     Prepared,
-    Suite,
+    WorkingFolder,
     measure_of_size,
     read,
 )
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .asv_benchmark import Candidate
+    from .asv_benchmark import AsvCandidate
     from .workloads import Describer
 
     Described = tuple[list[dict[str, Any]], dict[str, str]]
@@ -68,7 +68,7 @@ class Item:
         defined: what its module calls it, or its class calls it that defines it.
     """
 
-    def __init__(self, benchmark: AsvBenchmark) -> None:
+    def __init__(self, benchmark: AsvDefinition) -> None:
         candidate = benchmark.candidate
         self.benchmark = benchmark
         self.file = file_of(candidate.module.__name__)
@@ -105,7 +105,7 @@ class Item:
 
 
 def describe(
-    suite: Suite, describer: type[Describer], request: dict[str, Any], *, before_each_call: bool
+    suite: AsvSuite, describer: type[Describer], request: dict[str, Any], *, before_each_call: bool
 ) -> Described:
     """Import the whole suite, and describe it file by file; see `Server.hello`."""
     faults: dict[str, str] = {}
@@ -113,7 +113,7 @@ def describe(
     for candidate in suite.candidates(faults):
         try:
             require_usable(candidate)
-            item = Item(AsvBenchmark(candidate))
+            item = Item(AsvDefinition(candidate))
             by_file.setdefault(item.file, []).append(item)
         except Exception as error:  # noqa: BLE001 - of the user's code: one benchmark's alone
             described = failure(error)
@@ -146,13 +146,13 @@ def describe(
     return found, faults
 
 
-def require_usable(candidate: Candidate) -> None:
+def require_usable(candidate: AsvCandidate) -> None:
     """Say before it is measured that a package is missing."""
     if candidate.kind == "memory":
         measure_of_size()
 
 
-def settings_of(benchmark: AsvBenchmark, *, before_each_call: bool) -> dict[str, str]:
+def settings_of(benchmark: AsvDefinition, *, before_each_call: bool) -> dict[str, str]:
     """Return the settings that are work, by the name of their part."""
     kind = benchmark.candidate.kind
     found = {}
@@ -188,7 +188,7 @@ def about(item: Item, described: dict[str, Any], settings: dict[str, str]) -> di
     }
 
 
-def timeout_of(benchmark: AsvBenchmark) -> float | None:
+def timeout_of(benchmark: AsvDefinition) -> float | None:
     """Return the time limit of a launch, with its `setup_cache`; None if it sets none."""
     own = benchmark.first("timeout", None)
     of_cache = getattr(benchmark.setup_cache, "timeout", None)
@@ -198,14 +198,14 @@ def timeout_of(benchmark: AsvBenchmark) -> float | None:
     return max(found, default=None)
 
 
-def unit_of(benchmark: AsvBenchmark) -> str:
+def unit_of(benchmark: AsvDefinition) -> str:
     kind = benchmark.candidate.kind
     if kind == "track":
         return str(benchmark.first("unit", "unit"))
     return "bytes" if "memory" in kind else "seconds"
 
 
-def is_plain(value: Any, candidate: Candidate) -> bool:
+def is_plain(value: Any, candidate: AsvCandidate) -> bool:
     """Tell whether what represents a value shows all of it."""
     if type(value) in PLAIN:
         return True
@@ -240,7 +240,7 @@ SETUP_BEFORE_CALLS = (0, 3)
 RUNNER = "asv_runner-"
 
 
-class Host:
+class AsvHost:
     """Finds the benchmarks, and opens those that benchgate asks for."""
 
     def __init__(self, server: Server, request: dict[str, Any]) -> None:
@@ -252,7 +252,7 @@ class Host:
         """See `server.Host`."""
         server, request = self.server, self.request
         prepare({**request, "helpers": request["file"]}, server.loaded_by_python, ())
-        suite = Suite(request["file"])
+        suite = AsvSuite(request["file"])
         self.before_each_call = is_before_each_call(request["arguments"])
         if server.describer:
             server.hello(
@@ -270,7 +270,7 @@ class Host:
                 is_over = False
             message = None if is_over else server.next()
 
-    def measure(self, suite: Suite, id_: str) -> bool:
+    def measure(self, suite: AsvSuite, id_: str) -> bool:
         """Open a benchmark and let it be measured; return False if benchgate closed its side."""
         # Its memory counts from before the import: the process is its own, as under asv.
         rss_is_own = reset_peak_rss()
@@ -279,17 +279,17 @@ class Host:
             rss_is_own = reset_peak_rss()
         # An import may change the surroundings; it does so once.
         self.server.clean = surroundings()
-        benchmark = AsvBenchmark(candidate)
+        benchmark = AsvDefinition(candidate)
         values = benchmark.values_for(id_)
         folder = self.caches.folder_for(benchmark)
-        opened = self.opened(Prepared(benchmark, values, read(folder)), Place(folder))
+        opened = self.opened(Prepared(benchmark, values, read(folder)), WorkingFolder(folder))
         if self.server.measure(opened, rss_is_own=rss_is_own):
             self.server.close(opened)
             return True
         opened.close()
         return False
 
-    def opened(self, prepared: Prepared, place: Place) -> OpenAsvBenchmark:
+    def opened(self, prepared: Prepared, place: WorkingFolder) -> OpenAsvBenchmark:
         kind = prepared.benchmark.candidate.kind
         if kind == "time":
             return OpenTime(prepared, place, before_each_call=self.before_each_call)

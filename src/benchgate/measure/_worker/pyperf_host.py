@@ -210,7 +210,7 @@ class TaskBenchmark(RunnerBenchmark):
         return {"loops": whole, "sample_ns": sample_ns}
 
 
-class CommandBenchmark(RunnerBenchmark):
+class CommandTask(RunnerBenchmark):
     """A command: each call is a new process, without input, whose output is not kept."""
 
     is_inside = False
@@ -280,7 +280,7 @@ SECOND = "second"
 MADE_UP_NS = 1e9
 
 
-class Host:
+class PyperfHost:
     """Runs a script once for each benchmark, and before that to find them."""
 
     def __init__(self, server: Server, request: dict[str, Any]) -> None:
@@ -362,7 +362,7 @@ class Host:
 
         def bench_command(runner: Any, name: str, command: Any) -> Any:
             runner.parse_args()
-            return self.call(name.strip(), lambda: CommandBenchmark(command))
+            return self.call(name.strip(), lambda: CommandTask(command))
 
         runner._set_args = set_neutral_args  # noqa: SLF001
         runner._main = run_task  # noqa: SLF001

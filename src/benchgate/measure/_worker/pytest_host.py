@@ -302,7 +302,7 @@ def plugin_for(host: Any, pytest: Any) -> object:
     """Return the hooks that a suite needs.
 
     Args:
-        host: a `pytest_host.Host`.
+        host: a `PytestHost`.
         pytest: the user's module.
     """
 
@@ -371,7 +371,7 @@ NEUTRAL = {
 }
 
 
-class Host:
+class PytestHost:
     """Collects the tests of a suite, and runs the one that benchgate asks for."""
 
     def __init__(self, server: Server, request: dict[str, Any]) -> None:

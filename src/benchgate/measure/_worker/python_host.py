@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .server import Server
 
 
-class Host:
+class PythonHost:
     """Imports the file, and opens the functions that benchgate asks for."""
 
     def __init__(self, server: Server, request: dict[str, Any]) -> None:
