@@ -23,12 +23,12 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchgate.formats import locust, pgbench, wrk
-from benchgate.formats.parsed import Source
+from benchgate.formats.http_load import LOCUST, WRK
+from benchgate.formats.parsed import ForeignFormat, Source
+from benchgate.formats.pgbench import PGBENCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import ModuleType
 
 SERVER_CPU, GENERATOR_CPU = "1", "0"
 CONNECTIONS = 8
@@ -165,9 +165,9 @@ def sql_data(folder: Path) -> Path:
     return folder / "data"
 
 
-def figures(module: ModuleType, name: str, text: str, benchmark: str = "") -> dict[str, float]:
+def figures(known: ForeignFormat, name: str, text: str, benchmark: str = "") -> dict[str, float]:
     """Read what a generator has printed, by benchgate's own reader of its format."""
-    reading = module.parse(Source(name, text.encode()))
+    reading = known.parse(Source(name, text.encode()))
     (one,) = [each for each in reading.benchmarks if benchmark in each.id][:1]
     return {each.metric.name: float(each.launches[0].samples[0]) for each in one.series}
 
@@ -196,7 +196,7 @@ class Peers:
         """Load nginx with each generator; give the figures of each."""
         seconds, connections = str(DURATION_S), str(CONNECTIONS)
         text = output_of("wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", self.url)
-        found = {"wrk": figures(wrk, "wrk.txt", text)}
+        found = {"wrk": figures(WRK, "wrk.txt", text)}
         text = output_of("hey", "-z", f"{seconds}s", "-c", connections, "-cpus", "1", self.url)
         found["hey"] = of_hey(text)
         if self.locust:
@@ -214,7 +214,7 @@ class Peers:
         options = ("-n", "-f", script, "-c", str(CONNECTIONS), "-j", "1", "-T", str(DURATION_S))
         address = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "peers", "postgres")
         text = output_of("pgbench", *options, "-M", "prepared", *address)
-        found = {"pgbench": figures(pgbench, "pgbench.txt", text)}
+        found = {"pgbench": figures(PGBENCH, "pgbench.txt", text)}
         target = f'dsn = "postgresql://peers@127.0.0.1:{self.port}/postgres"'
         for workers in ("thread", "process"):
             name = f"benchgate postgresql ({workers})"
@@ -226,7 +226,7 @@ class Peers:
         options = ("--headless", "-u", str(CONNECTIONS), "-r", str(CONNECTIONS), "--json")
         host = ("--host", self.url.rstrip("/"), "-t", f"{DURATION_S}s", "--skip-log")
         text = output_of(self.locust, *options, *host, user, cwd=self.folder)
-        return figures(locust, "locust.json", text)
+        return figures(LOCUST, "locust.json", text)
 
     def _benchgate(self, driver: str, target: str, step: str, workers: str) -> dict[str, float]:
         project = self.folder / "project"

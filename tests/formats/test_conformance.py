@@ -21,8 +21,7 @@ from benchgate.model.run import Source as Code
 if TYPE_CHECKING:
     from tests.formats.case import Case
 
-    from benchgate.formats.parsed import Reading
-    from benchgate.formats.registry import ForeignFormat
+    from benchgate.formats.parsed import ForeignFormat, Reading
     from benchgate.model.run import BenchmarkResult
 
 INPUTS = 300
@@ -59,7 +58,7 @@ def test_a_genuine_file_is_read_as_a_whole(case: Case) -> None:
 def test_one_format_alone_recognizes_a_file(case: Case) -> None:
     source = case.source()
     expected = [case.format] if case.is_recognized else []
-    assert [each.NAME for each in FORMATS if each.sniff(source)] == expected
+    assert [each.name for each in FORMATS if each.sniff(source)] == expected
 
 
 @each_case
@@ -99,13 +98,13 @@ def test_nonsense_is_never_recognized_and_never_a_crash(name: str, data: bytes) 
     check_outcome(source, name)
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.NAME)
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
 def test_the_advice_says_whether_a_tool_writes_samples(known: ForeignFormat) -> None:
-    readings = [read(case.source(), case.format) for case in CASES if case.format == known.NAME]
+    readings = [read(case.source(), case.format) for case in CASES if case.format == known.name]
     kinds = {s.metric.kind for one in readings for row in one.benchmarks for s in row.series}
-    assert known.ADVICE.has_samples is (Kind.SAMPLED in kinds)
-    has_command = known.NAME not in {"bencher", "customSmallerIsBetter", "customBiggerIsBetter"}
-    assert bool(known.ADVICE.command) is has_command
+    assert known.advice.has_samples is (Kind.SAMPLED in kinds)
+    has_command = known.name not in {"bencher", "customSmallerIsBetter", "customBiggerIsBetter"}
+    assert bool(known.advice.command) is has_command
 
 
 def test_every_format_has_a_genuine_file() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchgate.formats import custom_bigger, custom_smaller, hyperfine
+from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, HYPERFINE
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:
-    from benchgate.formats.registry import ForeignFormat
+    from benchgate.formats.parsed import ForeignFormat
 
 
 def entry(name: str, **more: object) -> dict[str, object]:
@@ -26,12 +26,12 @@ def directions(known: ForeignFormat, *entries: dict[str, object]) -> dict[str, B
 def test_an_entry_may_say_whether_more_is_better() -> None:
     mixed = entry("a", better="higher"), entry("b", better="lower"), entry("c")
     said = {"a": Better.HIGHER, "b": Better.LOWER}
-    assert directions(custom_smaller, *mixed) == {**said, "c": Better.LOWER}
-    assert directions(custom_bigger, *mixed) == {**said, "c": Better.HIGHER}
+    assert directions(CUSTOM_SMALLER, *mixed) == {**said, "c": Better.LOWER}
+    assert directions(CUSTOM_BIGGER, *mixed) == {**said, "c": Better.HIGHER}
 
 
 def test_what_is_neither_higher_nor_lower_fails_its_row() -> None:
-    assert directions(custom_smaller, entry("a", better="up"), entry("b", better=1)) == {
+    assert directions(CUSTOM_SMALLER, entry("a", better="up"), entry("b", better=1)) == {
         "a": "[0].better: 'up' is neither 'higher' nor 'lower'",
         "b": "[1].better: 1 is not text",
     }
@@ -41,7 +41,7 @@ def test_a_file_is_recognized_only_if_every_entry_says_it() -> None:
     def found(*entries: dict[str, object]) -> ForeignFormat | None:
         return find_format(Source("it", json.dumps(entries).encode()))
 
-    assert found(entry("a", better="higher"), entry("b", better="lower")) is custom_smaller
+    assert found(entry("a", better="higher"), entry("b", better="lower")) is CUSTOM_SMALLER
     assert found(entry("a", better="higher"), entry("b")) is None
     assert found(entry("a", better="higher"), entry("b", better=None)) is None
 
@@ -50,7 +50,7 @@ def test_exit_codes_that_are_expected_fail_no_row_of_hyperfine() -> None:
     def errors(codes: list[Any], ok: tuple[int, ...]) -> str:
         row = {"command": "x", "times": [1.0, 2.0], "exit_codes": codes}
         data = json.dumps({"results": [row]}).encode()
-        return hyperfine.parse(Source("it", data, ok_exit_codes=ok)).benchmarks[0].error or ""
+        return HYPERFINE.parse(Source("it", data, ok_exit_codes=ok)).benchmarks[0].error or ""
 
     assert errors([0, 1], (0, 1)) == ""
     assert errors([1, 2], (0, 1)).startswith("it ended with exit code 2 (`ok_exit_codes`")

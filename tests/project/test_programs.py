@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.programs import find_program
+from benchgate.project.proposal import find_program
 
 if TYPE_CHECKING:
     from pathlib import Path

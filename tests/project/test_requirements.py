@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.needs import find_build
-from benchgate.project.requirements import PythonSuite, Wanted, choose_requirements
+from benchgate.project.requirements import PythonSuite, Wanted, choose_requirements, find_build
 from benchgate.project.tree import list_tree
 
 if TYPE_CHECKING:

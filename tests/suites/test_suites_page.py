@@ -102,10 +102,10 @@ def test_the_file_of_a_tool_that_cannot_be_had_is_compared(name: str, tmp_path: 
 
 
 def test_the_page_and_the_hints_of_benchgate_agree(section: Section) -> None:
-    for known in (each for each in FORMATS if TOOLS[section.name].format == each.NAME):
-        options = re.findall(r"(?<= )--?[\w-]+", known.ADVICE.command)
+    for known in (each for each in FORMATS if TOOLS[section.name].format == each.name):
+        options = re.findall(r"(?<= )--?[\w-]+", known.advice.command)
         assert [each for each in options if each not in section.text] == []
-        assert ("no samples" in " ".join(section.text.split())) != known.ADVICE.has_samples
+        assert ("no samples" in " ".join(section.text.split())) != known.advice.has_samples
 
 
 @pytest.mark.slow

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final
 from benchgate.config.tables import Gate
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import MAX_FILE_BYTES, TooLargeError, read_below, read_bytes, read_start
-from benchgate.formats import asv, custom_bigger, custom_smaller
-from benchgate.formats.custom_json import is_custom
-from benchgate.formats.joined import join_readings
-from benchgate.formats.nodes import json_within
-from benchgate.formats.parsed import Source
+from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, is_custom
+from benchgate.formats.contents import json_within
+from benchgate.formats.parsed import Source, join_readings
+from benchgate.formats.python import ASV, BENCHMARKS
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.formats.parsed import Reading
-    from benchgate.formats.registry import ForeignFormat
+    from benchgate.formats.parsed import ForeignFormat, Reading
     from benchgate.model.run import BenchmarkResult
 
 
@@ -81,13 +79,13 @@ def read_any(
     found = [_read(*each) for each in zip(paths, sources, formats, strict=True)]
     first, *others = found
     for each in others:
-        if each.format.NAME != first.format.NAME:
+        if each.format.name != first.format.name:
             raise UsageError(
-                f"{first.path} comes from {first.format.NAME}, "
-                f"but {each.path} from {each.format.NAME}",
+                f"{first.path} comes from {first.format.name}, "
+                f"but {each.path} from {each.format.name}",
                 hint="The files of one side must come from one tool.",
             )
-    benchmarks = join_readings([each.reading for each in found], first.format.NAME)
+    benchmarks = join_readings([each.reading for each in found], first.format.name)
     started = min(each.path.stat().st_mtime for each in found)
     more = f" and {counted(len(others), 'more file')}" if others else ""
     run = Run(
@@ -120,7 +118,7 @@ def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
         raise source.error("", "is empty", hint="Did the tool that writes it fail?")
     if known is None:
         raise _unknown(source)
-    if known is asv and source.data:
+    if known is ASV and source.data:
         source = replace(source, files=_beside(path))
     return _Read(path, known, read_as(known, source))
 
@@ -131,9 +129,9 @@ def _unknown(source: Source) -> FormatError:
         return source.error(
             "",
             "is the JSON that github-action-benchmark takes, which does not say what is better",
-            hint=f"Add --format {custom_smaller.NAME} if less is better in all of it, or "
-            f"--format {custom_bigger.NAME} if more is, or give each entry "
-            f'"better": "lower" or "higher". {by_import(source, custom_smaller.NAME)}',
+            hint=f"Add --format {CUSTOM_SMALLER.name} if less is better in all of it, or "
+            f"--format {CUSTOM_BIGGER.name} if more is, or give each entry "
+            f'"better": "lower" or "higher". {by_import(source, CUSTOM_SMALLER.name)}',
         )
     if source.files:
         first = shlex.quote(f"{source.name}/{min(source.files)}")
@@ -153,11 +151,11 @@ def _unknown(source: Source) -> FormatError:
 def _beside(path: Path) -> dict[str, bytes]:
     """What asv says about its benchmarks: beside a result file, or beside its folder."""
     folder = path.resolve().parent
-    names = [each / asv.BENCHMARKS for each in (folder, folder.parent)]
+    names = [each / BENCHMARKS for each in (folder, folder.parent)]
     found = next((each for each in names if each.is_file()), None)
     if found is None:
         return {}
-    return {asv.BENCHMARKS: read_bytes(found, limit_bytes=TOOL_FILE_MIB << 20)}
+    return {BENCHMARKS: read_bytes(found, limit_bytes=TOOL_FILE_MIB << 20)}
 
 
 def _identity(sources: Iterable[Source]) -> int:
@@ -214,14 +212,14 @@ def _doubts(benchmarks: Sequence[BenchmarkResult], of: ForeignFormat) -> Iterato
                 f"default `alpha`: there are {launches}"
             )
         return
-    advice = of.ADVICE
+    advice = of.advice
     if advice.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
-        yield f"there are no samples in what {of.NAME} wrote; this writes them: {advice.command}"
+        yield f"there are no samples in what {of.name} wrote; this writes them: {advice.command}"
     how = f" ({advice.command})" if advice.command else ""
     more = f" {advice.launches}" if advice.launches else ""
     times = "ten" if needed <= _USUAL_LAUNCHES else needed
     yield (
-        f"one launch of {of.NAME} does not show how much its runs differ: run it {times} times on "
+        f"one launch of {of.name} does not show how much its runs differ: run it {times} times on "
         f"each side{how}, and name all files with --base and --head, or keep the files of ten "
         f"earlier runs and compare with all of them.{more}"
     )

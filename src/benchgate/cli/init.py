@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.git.repository import Git
-    from benchgate.project.needs import Build
+    from benchgate.project.requirements import Build
 
 
 FOLDER = ".github/workflows"

@@ -18,8 +18,7 @@ from benchgate.config.load import OWN_FILE
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
 from benchgate.measure.build_cache import BuildCache, builds_folder
-from benchgate.project.needs import read_toml
-from benchgate.project.packages import is_project
+from benchgate.project.requirements import is_project, read_toml
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
 from benchgate.session.recorder import Phases

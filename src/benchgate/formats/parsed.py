@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +24,10 @@ from benchgate.model.run import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
+
 
 _HEAD_BYTES = 64 << 10
 _MARKS = (
@@ -291,3 +292,133 @@ def shown(value: object) -> str:
     """A value of the file, short enough for a message."""
     text = repr(value)
     return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."
+
+
+_MOST_LOOPS = 2.0**53
+
+
+def means(
+    totals: Sequence[float], loops: Sequence[float], scale: float, place: str
+) -> tuple[FloatArray, int]:
+    """The means per operation of samples that took several operations, and their usual number.
+
+    Args:
+        totals: of each sample.
+        loops: operations of each sample.
+        scale: the unit of the totals, in base units.
+
+    Raises:
+        RowError: the lists differ in length, or hold something else than numbers.
+    """
+    if len(totals) != len(loops):
+        raise RowError(f"{place}: has {len(totals)} values but {len(loops)} numbers of iterations")
+    with np.errstate(all="ignore"):  # what is impossible fails as a sample
+        found: FloatArray = numbers(totals, place) * scale / numbers(loops, place)
+    return found, usual_loops(loops)
+
+
+def usual_loops(loops: Sequence[float]) -> int:
+    """The number of operations in a sample, if it differs between samples: the median.
+
+    Args:
+        loops: of each sample; what no number of operations can be counts as one.
+    """
+    possible = sorted(each for each in loops if 1 <= each < _MOST_LOOPS)
+    middle = len(possible) // 2
+    return int((possible[middle] + possible[~middle]) / 2) if possible else 1
+
+
+def join_readings(readings: Sequence[Reading], tool: str) -> tuple[BenchmarkResult, ...]:
+    """Join the benchmarks of several files, which the same tool wrote one after the other.
+
+    A benchmark that only some files have keeps the launches that there are, with a note. One that
+    failed in any file has failed.
+
+    Args:
+        readings: at least one.
+        tool: `NAME` of the format.
+    """
+    by_id: dict[str, list[BenchmarkResult]] = {}
+    for reading in readings:
+        for each in reading.benchmarks:
+            by_id.setdefault(each.id, []).append(each)
+    return tuple(_joined(same, len(readings), tool) for same in by_id.values())
+
+
+def _joined(same: Sequence[BenchmarkResult], files: int, tool: str) -> BenchmarkResult:
+    first = same[0]
+    if files == 1:
+        return first
+    faults = [each.error for each in same if each.status is Status.FAILED and each.error]
+    if faults:
+        return failed(tool, first.id, faults[0], notes=first.notes)
+    notes = first.notes
+    if len(same) < files:
+        notes = (*notes, f"only {len(same)} of {files} files have it")
+    names = dict.fromkeys(series.metric.name for each in same for series in each.series)
+    try:
+        series = tuple(_joined_series([_named(each, name) for each in same]) for name in names)
+    except ValueError as error:
+        return failed(tool, first.id, str(error), notes=notes)
+    return replace(first, series=series, notes=notes)
+
+
+def _named(benchmark: BenchmarkResult, name: str) -> Series | None:
+    return next((each for each in benchmark.series if each.metric.name == name), None)
+
+
+def _joined_series(found: Iterable[Series | None]) -> Series:
+    """Join one metric.
+
+    Raises:
+        ValueError: its unit or kind differs between the files.
+    """
+    known = [each for each in found if each is not None]
+    first = known[0]
+    if any(each.metric != first.metric for each in known):
+        raise ValueError(f"the files differ in the unit, direction or kind of {first.metric.name}")
+    launches = [launch for each in known for launch in each.launches]
+    return Series(
+        first.metric,
+        first.loops,
+        tuple(
+            Launch(index, launch.order, launch.samples, launch.warmup)
+            for index, launch in enumerate(launches)
+        ),
+    )
+
+
+APPEND = "Append the output of several runs to one file with `>>`: each of them is a launch."
+"""For tools whose outputs may follow each other in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The best input of a tool.
+
+    Attributes:
+        command: what writes it, with FILE in the place of its name; "" if no command does.
+        has_samples: whether it holds samples; if not, every launch gives one value.
+        launches: how one file can hold several launches, in a sentence; "" if it cannot.
+    """
+
+    command: str
+    has_samples: bool = True
+    launches: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignFormat:
+    """What another tool writes.
+
+    Attributes:
+        name: what people call it, and what `--format` accepts.
+        advice: how to get the best input from the tool.
+        sniff: whether the content looks like this format; cheap, and never an error.
+        parse: the benchmarks in it; FormatError if the file as a whole is broken.
+    """
+
+    name: str
+    advice: Advice
+    sniff: Callable[[Source], bool]
+    parse: Callable[[Source], Reading]

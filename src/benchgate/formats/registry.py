@@ -3,95 +3,60 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.formats import (
-    ab,
-    asv,
-    autocannon,
-    bencher,
-    benchmark_ips,
-    benchmark_js,
-    benchmarkdotnet,
-    catch2,
-    criterion,
-    custom_bigger,
-    custom_smaller,
-    deno_bench,
-    divan,
-    go,
-    google_benchmark,
-    gungraun,
-    haskell_criterion,
-    hyperfine,
-    jmh,
-    k6,
-    libtest,
-    locust,
-    mitata,
-    pgbench,
-    pyperf,
-    pytest_benchmark,
-    tinybench,
-    vitest,
-    wrk,
-)
-from benchgate.formats.custom_json import is_custom
-from benchgate.formats.nodes import json_within
+from benchgate.formats.any_tool import BENCHER, CUSTOM_BIGGER, CUSTOM_SMALLER, HYPERFINE, is_custom
+from benchgate.formats.cargo import DIVAN, GUNGRAUN, LIBTEST
+from benchgate.formats.contents import json_within
+from benchgate.formats.cpp import CATCH2, GOOGLE_BENCHMARK
+from benchgate.formats.criterion import CRITERION
+from benchgate.formats.go import GO
+from benchgate.formats.http_load import AB, AUTOCANNON, LOCUST, WRK
+from benchgate.formats.javascript import BENCHMARK_JS, DENO_BENCH, MITATA, TINYBENCH, VITEST
+from benchgate.formats.k6 import K6
+from benchgate.formats.other_languages import BENCHMARK_IPS, BENCHMARKDOTNET, HASKELL_CRITERION, JMH
+from benchgate.formats.pgbench import PGBENCH
+from benchgate.formats.python import ASV, PYPERF, PYTEST_BENCHMARK
 
 if TYPE_CHECKING:
-    from benchgate.formats.best_input import Advice
-    from benchgate.formats.parsed import Reading, Source
-
-
-class ForeignFormat(Protocol):
-    """The names that a module of this package has."""
-
-    NAME: str
-    ADVICE: Advice
-
-    def sniff(self, source: Source) -> bool:
-        """Whether the content looks like this format."""
-
-    def parse(self, source: Source) -> Reading:
-        """Read the benchmarks; FormatError if the content as a whole is broken."""
+    from benchgate.formats.parsed import ForeignFormat, Reading, Source
 
 
 # In this order they are asked; the most particular ones come first.
 FORMATS: Final[tuple[ForeignFormat, ...]] = (
-    pytest_benchmark,
-    mitata,
-    pyperf,
-    asv,
-    hyperfine,
-    google_benchmark,
-    jmh,
-    benchmarkdotnet,
-    benchmark_ips,
-    haskell_criterion,
-    go,
-    libtest,
-    criterion,
-    divan,
-    gungraun,
-    catch2,
-    tinybench,
-    vitest,
-    deno_bench,
-    benchmark_js,
-    k6,
-    locust,
-    wrk,
-    ab,
-    autocannon,
-    pgbench,
-    bencher,
-    custom_smaller,
-    custom_bigger,
+    PYTEST_BENCHMARK,
+    MITATA,
+    PYPERF,
+    ASV,
+    HYPERFINE,
+    GOOGLE_BENCHMARK,
+    JMH,
+    BENCHMARKDOTNET,
+    BENCHMARK_IPS,
+    HASKELL_CRITERION,
+    GO,
+    LIBTEST,
+    CRITERION,
+    DIVAN,
+    GUNGRAUN,
+    CATCH2,
+    TINYBENCH,
+    VITEST,
+    DENO_BENCH,
+    BENCHMARK_JS,
+    K6,
+    LOCUST,
+    WRK,
+    AB,
+    AUTOCANNON,
+    PGBENCH,
+    BENCHER,
+    CUSTOM_SMALLER,
+    CUSTOM_BIGGER,
 )
 _NO_TEXT: Final = (b"{", b"[", b"<")
-NAMES: Final = tuple(each.NAME for each in FORMATS)
+NAMES: Final = tuple(each.name for each in FORMATS)
 
 
 def by_import(source: Source, name: str) -> str:
@@ -115,7 +80,7 @@ def find_format(source: Source, name: str | None = None) -> ForeignFormat | None
     if name is None:
         found = _recognizing(source)
         if len(found) > 1 and not source.head.startswith(_NO_TEXT):
-            names = [each.NAME for each in found]
+            names = [each.name for each in found]
             hint = (
                 f"Add --format {' or --format '.join(names)}, or split the file. "
                 f"{by_import(source, names[0])}"
@@ -125,7 +90,7 @@ def find_format(source: Source, name: str | None = None) -> ForeignFormat | None
             found = _recognizing(within)
         return found[0] if found else None
     for each in FORMATS:
-        if name == each.NAME:
+        if name == each.name:
             return each
     raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")
 
@@ -147,7 +112,7 @@ def read_as(known: ForeignFormat, source: Source) -> Reading:
     try:
         return known.parse(source)
     except FormatError:
-        is_wanted = _is_custom if known in {custom_smaller, custom_bigger} else known.sniff
+        is_wanted = _is_custom if known in {CUSTOM_SMALLER, CUSTOM_BIGGER} else known.sniff
         within = json_within(source, is_wanted)
         if within is None or within.data.strip() == source.data.strip():
             raise

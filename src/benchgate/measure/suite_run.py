@@ -153,7 +153,7 @@ class RunOutput:
             raise UnreadableError(f"{error.message}{hint}{tried}{start}") from error
         if not reading.benchmarks:
             raise UnreadableError(f"{self._name} has no benchmarks\n{_start(source)}")
-        return known.NAME, reading
+        return known.name, reading
 
     def remove(self) -> None:
         """Remove what the run has written to the folder."""

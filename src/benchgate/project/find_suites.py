@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.measure.python_workers import topmost_folders
-from benchgate.project.cargo_suites import find_cargo_suites
-from benchgate.project.cmake_suites import find_cmake_suites
-from benchgate.project.go_suites import find_go_suites
-from benchgate.project.java_suites import find_java_suites
-from benchgate.project.node_suites import find_node_suites
 from benchgate.project.python_suites import (
     find_asv_suites,
     find_pyperf_suites,
     find_pytest_suites,
     read_sources,
+)
+from benchgate.project.suites import (
+    find_cargo_suites,
+    find_cmake_suites,
+    find_go_suites,
+    find_java_suites,
+    find_node_suites,
 )
 from benchgate.project.tree import ProjectTree, list_tree
 

@@ -2,24 +2,244 @@
 
 from __future__ import annotations
 
+import ast
+import configparser
 import re
+import shlex
 from collections import defaultdict
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.interpreter import CONFIGURATIONS, packages_of, without_comments
-from benchgate.project.pytest_settings import read_settings
-from benchgate.project.python_source import ASV_NAME, FIXTURE, UNKNOWN, PythonSource, read_python
+from benchgate.measure.python_workers import read_source
 from benchgate.project.requirements import PythonSuite
 from benchgate.project.suites import Suite, in_folder, in_places
+from benchgate.project.tree import table_at
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.project.pytest_settings import PytestSettings
-    from benchgate.project.python_source import PythonTest
     from benchgate.project.tree import ProjectTree
+
+
+@dataclass(frozen=True, slots=True)
+class PytestSettings:
+    """The settings of pytest that decide what it collects.
+
+    Attributes:
+        files: patterns of the names of files, as `python_files`.
+        functions: prefixes or patterns of names, as `python_functions`.
+        classes: the same, as `python_classes`.
+        options: the words of `addopts`.
+    """
+
+    files: tuple[str, ...] = ("test_*.py", "*_test.py")
+    functions: tuple[str, ...] = ("test",)
+    classes: tuple[str, ...] = ("Test",)
+    options: tuple[str, ...] = ()
+
+    def is_test_file(self, path: PurePosixPath) -> bool:
+        """Whether pytest finds a file in its folder."""
+        return any(path.match(pattern) for pattern in self.files)
+
+    def is_test(self, test: PythonTest) -> bool:
+        """Whether pytest collects a function, or a method of a class."""
+        if test.is_fixture or not _matches(test.name, self.functions):
+            return False
+        return not test.owner or _matches(test.owner, self.classes)
+
+
+def read_settings(tree: ProjectTree, folder: PurePosixPath) -> PytestSettings:
+    """Read the settings that hold in a folder: those of the nearest file that has any."""
+    for place in (folder, *folder.parents):
+        for name, section in (
+            ("pytest.ini", "pytest"),
+            (".pytest.ini", "pytest"),
+            ("pyproject.toml", ""),
+            ("tox.ini", "pytest"),
+            ("setup.cfg", "tool:pytest"),
+        ):
+            if tree.has(place / name) and (found := _read(tree, place / name, section)) is not None:
+                return _settings(found)
+    return PytestSettings()
+
+
+def _read(tree: ProjectTree, path: PurePosixPath, section: str) -> Mapping[str, Any] | None:
+    """Read a section of a file; None if the file does not have it."""
+    if not section:
+        return table_at(tree.read_toml(path), "tool", "pytest", "ini_options") or None
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(tree.read(path))
+    except configparser.Error:
+        return None
+    return parser[section] if parser.has_section(section) else None
+
+
+def _settings(found: Mapping[str, Any]) -> PytestSettings:
+    default = PytestSettings()
+    return PytestSettings(
+        _words(found.get("python_files")) or default.files,
+        _words(found.get("python_functions")) or default.functions,
+        _words(found.get("python_classes")) or default.classes,
+        _words(found.get("addopts")),
+    )
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    try:
+        return tuple(shlex.split(str(value or "")))
+    except ValueError:
+        return tuple(str(value).split())
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a name begins with one of the prefixes, or matches one of the patterns."""
+    return any(
+        fnmatchcase(name, each) if re.search(r"[*?\[]", each) else name.startswith(each)
+        for each in patterns
+    )
+
+
+ASV_NAME = re.compile(r"(?:time|timeraw|mem|peakmem|track)_")
+_IMPORTED = {
+    "pyperf": "pyperf",
+    "asv_runner": "asv",
+    "pytest_benchmark": "pytest-benchmark",
+    "pytest_codspeed": "pytest-codspeed",
+}
+UNKNOWN = "another tool"
+FIXTURE = "benchmark"
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTest:
+    """A function that may be a test.
+
+    Attributes:
+        owner: the class that it is a method of; "" for none.
+        arguments: the fixtures that it asks for.
+        is_marked: whether it, its class or its module is marked as a benchmark.
+        is_fixture: whether it is a fixture instead.
+    """
+
+    name: str
+    owner: str
+    arguments: frozenset[str]
+    is_marked: bool
+    is_fixture: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSource:
+    """What the text of a file says.
+
+    Attributes:
+        tool: the tool that the file was written for; None for benchgate, or if it is broken.
+        tests: its functions and the methods of its classes.
+        imports: modules that it cannot do without, with the packages that they are in.
+        asv_benchmarks: how many functions and methods asv would measure.
+        has_runner: whether it creates a `pyperf.Runner`.
+    """
+
+    tool: str | None = None
+    tests: tuple[PythonTest, ...] = ()
+    imports: frozenset[str] = frozenset()
+    asv_benchmarks: int = 0
+    has_runner: bool = False
+
+
+def read_python(source: str) -> PythonSource:
+    """Read the text of a file; nothing is known of one that is not Python."""
+    try:
+        tree = ast.parse(source)
+        names = read_source(source.encode())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return PythonSource()  # `validate` says what is wrong with it
+    imported = {name.partition(".")[0] for name in _source_imports(ast.walk(tree))}
+    tests = tuple(_tests(tree))
+    tools = {_IMPORTED[name] for name in imported if name in _IMPORTED}
+    asv_benchmarks = sum(ASV_NAME.match(one.name) is not None for one in tests)
+    tool: str | None = None
+    if tools:
+        tool = min(tools)
+    elif any(FIXTURE in one.arguments for one in tests):
+        tool = "pytest-benchmark"
+    elif not (names.makes_more or names.names):
+        tool = "asv" if asv_benchmarks else UNKNOWN
+    return PythonSource(
+        tool,
+        tests,
+        frozenset(_source_imports(tree.body)),
+        asv_benchmarks,
+        "pyperf" in imported and _calls(tree, "Runner"),
+    )
+
+
+def _source_imports(nodes: Iterator[ast.AST] | list[ast.stmt]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def _tests(tree: ast.Module) -> Iterator[PythonTest]:
+    all_marked = any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(one, ast.Name) and one.id == "pytestmark" for one in node.targets)
+        and _names_mark(node.value)
+        for node in tree.body
+    )
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            marked = all_marked or any(map(_names_mark, node.decorator_list))
+            for one in node.body:
+                if isinstance(one, _Function):
+                    yield _test(one, node.name, is_marked=marked)
+        elif isinstance(node, _Function):
+            yield _test(node, "", is_marked=all_marked)
+
+
+def _test(function: _Function, owner: str, *, is_marked: bool) -> PythonTest:
+    given = function.args
+    names = (one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    decorators = function.decorator_list
+    return PythonTest(
+        function.name,
+        owner,
+        frozenset(names),
+        is_marked or any(map(_names_mark, decorators)),
+        any("fixture" in ast.unparse(one).partition("(")[0] for one in decorators),
+    )
+
+
+def _names_mark(node: ast.AST) -> bool:
+    """Whether an expression holds `pytest.mark.benchmark`."""
+    return any(
+        isinstance(one, ast.Attribute)
+        and one.attr == "benchmark"
+        and isinstance(one.value, ast.Attribute | ast.Name)
+        and (one.value.attr if isinstance(one.value, ast.Attribute) else one.value.id) == "mark"
+        for one in ast.walk(node)
+    )
+
+
+def _calls(tree: ast.Module, name: str) -> bool:
+    """Whether something of this name is called, by itself or as an attribute."""
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(
+        (isinstance(one, ast.Name) and one.id == name)
+        or (isinstance(one, ast.Attribute) and one.attr == name)
+        for one in called
+    )
+
 
 Sources = dict[PurePosixPath, PythonSource]
 
@@ -113,7 +333,7 @@ def _pytest_suite(
             _project_of(tree, next(iter(counts))),
             tools,
             ("pytest",),
-            _imports(tree, sources, counts),
+            _python_suites_imports(tree, sources, counts),
         ),
     )
 
@@ -174,7 +394,9 @@ def _common_folder(paths: Sequence[PurePosixPath]) -> PurePosixPath:
     return PurePosixPath(*common[0][:shared])
 
 
-def _imports(tree: ProjectTree, sources: Sources, paths: Iterable[PurePosixPath]) -> frozenset[str]:
+def _python_suites_imports(
+    tree: ProjectTree, sources: Sources, paths: Iterable[PurePosixPath]
+) -> frozenset[str]:
     """The top-level modules that files, and the `conftest.py` around them, import.
 
     A module of the project that they import may need more than the project itself, as an adapter
@@ -227,7 +449,7 @@ def _asv_suite(
     configuration: str,
 ) -> Suite:
     files = [path for path in tree.below(folder) if path in sources]
-    imports = _imports(tree, sources, files)
+    imports = _python_suites_imports(tree, sources, files)
     helpers = ("asv_runner",) if "asv_runner" in imports else ()
     total = sum(sources[path].asv_benchmarks for path in files)
     of = f" ({configuration})" if configuration else ""
@@ -272,7 +494,10 @@ def find_pyperf_suites(tree: ProjectTree, sources: Sources) -> list[Suite]:
             "The benchmarks that scripts give to a Runner of pyperf.",
             scripts[0],
             python=PythonSuite(
-                _project_of(tree, scripts[0]), ("pyperf",), (), _imports(tree, sources, scripts)
+                _project_of(tree, scripts[0]),
+                ("pyperf",),
+                (),
+                _python_suites_imports(tree, sources, scripts),
             ),
         )
     ]

@@ -1,28 +1,255 @@
-"""Chooses what must be installed, beside the project, before its suites can run."""
+"""Finds out what must be installed before a project and its suites can run."""
 
 from __future__ import annotations
 
+import ast
+import configparser
 import re
+import shlex
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import tomllib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from benchgate.measure.own_code import normalized
-from benchgate.project.declared import (
-    Declared,
-    How,
-    distribution_in,
-    find_declared,
-    is_plain,
-    own_requirements,
-)
-from benchgate.project.tree import table_at
+from benchgate.measure.own_code import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
+from benchgate.project.tree import table_at, words_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import PurePosixPath
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.project.tree import ProjectTree
+
+
+_NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)")
+_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[\w,\s.-]*\])?\s*(?:[=<>!~]=?.*)?")
+_FILES = ("*requirements*.txt", "*requirements*.in")
+_MAX_GROUPS_DEPTH = 10
+
+
+class How(Enum):
+    """How an installer gets a set of requirements."""
+
+    EXTRA = "extra"
+    GROUP = "dependency group"
+    FILE = "requirements file"
+    LISTED = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A set of requirements that a project declares.
+
+    Attributes:
+        how: what installs it; a list cannot be installed as a whole.
+        name: of the extra or group, or the path of the file.
+        words: the requirements, as they are written.
+    """
+
+    how: How
+    name: str
+    words: tuple[str, ...]
+
+    @property
+    def distributions(self) -> frozenset[str]:
+        """The normalized names of what is required."""
+        return frozenset(filter(None, map(distribution_in, self.words)))
+
+
+def distribution_in(requirement: str) -> str:
+    """Return the normalized name of a required distribution; "" if there is none."""
+    found = _NAME.match(requirement)
+    return normalized(found[1]) if found else ""
+
+
+def is_plain(requirement: str) -> bool:
+    """Whether a requirement is a name with versions, which any installer takes as one word."""
+    return _REQUIREMENT.fullmatch(requirement.strip()) is not None
+
+
+def own_requirements(tree: ProjectTree, folder: PurePosixPath) -> frozenset[str]:
+    """The normalized names of what a project itself depends on, as far as its files tell."""
+    document = tree.read_toml(folder / "pyproject.toml")
+    words = [*words_at(document, "project", "dependencies")]
+    words += table_at(document, "tool", "poetry", "dependencies")
+    words += _setup_cfg(tree, folder).get("options", {}).get("install_requires", "").splitlines()
+    words += _texts(_setup_arguments(tree, folder).get("install_requires"))
+    return frozenset(filter(None, map(distribution_in, words)))
+
+
+def find_declared(tree: ProjectTree, folder: PurePosixPath) -> list[Declared]:
+    """Find what a project declares for its tests and its developers.
+
+    Args:
+        folder: of the project. Files with requirements count in the top folder as well.
+    """
+    document = tree.read_toml(folder / "pyproject.toml")
+    return [
+        *_declared_extras(tree, folder, document),
+        *_groups(document),
+        *_files(tree, folder),
+        *_lists(tree, folder, document),
+    ]
+
+
+def _declared_extras(
+    tree: ProjectTree, folder: PurePosixPath, document: Mapping[str, Any]
+) -> Iterator[Declared]:
+    extras = {
+        name: tuple(_texts(words))
+        for name, words in table_at(document, "project", "optional-dependencies").items()
+    }
+    for name, text in _setup_cfg(tree, folder).get("options.extras_require", {}).items():
+        extras.setdefault(name, tuple(filter(None, map(str.strip, text.splitlines()))))
+    given = _setup_arguments(tree, folder).get("extras_require")
+    if isinstance(given, dict):
+        for name, words in given.items():
+            extras.setdefault(str(name), tuple(_texts(words)))
+    for name in extras:
+        if re.fullmatch(r"[\w.-]+", name):
+            yield Declared(How.EXTRA, name, _with_own_extras(extras, name))
+
+
+def _with_own_extras(extras: Mapping[str, tuple[str, ...]], name: str) -> tuple[str, ...]:
+    """The requirements of an extra, and of other extras that it names as `project[other]`."""
+    words = extras[name]
+    inner = (
+        one
+        for word in words
+        if (found := re.search(r"\[([\w, -]+)\]", word))
+        for one in found[1].replace(" ", "").split(",")
+    )
+    return (*words, *(word for one in inner if one != name for word in extras.get(one, ())))
+
+
+def _groups(document: Mapping[str, Any]) -> Iterator[Declared]:
+    groups = table_at(document, "dependency-groups")
+    for name in groups:
+        if re.fullmatch(r"[\w.-]+", name):
+            yield Declared(How.GROUP, name, tuple(_declared_group(groups, name, _MAX_GROUPS_DEPTH)))
+
+
+def _declared_group(groups: Mapping[str, Any], name: str, depth: int) -> Iterator[str]:
+    """The requirements of a group and of those that it includes."""
+    found = groups.get(name)
+    for one in found if isinstance(found, list) and depth else ():
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict) and "include-group" in one:
+            yield from _declared_group(groups, str(one["include-group"]), depth - 1)
+
+
+def _files(tree: ProjectTree, folder: PurePosixPath) -> Iterator[Declared]:
+    near = {folder, PurePosixPath()}
+    beside = {one / "requirements" for one in near}
+    found = [path for path in tree.named(*_FILES) if path.parent in near]
+    found += [path for path in tree.named("*.txt", "*.in") if path.parent in beside]
+    for path in dict.fromkeys(found):
+        yield Declared(How.FILE, str(path), tuple(_file(tree, path, 3)))
+
+
+def _file(tree: ProjectTree, path: PurePosixPath, depth: int) -> Iterator[str]:
+    for line in tree.read(path).splitlines():
+        word = re.sub(r"(^|\s)#.*", "", line).strip()
+        if included := re.match(r"(?:-r|--requirement)[ =]*(\S+)", word):
+            inner = PurePosixPath(path.parent / included[1])
+            if depth and ".." not in inner.parts and not inner.is_absolute():
+                yield from _file(tree, inner, depth - 1)
+        elif word and not word.startswith("-"):
+            yield word
+
+
+def _lists(
+    tree: ProjectTree, folder: PurePosixPath, document: Mapping[str, Any]
+) -> Iterator[Declared]:
+    tool = table_at(document, "tool")
+    poetry = table_at(tool, "poetry")
+    for name, group in table_at(poetry, "group").items():
+        listed = tuple(table_at(group, "dependencies"))
+        yield Declared(How.LISTED, f"the group {name} of Poetry", listed)
+    yield Declared(How.LISTED, "Poetry", tuple(table_at(poetry, "dev-dependencies")))
+    for name in table_at(tool, "pdm", "dev-dependencies"):
+        listed = words_at(tool, "pdm", "dev-dependencies", name)
+        yield Declared(How.LISTED, f"the group {name} of PDM", listed)
+    for name, environment in table_at(tool, "hatch", "envs").items():
+        listed = (
+            *words_at(environment, "dependencies"),
+            *words_at(environment, "extra-dependencies"),
+        )
+        yield Declared(How.LISTED, f"the environment {name} of Hatch", listed)
+    for section, values in _ini(tree.read(folder / "tox.ini")).items():
+        lines = values.get("deps", "").splitlines()
+        words = (re.sub(r"^[\w,-]+:\s+", "", line.strip()) for line in lines)
+        yield Declared(How.LISTED, f"{section} of tox.ini", tuple(filter(is_plain, words)))
+    texts = _installed_by(tree.read(folder / "noxfile.py"))
+    yield Declared(How.LISTED, "noxfile.py", tuple(filter(is_plain, texts)))
+
+
+def _installed_by(noxfile: str) -> Iterator[str]:
+    """The texts that are given to `session.install`."""
+    for node in _nodes(noxfile):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "install"
+        ):
+            yield from (text for one in node.args if (text := _literal(one)))
+
+
+def _setup_arguments(tree: ProjectTree, folder: PurePosixPath) -> dict[str, object]:
+    """The arguments of `setup(...)` in setup.py that are plain values, or names of such."""
+    values: dict[str, object] = {}
+    found: dict[str, object] = {}
+    for node in _nodes(tree.read(folder / "setup.py")):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            values[node.targets[0].id] = _value(node.value)
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg in {"install_requires", "extras_require"}:
+                    by_name = isinstance(keyword.value, ast.Name)
+                    found[keyword.arg] = (
+                        values.get(ast.unparse(keyword.value)) if by_name else _value(keyword.value)
+                    )
+    return found
+
+
+def _nodes(source: str) -> Iterator[ast.AST]:
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        yield from ast.walk(ast.parse(source))
+
+
+def _value(node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
+        return None
+
+
+def _literal(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, list | tuple):
+        yield from (one for one in value if isinstance(one, str))
+
+
+def _setup_cfg(tree: ProjectTree, folder: PurePosixPath) -> Mapping[str, Mapping[str, str]]:
+    return _ini(tree.read(folder / "setup.cfg"))
+
+
+def _ini(text: str) -> Mapping[str, Mapping[str, str]]:
+    """The sections of an INI file; none if it is broken."""
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {name: dict(parser[name]) for name in parser.sections()}
+
 
 _PREFERRED = ("bench", "codspeed", "perf", "test", "dev")
 _FOR_TESTS = re.compile(r"bench|perf|test|dev|ci", re.IGNORECASE)
@@ -180,3 +407,283 @@ def _own_modules(tree: ProjectTree) -> frozenset[str]:
     own = {path.stem for path in tree.named("*.py", "*.pyx", "*.pyi")}
     folders = {part for path in tree.named("*.py", "*.pyx", "*.pyi") for part in path.parts[:-1]}
     return frozenset(own | folders)
+
+
+_DEFAULT_FOLDERS = frozenset({".", "src"})
+_NOT_MEASURED = frozenset(
+    {
+        *("tests", "test", "testing", "docs", "doc", "examples", "example", "samples"),
+        *("benchmarks", "benchmark", "benches", "perf", "asv_bench", "scripts", "tools"),
+        *("build", "dist", "vendor", "third_party", "templates", "fixtures"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package or module of the project.
+
+    Attributes:
+        name: as it is imported.
+        folder: to import it from, relative to the folder that was searched; "." is that folder
+            itself, and "" means that only an installed copy can be imported.
+        project: folder of the project that it belongs to, relative in the same way.
+    """
+
+    name: str
+    folder: str
+    project: str
+
+    @property
+    def is_found_by_default(self) -> bool:
+        """Whether Python finds it without a `pythonpath`."""
+        return self.folder in _DEFAULT_FOLDERS or not self.folder
+
+
+def find_packages(top: Path) -> tuple[Package, ...]:
+    """Find the packages to measure, the most important first.
+
+    If the folder itself holds packages, these are all. If it holds only folders with packages, as
+    in a repository with several projects, the packages of all of them are returned.
+    """
+    provided = provided_by(top)
+    found = [
+        _package(top, name, folder)
+        for name, folder in provided.modules.items()
+        if folder and _is_measured(name, folder, provided.projects)
+    ]
+    own = [one for one in found if one.project == "."]
+    named = [one for one in own if normalized(one.name) in provided.projects]
+    chosen = named or own or found
+    if not chosen:
+        compiled = [name for name, folder in provided.modules.items() if not folder]
+        chosen = [Package(name, "", ".") for name in compiled if (top / "pyproject.toml").exists()]
+    return tuple(
+        sorted(chosen, key=lambda one: (not one.is_found_by_default, one.folder, one.name))
+    )
+
+
+def _is_measured(name: str, folder: str, projects: frozenset[str]) -> bool:
+    if not name.isidentifier() or not _NOT_MEASURED.isdisjoint(PurePosixPath(folder).parts):
+        return False
+    return name not in _NOT_MEASURED or normalized(name) in projects
+
+
+def _package(top: Path, name: str, folder: str) -> Package:
+    """Complete a package; one that lies deeper in a source folder is part of a namespace."""
+    place = PurePosixPath(folder)
+    for source in (place, *place.parents):
+        beside = source.parent
+        if source.name in SOURCE_FOLDERS and (source == place or is_project(top / beside)):
+            full = ".".join((*place.relative_to(source).parts, name))
+            return Package(full, source.as_posix(), beside.as_posix())
+    return Package(name, folder, place.as_posix())
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder holds a file that declares a Python project."""
+    return any((folder / name).is_file() for name in PROJECT_FILES)
+
+
+_COMPILERS = (
+    *("cffi", "cython", "maturin", "meson-python", "mypyc", "nanobind", "pybind11"),
+    *("scikit-build", "setuptools-rust"),
+)
+_WRITES_FILES = re.compile(
+    r"version[-_]file|write_to|\bbuild\.hooks\b|\[tool\.poetry\.build\]|\[tool\.pdm\.build\]"
+)
+_INSTALL_REQUIRES = re.compile(r"install_requires\s*=\s*(?!\[\s*\]|\(\s*\))")
+_SHARED_REQUIREMENTS = "requirements.txt"
+
+_NODE_INSTALLS = (
+    ("package-lock.json", "npm ci", "npm"),
+    ("pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm"),
+    ("yarn.lock", "yarn install --frozen-lockfile", "yarn"),
+)
+"""Lock files, and the command and the tool that install what they say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What prepares each side before it is measured.
+
+    Attributes:
+        commands: those of `[build]`; none if the tree is enough.
+        env: variables of `[build]`.
+        reason: why they are needed, a clause such as "the project has dependencies".
+        tools: the programs that must be installed for them, besides Python.
+        installs: whether they install the project.
+    """
+
+    commands: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    tools: tuple[str, ...] = ()
+    installs: bool = False
+
+
+def find_build(
+    top: Path, projects: Iterable[str], *, uv: bool, wanted: Wanted | None = None
+) -> Build:
+    """Choose the commands that install the projects into an environment for each side.
+
+    Args:
+        top: the folder of the configuration.
+        projects: folders of the projects that the packages belong to, relative to it.
+        uv: whether to use uv: it can be called, and its lock is there.
+        wanted: what the suites need; None if no suite was found.
+    """
+    folders = [folder for folder in projects if is_project(top / folder)]
+    reasons = [reason for folder in folders if (reason := _need(top / folder))]
+    shares = (top / _SHARED_REQUIREMENTS).is_file()
+    reason = next(iter(reasons), f"the project has a {_SHARED_REQUIREMENTS}" if shares else "")
+    if wanted is not None:
+        reason = "the suites need their tools and what they import"
+    elif not reason:
+        return Build()
+    installable = [] if reason.endswith(_SHARED_REQUIREMENTS) else folders
+    wanted = wanted or Wanted()
+    if uv:
+        return _with_uv(folders, wanted, reason)
+    installed = [
+        f"{'.' if folder == '.' else f'./{folder}'}{_needs_extras(wanted, folder)}"
+        for folder in installable
+        if _is_installable(top / folder)
+    ]
+    installs = bool(installed)
+    files = dict.fromkeys(wanted.files)
+    if shares and not reasons:
+        files[_SHARED_REQUIREMENTS] = None
+    installed += [f"-r {file}" for file in files]
+    installed += [f"--group {_needs_group(folder, name)}" for folder, name in wanted.groups]
+    installed += map(shlex.quote, wanted.words)
+    if not installed:
+        return Build()
+    commands = ["python3 -m venv {env}"]
+    if wanted.groups:
+        commands.append("{env}/bin/pip install 'pip>=25.1'")  # the first with --group
+    commands.append(f"{{env}}/bin/pip install {' '.join(installed)}")
+    return Build(tuple(commands), {}, reason, installs=installs)
+
+
+def joined_builds(builds: Iterable[Build]) -> Build:
+    """Join what several suites need into one `[build]`."""
+    needed = [build for build in builds if build.commands]
+    reasons = dict.fromkeys(build.reason for build in needed)
+    return Build(
+        tuple(dict.fromkeys(command for build in needed for command in build.commands)),
+        {name: value for build in needed for name, value in build.env.items()},
+        "; ".join(reasons),
+        tuple(dict.fromkeys(tool for build in needed for tool in build.tools)),
+        installs=any(build.installs for build in needed),
+    )
+
+
+def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> Build:
+    groups = [name for _, name in wanted.groups]
+    command = ["uv sync --frozen"]
+    command += [] if "dev" in groups else ["--no-dev"]
+    command += ["--no-editable"] + (["--all-packages"] if folders != ["."] else [])
+    command += [f"--extra {name}" for _, name in wanted.extras]
+    command += [f"--group {name}" for name in groups if name != "dev"]
+    commands = [" ".join(command)]
+    further = [f"-r {file}" for file in wanted.files] + list(map(shlex.quote, wanted.words))
+    if further:
+        commands.append(f"uv pip install --python {{env}} {' '.join(further)}")
+    return Build(
+        tuple(commands), {"UV_PROJECT_ENVIRONMENT": "{env}"}, reason, ("uv",), installs=True
+    )
+
+
+def _needs_extras(wanted: Wanted, folder: str) -> str:
+    names = [name for place, name in wanted.extras if place == folder]
+    return f"[{','.join(names)}]" if names else ""
+
+
+def _needs_group(folder: str, name: str) -> str:
+    return name if folder == "." else f"{folder}/pyproject.toml:{name}"
+
+
+def node_build(folder: Path, package: Mapping[str, Any]) -> Build:
+    """What installs the dependencies of a Node package and runs its build script.
+
+    Args:
+        folder: of the package, or of the workspace that it belongs to.
+        package: what its package.json says.
+    """
+    commands, tool = [], "npm"
+    if package.get("dependencies") or package.get("devDependencies"):
+        install, tool = next(
+            (one for lock, *one in _NODE_INSTALLS if (folder / lock).is_file()),
+            ("npm install --no-package-lock", "npm"),
+        )
+        commands.append(install)
+    if "build" in table_at(package, "scripts"):
+        commands.append(f"{tool} run build")
+    reason = "the project has dependencies or a build script"
+    return Build(tuple(commands), {}, reason, (tool,)) if commands else Build()
+
+
+def read_toml(file: Path) -> Mapping[str, Any]:
+    """Read a TOML file; empty if it is missing or broken."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _need(folder: Path) -> str:
+    """Why a project must be installed before it is imported; "" if its tree is enough."""
+    document = read_toml(folder / "pyproject.toml")
+    if _is_compiled(folder, document):
+        return "the project has compiled parts"
+    if _WRITES_FILES.search(read_text(folder / "pyproject.toml")):
+        return "building the project writes files that it needs"
+    return "the project has dependencies" if _has_dependencies(folder, document) else ""
+
+
+def _is_compiled(folder: Path, document: Mapping[str, Any]) -> bool:
+    requires = str(document.get("build-system", {})).lower()
+    return (
+        any(name in requires for name in _COMPILERS)
+        or any((folder / name).exists() for name in ("Cargo.toml", "meson.build"))
+        or "ext-modules" in str(document.get("tool", {}).get("setuptools", ""))
+        or "mypyc" in str(document.get("tool", {}).get("hatch", ""))
+        or re.search("ext_modules|cffi_modules|rust_extensions", read_text(folder / "setup.py"))
+        is not None
+    )
+
+
+def _has_dependencies(folder: Path, document: Mapping[str, Any]) -> bool:
+    project = document.get("project", {})
+    poetry = document.get("tool", {}).get("poetry", {}).get("dependencies", {})
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(read_text(folder / "setup.cfg"))
+    except configparser.Error:
+        return False
+    return bool(
+        project.get("dependencies")
+        or "dependencies" in project.get("dynamic", ())
+        or set(poetry) - {"python"}
+        or parser.get("options", "install_requires", fallback="").strip()
+        or _INSTALL_REQUIRES.search(read_text(folder / "setup.py"))
+    )
+
+
+def _is_installable(folder: Path) -> bool:
+    """Whether pip can install the project: an application may only list its dependencies."""
+    document = read_toml(folder / "pyproject.toml")
+    poetry = document.get("tool", {}).get("poetry", {})
+    if poetry.get("package-mode") is False:
+        return False
+    old = any((folder / name).is_file() for name in ("setup.py", "setup.cfg"))
+    return old or "build-system" in document
+
+
+def read_text(file: Path) -> str:
+    """Read a file as far as it is text; "" if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

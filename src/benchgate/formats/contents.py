@@ -1,19 +1,26 @@
-"""Reads values out of JSON of any shape, so that an error names the place of what is wrong."""
+"""Reads JSON, XML, lines and quantities, so that an error names the place of what is wrong.
+
+A document with a DTD is refused: entities, which can grow without bounds, are declared there.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from xml.parsers import expat
 
 from benchgate.errors import FormatError
 from benchgate.formats.parsed import RowError, Source, shown
 from benchgate.model.document import OTHER_FILE, require_few
+from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import NoReturn
+
 
 T = TypeVar("T")
 
@@ -188,3 +195,198 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
                 yield number, Node(json.loads(line), f"line {number}")
             except (ValueError, RecursionError):
                 yield number, None
+
+
+_DEEPEST = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Element:
+    """An element of a document, without its text.
+
+    Attributes:
+        place: "line N".
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    place: str
+    children: list[Element] = field(default_factory=list)
+
+    def attribute(self, name: str) -> str:
+        """The value of an attribute.
+
+        Raises:
+            RowError: it is missing.
+        """
+        if name not in self.attributes:
+            raise RowError(f"{self.place}: <{self.tag}> has no {name}")
+        return self.attributes[name]
+
+    def number(self, name: str) -> float:
+        """The number that an attribute is; it may be NaN or infinite.
+
+        Raises:
+            RowError: it is missing, or no number.
+        """
+        text = self.attribute(name)
+        try:
+            return float(text)
+        except ValueError:
+            raise RowError(f"{self.place}: {name}: {shown(text)} is not a number") from None
+
+    def get(self, tag: str) -> Element | None:
+        """The first element of this tag in it; None if there is none."""
+        return next((each for each in self.children if each.tag == tag), None)
+
+    def __getitem__(self, tag: str) -> Element:
+        """The first element of this tag in it.
+
+        Raises:
+            RowError: there is none.
+        """
+        found = self.get(tag)
+        if found is None:
+            raise RowError(f"{self.place}: <{self.tag}> has no <{tag}>")
+        return found
+
+
+class _RefusedError(Exception):
+    """What is read is XML, but not such that a tool wrote it."""
+
+
+def read_xml(source: Source) -> Element:
+    """Read a document.
+
+    Returns:
+        Its outermost element.
+
+    Raises:
+        FormatError: it is not XML, declares a DTD, or is too deeply nested.
+    """
+    parser = expat.ParserCreate()
+    document = Element("", {}, "")
+    open_elements = [document]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > _DEEPEST:
+            raise _RefusedError("is nested too deeply")
+        found = Element(tag, attributes, f"line {parser.CurrentLineNumber}")
+        open_elements[-1].children.append(found)
+        open_elements.append(found)
+
+    def end(_tag: str) -> None:
+        open_elements.pop()
+
+    def refuse(*_declaration: object) -> NoReturn:
+        raise _RefusedError("declares a document type, which no benchmark tool does")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(source.data, True)  # noqa: FBT003 - this is all of it
+    except expat.ExpatError as error:
+        place = f"line {error.lineno}, column {error.offset + 1}"
+        raise source.error(place, f"is not XML: {expat.ErrorString(error.code)}") from None
+    except _RefusedError as error:
+        raise source.error(f"line {parser.CurrentLineNumber}", str(error)) from None
+    except (LookupError, ValueError) as error:  # an encoding that Python cannot read
+        raise source.error("", f"is not XML: {error}") from None
+    return document.children[0]
+
+
+_MOST_SAID = 5
+_COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def read_lines(source: Source) -> Iterator[tuple[str, str]]:
+    """The lines of a file. A byte that is no UTF-8 is shown by its number: names stay different.
+
+    Yields:
+        "line N", from 1, and the line without its end.
+
+    Raises:
+        FormatError: it is not text.
+    """
+    for number, line in enumerate(plain_lines(source.text("backslashreplace")), 1):
+        yield f"line {number}", line
+
+
+def plain_lines(text: str) -> list[str]:
+    """Split a text at line feeds alone; other marks may be a part of a name."""
+    return [line.removesuffix("\r") for line in _COLOR.sub("", text).split("\n")]
+
+
+def number_in(text: str, place: str) -> float:
+    """The number that a text is.
+
+    Args:
+        text: without separators of thousands, and with a decimal point.
+
+    Raises:
+        RowError: it is none.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise RowError(f"{place}: {shown(text)} is not a number") from None
+
+
+def left_out(lines: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Say which lines are not results, for `Reading.skipped`.
+
+    Args:
+        lines: each with its place.
+    """
+    said = [f"{place} is not a result: {shown(text)}" for place, text in lines[:_MOST_SAID]]
+    if rest := len(lines) - len(said):
+        said.append(f"{counted(rest, 'more line')} after {lines[_MOST_SAID - 1][0]}")
+    return tuple(said)
+
+
+TIMES_S: Final = {
+    "ps": 1e-12,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    **dict.fromkeys(("\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s"), 1e-6),
+}
+_POWERS = {prefix: power for power, prefix in enumerate("KMGTP", 1)} | {"k": 1}
+_PREFIXED = re.compile(r"([kKMGTP])(?:(i)(?=B)|(?!i?\Z))(\S+)")
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(?: (\S+))?")
+
+
+def time_in(text: str, place: str) -> float:
+    """The time in seconds that a text is, such as "1.25 ms".
+
+    Raises:
+        RowError: it is none.
+    """
+    number, unit = _split(text, place)
+    if unit not in TIMES_S:
+        raise RowError(f"{place}: {shown(text)} is not a time such as 1.25 ms")
+    return number * TIMES_S[unit]
+
+
+def amount_in(text: str, place: str) -> tuple[float, str]:
+    """The number that a text is, and its unit without the prefix: "1.5 Kitem/s" is 1500 item/s.
+
+    Raises:
+        RowError: it is none.
+    """
+    number, unit = _split(text, place)
+    if match := _PREFIXED.fullmatch(unit):
+        number *= (1024.0 if match[2] else 1000.0) ** _POWERS[match[1]]
+        unit = match[3]
+    return number, unit
+
+
+def _split(text: str, place: str) -> tuple[float, str]:
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        raise RowError(f"{place}: {shown(text.strip())} is not a number with a unit")
+    return float(match[1]), match[2] or ""

@@ -1,4 +1,4 @@
-"""asv: a result file, or its folder of results with one result file in it.
+"""Formats of Python: asv, pyperf and pytest-benchmark.
 
 Each commit, environment and machine has a result file of its own.
 
@@ -9,6 +9,13 @@ number as if less is better.
 
 Only benchmarks of time have a `stats_number`, and only they have samples. The units of the others
 stand in `benchmarks.json`, beside the folders of the machines.
+
+Each run is a process of its own. Its values are per iteration and without the warmups; a run
+without values only looked for the number of loops. What several runs or benchmarks have in common
+stands once, in the metadata of the benchmark or of the file.
+
+The file of `--benchmark-json` has every sample, at `stats.data`, in seconds per iteration. A saved
+one has only statistics.
 """
 
 from __future__ import annotations
@@ -21,21 +28,23 @@ from datetime import UTC, datetime
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from benchgate.formats.best_input import Advice
-from benchgate.formats.means import usual_loops
-from benchgate.formats.nodes import Node, read_json
+from benchgate.formats.contents import Node, read_json
 from benchgate.formats.parsed import (
+    Advice,
+    ForeignFormat,
     Reading,
     RowError,
     benchmark,
     distinct,
     failed,
+    sampled,
     shown,
     summary,
     time_summary,
     times,
+    usual_loops,
 )
-from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME
+from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,10 +54,12 @@ if TYPE_CHECKING:
     from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
+
+if TYPE_CHECKING:
     _Entry: TypeAlias = BenchmarkResult | str
 
-NAME = "asv"
-ADVICE = Advice("asv run --record-samples")
+_ASV_NAME = "asv"
+_ASV_ADVICE = Advice("asv run --record-samples")
 
 _VERSION = 2
 BENCHMARKS = "benchmarks.json"
@@ -57,17 +68,17 @@ _DATE = re.compile(rb'"date"\s*:\s*(\d{1,14})\b')
 _COMMIT = re.compile(rb'"commit_hash"\s*:\s*"([0-9a-f]{1,64})"')
 _MOST_NAMED = 5
 _MARK_BYTES = 64 << 10
-_METRICS = {"time": TIME.name, "memory": "memory", "peakmemory": PEAK_RSS.name}
+_ASV_METRICS = {"time": TIME.name, "memory": "memory", "peakmemory": PEAK_RSS.name}
 _UNITS = {"seconds": "s", "bytes": "B"}
 _MOST_CHARACTERS = 10_000_000
 
 
-def sniff(source: Source) -> bool:
+def _is_asv(source: Source) -> bool:
     """Whether the content is a result file of asv, or a folder with one."""
     return _MARK in source.head or bool(_result_files(source))
 
 
-def parse(source: Source) -> Reading:
+def _parse_asv(source: Source) -> Reading:
     """Read a result file, and `benchmarks.json` if the folder has it.
 
     Raises:
@@ -85,13 +96,13 @@ def parse(source: Source) -> Reading:
     except RowError as error:
         raise results.error("", str(error)) from None
     known = _known(names) if names else {}
-    entries = (each for name, row in rows for each in _row(name, row, columns, known.get(name)))
+    entries = (each for name, row in rows for each in _asv_row(name, row, columns, known.get(name)))
     found = list(islice(entries, MAX_BENCHMARKS + 1))
     if len(found) > MAX_BENCHMARKS:
         raise results.error("", f"has more than {MAX_BENCHMARKS} combinations of params")
     return Reading(
-        NAME,
-        distinct(NAME, (each for each in found if not isinstance(each, str))),
+        _ASV_NAME,
+        distinct(_ASV_NAME, (each for each in found if not isinstance(each, str))),
         tuple(each for each in found if isinstance(each, str)),
     )
 
@@ -198,7 +209,7 @@ class _Row:
             raise RowError(f"{result.place}: has {len(result.list)} results, not {len(ids)}")
 
 
-def _row(name: str, node: Node, keys: list[str], known: Node | None) -> Iterator[_Entry]:
+def _asv_row(name: str, node: Node, keys: list[str], known: Node | None) -> Iterator[_Entry]:
     """Read each combination of the params; text says why asv did not run it."""
     try:
         cells = zip(keys, node.list, strict=False)
@@ -207,19 +218,19 @@ def _row(name: str, node: Node, keys: list[str], known: Node | None) -> Iterator
         ids = row.ids()
         row.check(ids)
     except RowError as error:
-        yield failed(NAME, name, str(error))
+        yield failed(_ASV_NAME, name, str(error))
         return
     for index, id_ in enumerate(ids):
         try:
             value = row.entry("result", index)
             if value is None:
-                yield failed(NAME, id_, "it failed under asv, which does not say why")
+                yield failed(_ASV_NAME, id_, "it failed under asv, which does not say why")
             elif math.isnan(value.number):
                 yield f"{id_}: asv skipped it"
             else:
                 yield _benchmark(row, index, id_, value)
         except RowError as error:
-            yield failed(NAME, id_, str(error))
+            yield failed(_ASV_NAME, id_, str(error))
 
 
 def _benchmark(row: _Row, index: int, id_: str, value: Node) -> BenchmarkResult:
@@ -227,18 +238,172 @@ def _benchmark(row: _Row, index: int, id_: str, value: Node) -> BenchmarkResult:
     hash_ = str(version.value) if version else None
     if number := row.entry("stats_number", index):
         series = _time(row, index, value, usual_loops([number.number]))
-        return benchmark(NAME, id_, [series], version=hash_)
+        return benchmark(_ASV_NAME, id_, [series], version=hash_)
     if row.known is None:
         note = "value: its unit is in benchmarks.json, beside the folder of the machine"
         series = summary("value", "", value.number, value.place)
-        return benchmark(NAME, id_, [series], version=hash_, notes=[note])
-    metric = _METRICS.get(row.known["type"].text, "value")
+        return benchmark(_ASV_NAME, id_, [series], version=hash_, notes=[note])
+    metric = _ASV_METRICS.get(row.known["type"].text, "value")
     unit = row.known["unit"].text
     series = summary(metric, _UNITS.get(unit, unit), value.number, value.place)
-    return benchmark(NAME, id_, [series], version=hash_)
+    return benchmark(_ASV_NAME, id_, [series], version=hash_)
 
 
 def _time(row: _Row, index: int, median: Node, loops: int) -> Series:
     if samples := row.entry("samples", index):
         return times([samples.list], samples.place, loops=loops)
     return time_summary(median.number, median.place)
+
+
+ASV = ForeignFormat(_ASV_NAME, _ASV_ADVICE, _is_asv, _parse_asv)
+
+
+_PYPERF_NAME = "pyperf"
+_PYPERF_ADVICE = Advice(
+    "python BENCHMARK.py --processes 20 -o FILE",
+    launches="With `--processes 20`, which is the default, one file holds twenty launches.",
+)
+
+# For pyperf, less is better in every unit.
+_PYPERF_METRICS = {"second": TIME, "byte": Metric("memory", "B"), "integer": Metric("value", "")}
+_VERSIONS = ("1.0", 6)
+
+
+def _is_pyperf(source: Source) -> bool:
+    """Whether the content is that of pyperf."""
+    head = source.head
+    return head.startswith(b"{") and b'"benchmarks"' in head[:100] and b'"runs"' in head
+
+
+def _parse_pyperf(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it is not JSON, of another version, or has no list of benchmarks.
+    """
+    root = read_json(source)
+    try:
+        rows = list(root["benchmarks"].each())
+        version = root["version"].value
+        tool = _metadata("perf_version", [root])
+    except RowError as error:
+        raise source.error("", str(error)) from None
+    if version not in _VERSIONS:
+        hint = "Let a newer pyperf convert the file: pyperf convert FILE -o NEW."
+        raise source.error("", f"benchgate does not read version {shown(version)}", hint)
+    found = (_pyperf_row(row, root) for row in rows)
+    return Reading(
+        f"{_PYPERF_NAME} {tool.value}" if tool else _PYPERF_NAME, distinct(_PYPERF_NAME, found)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """A run with values.
+
+    Attributes:
+        levels: where its metadata may stand, first what is particular to it.
+    """
+
+    values: Node
+    levels: tuple[Node, ...]
+
+    def count(self, key: str) -> float:
+        found = _metadata(key, self.levels)
+        return found.number if found else 1
+
+    @property
+    def loops(self) -> float:
+        return self.count("loops") * self.count("inner_loops")
+
+    @property
+    def peak(self) -> Node | None:
+        """The most memory that it needed, or that the command needed which it ran, in bytes."""
+        command = _metadata("command_max_rss", self.levels)
+        return command or _metadata("mem_max_rss", self.levels)
+
+
+def _pyperf_row(row: Node, root: Node) -> BenchmarkResult:
+    id_ = ""
+    try:
+        runs = list(row["runs"].each())
+        name = _metadata("name", (*runs[:1], row, root))
+        id_ = name.text if name else ""
+        found = ((run.get("values"), run) for run in runs)
+        processes = [_Process(values, (run, row, root)) for values, run in found if values]
+        if not processes:
+            return failed(_PYPERF_NAME, id_, "it was only calibrated: no run has values")
+        return benchmark(_PYPERF_NAME, id_, _series(processes))
+    except RowError as error:
+        return failed(_PYPERF_NAME, id_, str(error))
+
+
+def _series(processes: list[_Process]) -> list[Series]:
+    unit = _metadata("unit", processes[0].levels)
+    metric = _PYPERF_METRICS.get(unit.text) if unit else TIME
+    if metric is None:
+        raise RowError(f"the unit {shown(unit and unit.text)} is unknown")
+    samples = [each.values.list for each in processes]
+    places = [each.values.place for each in processes]
+    loops = usual_loops([each.loops for each in processes]) if metric is TIME else 1
+    series = [sampled(metric, samples, places, loops=loops)]
+    peaks = [peak for each in processes if (peak := each.peak)]
+    if len(peaks) == len(processes):
+        values = [[peak.number] for peak in peaks]
+        series.append(sampled(PEAK_RSS, values, [peak.place for peak in peaks]))
+    return series
+
+
+def _metadata(key: str, levels: tuple[Node, ...] | list[Node]) -> Node | None:
+    """What the metadata say of a key, at the first of these levels that has it."""
+    for level in levels:
+        metadata = level.get("metadata")
+        if metadata and (found := metadata.get(key)):
+            return found
+    return None
+
+
+PYPERF = ForeignFormat(_PYPERF_NAME, _PYPERF_ADVICE, _is_pyperf, _parse_pyperf)
+
+
+_PYTEST_NAME = "pytest-benchmark"
+_PYTEST_ADVICE = Advice("pytest --benchmark-json=FILE")
+
+
+def _is_pytest(source: Source) -> bool:
+    """Whether the content is that of pytest-benchmark."""
+    return source.head.startswith(b"{") and b'"machine_info"' in source.head
+
+
+def _parse_pytest(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it is not JSON, or has no list of benchmarks.
+    """
+    root = read_json(source)
+    try:
+        rows = list(root["benchmarks"].each())
+        version = root.get("version")
+        tool = f"{_PYTEST_NAME} {version.text}" if version else _PYTEST_NAME
+    except RowError as error:
+        raise source.error("", str(error)) from None
+    return Reading(tool, distinct(_PYTEST_NAME, map(_pytest_row, rows)))
+
+
+def _pytest_row(row: Node) -> BenchmarkResult:
+    id_ = ""
+    try:
+        id_ = row["fullname"].text
+        stats = row["stats"]
+        if data := stats.get("data"):
+            iterations = stats.get("iterations")
+            loops = usual_loops([iterations.number]) if iterations else 1
+            return benchmark(_PYTEST_NAME, id_, [times([data.list], data.place, loops=loops)])
+        median = stats["median"]
+        return benchmark(_PYTEST_NAME, id_, [time_summary(median.number, median.place)])
+    except RowError as error:
+        return failed(_PYTEST_NAME, id_, str(error))
+
+
+PYTEST_BENCHMARK = ForeignFormat(_PYTEST_NAME, _PYTEST_ADVICE, _is_pytest, _parse_pytest)

@@ -1,0 +1,592 @@
+"""What `cargo bench` prints: libtest, divan and gungraun.
+
+`--output-format bencher` of Criterion is the same text. Of each benchmark there is only the median,
+per iteration: in JSON in nanoseconds, in text in the unit that is printed. The throughput is in
+units of 10^6 B/s, although its key says MiB. What a benchmark prints itself may stand before its
+result.
+
+Only the median is read. Below it, there may be rates, and what was allocated. What a benchmark
+prints itself may stand between its name and its times.
+
+Of each benchmark, the instructions and the estimated cycles are read, from the first tool that
+counts them. How often the caches were hit is in the cycles: alone, a few hits more are noise. If
+there are several threads or processes, the total counts. What an earlier run counted is not read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from benchgate.formats.contents import Node, amount_in, number_in, read_lines, time_in
+from benchgate.formats.parsed import (
+    Advice,
+    ForeignFormat,
+    Reading,
+    RowError,
+    benchmark,
+    distinct,
+    failed,
+    sampled,
+    shown,
+    summary,
+    time_summary,
+)
+from benchgate.model.run import INSTRUCTIONS, TIME, Better, Kind, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchgate.formats.parsed import Source
+    from benchgate.model.run import BenchmarkResult
+
+
+_LIBTEST_NAME = "libtest"
+_LIBTEST_ADVICE = Advice("cargo bench > FILE", has_samples=False)
+
+# Other tools also print "running 3 tests", of the tests that are beside the benchmarks.
+_TEXT = re.compile(rb"\btest [^\n]* \.\.\. [^\n]*bench: |bench: +[\d,.]+ \S{1,2}/iter")
+_EVENT = re.compile(rb'^\{(?=[^\n]*"event")(?=[^\n]*"type" ?: ?"(?:suite|test)")', re.MULTILINE)
+_LIBTEST_RESULT = re.compile(
+    r"\s*([\d,.]+) ?([nu\u00b5\u03bcm]?s)/iter(?: \(\+/- [\d,.]+\))?"
+    r"(?: = ([\d,.]+) ([KMG]?)B/s)?\s*"
+)
+_NUMBER = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
+_UNITS_NS = {"ns": 1, "us": 1e3, "\u00b5s": 1e3, "\u03bcs": 1e3, "ms": 1e6, "s": 1e9}
+_RATES_MB = {"": 1e-6, "K": 1e-3, "M": 1, "G": 1e3}
+_SEPARATOR = " ... "
+_NAME = re.compile(r"test (\S+) +\.\.\. ")
+_OUTCOMES = {"FAILED": "failed", "ok": "ok", "ignored": "ignored"}
+_WHY_LINES = 10
+
+
+def _is_libtest(source: Source) -> bool:
+    """Whether the content is the output of cargo bench."""
+    return _are_events(source) or _TEXT.search(source.head) is not None
+
+
+def _are_events(source: Source) -> bool:
+    """Whether it is the output of `--format json`; a line before it may be that of make or npm."""
+    return _EVENT.search(source.head) is not None
+
+
+def _parse_libtest(source: Source) -> Reading:
+    """Read an output.
+
+    Raises:
+        FormatError: it is not text, or has no benchmark.
+    """
+    is_json = source.head.startswith(b"{") or _are_events(source)
+    events = _json_events(source) if is_json else _text_events(source)
+    rows: list[BenchmarkResult] = []
+    started: dict[str, None] = {}
+    why: dict[str, str] = {}
+    skipped = []
+    for event in events:
+        if event.outcome == "unread":
+            unread = f"{event.place}: the result cannot be read: {shown(event.why)}"
+            if event.name:
+                rows.append(failed(_LIBTEST_NAME, event.name, unread))
+            else:
+                skipped.append(unread)
+        elif event.why:
+            why[event.name] = event.why
+        if event.outcome == "started":
+            started[event.name] = None
+        elif event.outcome != "why":
+            started.pop(event.name, None)
+        if event.outcome == "bench":
+            rows.append(_row(event))
+        elif event.outcome == "failed":
+            rows.append(failed(_LIBTEST_NAME, event.name, "it failed under cargo bench"))
+    rows += [failed(_LIBTEST_NAME, name, "it printed no result") for name in started]
+    rows += [
+        failed(_LIBTEST_NAME, name, "it failed under cargo bench")
+        for name in why.keys() - {row.id for row in rows} - {""}
+    ]
+    if not rows:
+        raise source.error("", "has no result of a benchmark; expected lines of cargo bench")
+    explained = (
+        failed(_LIBTEST_NAME, row.id, f"{row.error}\n{why[row.id]}")
+        if row.error and row.id in why
+        else row
+        for row in rows
+    )
+    return Reading(_LIBTEST_NAME, distinct(_LIBTEST_NAME, explained), tuple(skipped))
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What a line says about a benchmark or a test.
+
+    Attributes:
+        outcome: "started", "bench", "unread", "failed", "why" or another one, of no interest.
+        result: the median in ns, and the throughput if there is one; of "bench" alone.
+        why: what a failed one printed, or the result that cannot be read; it may have no name.
+    """
+
+    place: str
+    name: str
+    outcome: str
+    result: Node | None = None
+    why: str = ""
+
+
+def _row(event: _Event) -> BenchmarkResult:
+    result = event.result or Node({}, event.place)
+    try:
+        series = [time_summary(result["median"].number * 1e-9, event.place)]
+        if rate := result.get("mib_per_second"):
+            value = rate.number * 1e6
+            series.append(summary("throughput", "B/s", value, event.place, better=Better.HIGHER))
+        return benchmark(_LIBTEST_NAME, event.name, series)
+    except RowError as error:
+        return failed(_LIBTEST_NAME, event.name, str(error))
+
+
+def _json_events(source: Source) -> Iterator[_Event]:
+    for place, line in read_lines(source):
+        try:
+            value = json.loads(line[_start_of_event(line) :])
+        except (ValueError, RecursionError):
+            if '"bench"' in line:
+                yield _Event(place, "", "unread", why=line)
+            continue  # what a benchmark printed; one that is cut off has no result
+        if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
+            continue
+        outcome = "bench" if value.get("type") == "bench" else str(value.get("event"))
+        why = _first_lines(str(value.get("stdout", "")).split("\n"))
+        yield _Event(place, name, outcome, Node(value, place), why)
+
+
+def _start_of_event(line: str) -> int:
+    """Where an event begins after what a benchmark printed without a line end."""
+    return max(0, line.find("{"), line.rfind('{ "type"'), line.rfind('{"type"'))
+
+
+def _text_events(source: Source) -> Iterator[_Event]:
+    started = telling = ""
+    told: list[str] = []
+    for place, line in read_lines(source):
+        if line.count(_SEPARATOR) > 1:  # nobody knows which result is whose
+            for name in _NAME.findall(line):
+                yield _Event(place, name, "unread", why=line)
+            continue
+        name, outcome, result = _parts(line)
+        if outcome == "bench":
+            yield _result_event(place, name or started, result, line)
+            started = ""
+        elif name and outcome != "started":
+            yield _Event(place, name, outcome)
+            started = ""
+        elif name:
+            yield _Event(place, name, outcome)
+            started = name
+        elif line.startswith("---- ") or line == "failures:":
+            yield _Event(place, telling, "why", why=_first_lines(told))
+            telling = line.removeprefix("---- ").removesuffix(" stdout ----")
+            told = []
+        else:
+            told.append(line)
+
+
+def _result_event(place: str, name: str, text: str, line: str) -> _Event:
+    match = _LIBTEST_RESULT.fullmatch(text)
+    if match is None or not name:
+        return _Event(place, name, "unread", why=line)
+    time, unit, rate, prefix = match.groups()
+    values = {"median": _number(time, _UNITS_NS[unit])}
+    if rate:
+        values["mib_per_second"] = _number(rate, _RATES_MB[prefix])
+    return _Event(place, name, "bench", Node(values, place))
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """The name, the outcome and the result in a line `test NAME ... OUTCOME`.
+
+    Before the line, and before the outcome, may be what a benchmark printed.
+    """
+    _, found, result = line.rpartition("bench:")
+    is_result = bool(found) and "/iter" in result
+    before, found, after = line.partition(_SEPARATOR)
+    start = 0 if before.startswith("test ") else before.rfind("test ")
+    is_known = is_result or after.startswith("FAILED")
+    if not found or start < 0 or (start > 0 and not is_known):
+        return "", "bench" if is_result else "", result if is_result else ""
+    name = before[start + 5 :]
+    if is_result or after.lstrip().startswith("bench:"):
+        return name.strip(), "bench", result
+    word = after.strip().partition(",")[0]
+    return name.strip(), _OUTCOMES.get(word, "started"), ""
+
+
+def _number(text: str, scale: float) -> float | str:
+    return float(text.replace(",", "")) * scale if _NUMBER.fullmatch(text) else text
+
+
+def _first_lines(lines: list[str]) -> str:
+    """What was printed, up to the stack."""
+    found = [line for line in takewhile(lambda line: line != "stack backtrace:", lines) if line]
+    return "\n".join(found[:_WHY_LINES])
+
+
+LIBTEST = ForeignFormat(_LIBTEST_NAME, _LIBTEST_ADVICE, _is_libtest, _parse_libtest)
+
+
+_DIVAN_NAME = "divan"
+_DIVAN_ADVICE = Advice("cargo bench > FILE", has_samples=False)
+
+_COLUMNS = ("fastest", "slowest", "median", "mean", "samples", "iters")
+_TREE = re.compile(r"((?:\u2502 {2}| {3})*)(\u251c\u2500 |\u2570\u2500 )?(.*)")
+_BRANCH = re.compile(r"[\u251c\u2570]\u2500 ")
+_DEPTH = 3
+_IGNORED = "(ignored)"
+_TIME = Metric(TIME.name, TIME.unit, kind=Kind.SUMMARY)
+_RATES = {
+    "B/s": Metric("throughput", "B/s", Better.HIGHER, Kind.SUMMARY),
+    "item/s": Metric("items_per_second", "1/s", Better.HIGHER, Kind.SUMMARY),
+    "char/s": Metric("chars_per_second", "1/s", Better.HIGHER, Kind.SUMMARY),
+    "Hz": Metric("cycles_per_second", "1/s", Better.HIGHER, Kind.SUMMARY),
+}
+_ALLOCATIONS = ("max alloc:", "alloc:", "grow:", "dealloc:", "shrink:")
+_READ_ALLOCATIONS = frozenset({"max alloc:", "alloc:", "grow:"})
+
+
+def _is_divan(source: Source) -> bool:
+    """Whether the content is what divan printed."""
+    head = source.head.decode(errors="replace")
+    return any(_program_in(line) for line in head.split("\n"))
+
+
+def _parse_divan(source: Source) -> Reading:
+    """Read an output.
+
+    Raises:
+        FormatError: it has no benchmark.
+    """
+    output = _DivanOutput()
+    for place, line in read_lines(source):
+        output.add(place, line)
+    output.end()
+    if not output.found:
+        raise source.error("", "has no row of a benchmark below 'fastest | slowest | median'")
+    return Reading(
+        _DIVAN_NAME,
+        distinct(_DIVAN_NAME, map(_divan_benchmark, output.found)),
+        tuple(output.skipped),
+    )
+
+
+@dataclass(slots=True)
+class _DivanRow:
+    """What was printed about a benchmark."""
+
+    id: str
+    place: str
+    figures: dict[Metric, float] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class _DivanOutput:
+    """What was printed so far.
+
+    Attributes:
+        found: what was printed about each benchmark.
+        skipped: what is not read, and why.
+    """
+
+    found: list[_DivanRow] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list)
+    _started: str = ""
+    _place: str = ""
+    _last: _DivanRow | None = None
+    _allocation: str = ""
+
+    def add(self, place: str, line: str) -> None:
+        """Read the next line."""
+        if program := _program_in(line):
+            self.end()
+            self._names = [program]
+            return
+        tree = _TREE.match(line)
+        if tree is None:
+            return
+        if not self._names:
+            if line.count("\u2502") >= len(_COLUMNS) - 1:
+                self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+            return
+        if _BRANCH.search(tree[3]):  # the row of another benchmark, at an unknown depth
+            self.end()
+            self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+            return
+        prefix, branch, rest = tree.groups()
+        cells = [cell.strip() for cell in rest.split("\u2502")]
+        if branch:
+            self.end()
+            name, _, first = rest.partition("  ")
+            self._names[len(prefix) // _DEPTH + 1 :] = [name.split("\u2502", maxsplit=1)[0].strip()]
+            self._started, self._place = "::".join(self._names), place
+            cells[0] = first.partition("\u2502")[0].strip()
+        self._row(place, cells, line)
+
+    def end(self) -> None:
+        """Note that no row of the last benchmark comes any more."""
+        if self._started:
+            why = f"{self._place}: it printed no result"
+            self.found.append(_DivanRow(self._started, self._place, error=why))
+        self._started, self._last, self._allocation = "", None, ""
+
+    def _row(self, place: str, cells: list[str], line: str) -> None:
+        is_whole = len(cells) >= len(_COLUMNS)
+        cells = cells[-len(_COLUMNS) :]  # Before them may be what the benchmark printed.
+        if self._started and is_whole and not any(cells[1:]):
+            if cells[0].endswith(_IGNORED):
+                self.skipped.append(f"{self._started}: divan ignored it")
+            if not cells[0] or cells[0].endswith(_IGNORED):
+                self._started = ""  # a group, or what is ignored
+        elif self._started and is_whole:
+            self._last = _DivanRow(self._started, place)
+            self.found.append(self._last)
+            self._started = ""
+            self._read(place, line, lambda: {_TIME: time_in(cells[2], place)})
+        elif self._last and cells[0] in _ALLOCATIONS:
+            self._allocation = cells[0]
+        elif self._last and is_whole and cells[2]:
+            self._read(place, line, lambda: self._below(cells[2], place))
+        elif self._last and len(cells) > 1 and any(cells):
+            self._last.error = f"{place}: the result cannot be read: {shown(line.strip())}"
+
+    def _read(self, place: str, line: str, read: Callable[[], dict[Metric, float]]) -> None:
+        if self._last is None or self._last.error:
+            return
+        try:
+            found = read()
+        except RowError as error:
+            self._last.error = f"{error}: {shown(line.strip())}"
+            return
+        if any(metric in self._last.figures for metric in found):
+            self._last.error = f"{place}: the row is there twice: {shown(line.strip())}"
+        self._last.figures |= found
+
+    def _below(self, text: str, place: str) -> dict[Metric, float]:
+        value, unit = amount_in(text, place)
+        if unit in _RATES:
+            return {_RATES[unit]: value}
+        if unit not in {"", "B"} or not self._allocation:
+            raise RowError(f"{place}: {shown(text)} is neither a rate nor an allocation")
+        what = "bytes" if unit else "count"
+        name = f"{self._allocation.rstrip(':').replace(' ', '_')}_{what}"
+        known = self._allocation in _READ_ALLOCATIONS
+        return {Metric(name, unit, kind=Kind.SUMMARY): value} if known else {}
+
+
+def _program_in(line: str) -> str:
+    """The name of the program in the line with the names of the columns; "" if it is another."""
+    name, _, rest = line.partition(f"  {_COLUMNS[0]} ")
+    columns = tuple(cell.strip() for cell in f"{_COLUMNS[0]} {rest}".split("\u2502"))
+    return name.strip() if columns == _COLUMNS else ""
+
+
+def _divan_benchmark(found: _DivanRow) -> BenchmarkResult:
+    if found.error:
+        return failed(_DIVAN_NAME, found.id, found.error)
+    try:
+        series = [
+            sampled(metric, [[value]], f"{found.place}: {metric.name}")
+            for metric, value in found.figures.items()
+        ]
+        return benchmark(_DIVAN_NAME, found.id, series)
+    except RowError as error:
+        return failed(_DIVAN_NAME, found.id, str(error))
+
+
+DIVAN = ForeignFormat(_DIVAN_NAME, _DIVAN_ADVICE, _is_divan, _parse_divan)
+
+
+_GUNGRAUN_NAME = "gungraun"
+_GUNGRAUN_ADVICE = Advice("cargo bench > FILE", has_samples=False)
+
+_METRICS = {
+    "Instructions": INSTRUCTIONS,
+    "Estimated Cycles": Metric("estimated_cycles", "", kind=Kind.SUMMARY),
+}
+# The arguments after the id may be cut off, so they are no part of it.
+_HEADER = re.compile(r"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+(?: [A-Za-z_]\w*(?=:|$))?)(?::(?!:).*)?")
+_COUNT = re.compile(rf"[ |-]*({'|'.join(_METRICS)}):\s*([^|]*)\|")
+_LOOKS_LIKE_ONE = re.compile(rf"({'|'.join(_METRICS)}):")
+_TOOL = "  ======= "
+_PART = "  ## pid: "
+_SEVERAL = 2
+_TOTAL = "  ## Total"
+_EARLIER = ("  Comparison with ", "|-Comparison with ")
+_END_OF_OUTPUT = "- end of std"
+_GUNGRAUN_RESULT = re.compile(
+    rb"^(?:Iai-Callgrind|Gungraun) result: |^  (?:Instructions|Estimated Cycles): +\S*\|",
+    re.MULTILINE,
+)
+
+
+def _is_gungraun(source: Source) -> bool:
+    """Whether the content is what gungraun printed."""
+    return _GUNGRAUN_RESULT.search(source.head) is not None
+
+
+def _parse_gungraun(source: Source) -> Reading:
+    """Read an output.
+
+    Raises:
+        FormatError: it has no benchmark.
+    """
+    output = _GungraunOutput()
+    for place, line in read_lines(source):
+        output.add(place, line)
+    output.end()
+    rows, skipped = [], output.skipped
+    for found in output.found:
+        if found.figures or found.error:
+            rows.append(_gungraun_benchmark(found))
+        else:
+            skipped.append(f"{found.id}: has neither {' nor '.join(_METRICS)}")
+    if not rows:
+        raise source.error(
+            "", "has no counts of a benchmark; expected lines such as 'Instructions:'"
+        )
+    return Reading(_GUNGRAUN_NAME, distinct(_GUNGRAUN_NAME, rows), tuple(skipped))
+
+
+@dataclass(slots=True)
+class _GungraunRow:
+    """What was printed about a benchmark.
+
+    Attributes:
+        figures: by the key of each count.
+        parts: processes and threads, as long as no total of them was printed.
+        has_total: whether the total was printed.
+        is_over: whether what follows is of another tool, or an earlier benchmark.
+        seen: the keys since the last line that begins a part.
+    """
+
+    id: str
+    place: str
+    figures: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+    parts: int = 0
+    has_total: bool = False
+    is_over: bool = False
+    seen: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _GungraunOutput:
+    """What was printed so far.
+
+    Attributes:
+        found: what was printed about each benchmark.
+        skipped: what is not read, and why.
+    """
+
+    found: list[_GungraunRow] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    _named: list[tuple[str, str]] = field(default_factory=list)
+    _is_open: bool = False
+
+    def add(self, place: str, line: str) -> None:
+        """Read the next line."""
+        if header := _HEADER.fullmatch(line):
+            self._named.append((header[1], place))
+            self._look(place, line)
+        elif line.startswith(_END_OF_OUTPUT):
+            # What a program prints may look like a name.
+            del self._named[0 if self._is_open else 1 :]
+        elif line.startswith((_TOOL, _PART, _TOTAL, *_EARLIER)):
+            self._open()
+            if self.found:
+                _mark(self.found[-1], line)
+            self._look(place, line)
+        elif count := _COUNT.match(line):
+            self._open()
+            self._is_open = False
+            self._count(place, line, *count.groups())
+        else:
+            self._look(place, line)
+
+    def end(self) -> None:
+        """Note that no count comes any more."""
+        for id_, place in self._named:
+            self.found.append(_GungraunRow(id_, place, error=f"{place}: it printed no result"))
+        self._named.clear()
+
+    def _look(self, place: str, line: str) -> None:
+        """Keep that a count stands where none can be read."""
+        if _LOOKS_LIKE_ONE.search(line):
+            self._open()
+            self._unread(place, line)
+
+    def _open(self) -> None:
+        """Begin with what is about the last name."""
+        if self._named:
+            name = self._named.pop()
+            self.end()
+            self.found.append(_GungraunRow(*name))
+            self._is_open = True
+
+    def _count(self, place: str, line: str, key: str, text: str) -> None:
+        found = self.found[-1] if self.found else None
+        if found and key in found.seen:  # whose it is, nobody knows
+            self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+            return
+        if found:
+            found.seen.add(key)
+            if found.is_over:
+                return
+        try:
+            value = number_in(text.strip(), place)
+        except RowError:
+            value = -1
+        if found is None or value < 0:
+            self._unread(place, line)
+        else:
+            found.figures.setdefault(key, value)
+
+    def _unread(self, place: str, line: str) -> None:
+        unread = f"{place}: the result cannot be read: {shown(line.strip())}"
+        if self.found and not self.found[-1].is_over:
+            self.found[-1].error = self.found[-1].error or unread
+        elif not self.found:
+            self.skipped.append(unread)
+
+
+def _mark(found: _GungraunRow, line: str) -> None:
+    """Note which part of a benchmark begins."""
+    found.seen.clear()
+    if line.startswith(_EARLIER) or (line.startswith(_TOOL) and found.figures):
+        found.is_over = True
+    elif line.startswith(_PART) and not found.has_total:
+        found.parts += 1
+    elif line.startswith(_TOTAL) and not (found.has_total or found.is_over):
+        found.figures.clear()
+        found.parts, found.has_total = 0, True
+
+
+def _gungraun_benchmark(found: _GungraunRow) -> BenchmarkResult:
+    error = found.error
+    if not error and found.parts >= _SEVERAL:
+        error = f"{found.place}: there is no total of its {found.parts} parts"
+    if error:
+        return failed(_GUNGRAUN_NAME, found.id, error)
+    try:
+        series = [
+            sampled(_METRICS[key], [[value]], f"{found.place}: {key}")
+            for key, value in found.figures.items()
+        ]
+        return benchmark(_GUNGRAUN_NAME, found.id, series)
+    except RowError as wrong:
+        return failed(_GUNGRAUN_NAME, found.id, str(wrong))
+
+
+GUNGRAUN = ForeignFormat(_GUNGRAUN_NAME, _GUNGRAUN_ADVICE, _is_gungraun, _parse_gungraun)
