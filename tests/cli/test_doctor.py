@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.cli.doctor import TIMER_PAIRS, about_valgrind, give_advice, read_timer
 from benchgate.model.run import Environment
-from benchgate.session.self_check import LaneNoise, Noise
+from benchgate.session.self_check import Noise
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
@@ -54,13 +54,6 @@ def test_advice(
     assert len(advice) == len(words)
     for sentence, word in zip(advice, words, strict=True):
         assert word in sentence
-
-
-def test_it_advises_against_lanes_that_disturb_each_other() -> None:
-    calm, disturbing = LaneNoise(1.5, 0.01, 0.01), LaneNoise(1.1, 0.01, 0.05)
-    assert give_advice(GOOD, QUICK, QUIET, calm, pinned=True) == []
-    (advice,) = give_advice(GOOD, QUICK, QUIET, disturbing, pinned=True)
-    assert "`lanes = 1` in [measure]" in advice
 
 
 def test_the_timer_is_read() -> None:

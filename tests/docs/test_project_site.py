@@ -129,11 +129,11 @@ def test_its_steps_publish_a_site_and_never_rewrite_the_history(
 ) -> None:
     remote = publish(1)
     first = set(remote.run("ls-tree", "-r", "--name-only", "gh-pages").split())
-    assert {"index.html", "history.html", "report.html", "badge.svg", ".nojekyll"} <= first
+    assert {"index.html", "history.html", "report.html", "badge.json", ".nojekyll"} <= first
     publish(2)
     changed = remote.run("diff", "--name-status", "gh-pages~", "gh-pages").splitlines()
     kept = [line.split("\t") for line in changed if "\thistory/" in line]
     assert [state for state, _ in kept] == ["A"]
     assert len(remote.run("log", "--format=%s", "gh-pages").splitlines()) == 2
-    assert "1 slower" in remote.run("show", "gh-pages:badge.svg")
+    assert "1 slower" in remote.run("show", "gh-pages:badge.json")
     assert "octo-org.github.io" not in remote.run("show", "gh-pages:index.html")

@@ -9,7 +9,6 @@ import pytest
 from benchgate.measure.lanes import (
     Room,
     free_memory_bytes,
-    largest_cache_bytes,
     parse_cpu_list,
     peak_memory_bytes,
 )
@@ -104,13 +103,3 @@ def test_of_this_machine() -> None:
         assert (free_memory_bytes() or 0) > 0
         assert peak_memory_bytes(os.getpid()) > 2**20
     assert peak_memory_bytes(2**22 + 1) == 0
-
-
-def test_the_largest_cache(tmp_path: Path) -> None:
-    assert largest_cache_bytes(1, tmp_path) is None
-    for index, size in enumerate(("32K", "1024K", "32768K", "?")):
-        folder = tmp_path / f"sys/devices/system/cpu/cpu1/cache/index{index}"
-        folder.mkdir(parents=True)
-        (folder / "size").write_text(f"{size}\n")
-    assert largest_cache_bytes(1, tmp_path) == 2**25
-    assert largest_cache_bytes(0, tmp_path) is None

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
@@ -24,30 +24,7 @@ class Names(JsonObject):
     schema: Literal[3] = 3
 
 
-def split(document: dict[str, Any]) -> dict[str, Any]:
-    """1 -> 2: one name became a list."""
-    document["names"] = [document.pop("name")]
-    return document
-
-
-def shout(document: dict[str, Any]) -> dict[str, Any]:
-    """2 -> 3: names became upper case."""
-    return document | {"names": [name.upper() for name in document["names"]]}
-
-
-FORMAT = Format("list of names", Names, hallmark="names", migrations={1: split, 2: shout})
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b'{"schema": 1, "name": "ann"}',
-        b'{"schema": 2, "names": ["ann"]}',
-        b'{"schema": 3, "names": ["ANN"]}',
-    ],
-)
-def test_older_versions_are_migrated_step_by_step(data: bytes) -> None:
-    assert FORMAT.read(data, "a.json") == Names(("ANN",))
+FORMAT = Format("list of names", Names, hallmark="names")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +44,7 @@ def test_older_versions_are_migrated_step_by_step(data: bytes) -> None:
             b'{"schema": 4}',
             "schema: version 4 was written by a newer benchgate; this one reads up to 3",
         ),
-        (b'{"schema": 0}', "schema: there never was a version 0"),
+        (b'{"schema": 0}', "schema: this benchgate does not read version 0"),
         (b'{"schema": "3"}', 'schema: "3" is not a version number'),
         (b'{"schema": 3, "names": ["a", 1]}', "names[1]: 1 is not a text"),
         (
@@ -88,20 +65,6 @@ def test_refusals_name_file_and_place(data: bytes, message: str) -> None:
 def test_absurd_depth_is_refused(piece: bytes) -> None:
     with pytest.raises(FormatError, match=r"^a\.json: nested too deeply at line 1 column \d+$"):
         FORMAT.read(piece * 100_000, "a.json")
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b'{"schema": 2, "names": [7]}', "not valid in version 2: AttributeError"),
-        (b'{"schema": 1, "names": []}', "not valid in version 1: KeyError('name')"),
-        (b'{"schema": 2, "names": ["a"], "more": 1}', 'unknown key "more"'),
-    ],
-)
-def test_a_broken_file_of_an_older_version_is_refused(data: bytes, message: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        FORMAT.read(data, "a.json")
-    assert caught.value.message.startswith(f"a.json: {message}")
 
 
 def test_too_many_arrays_are_refused_before_they_take_memory(

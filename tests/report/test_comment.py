@@ -39,7 +39,6 @@ PARTS = (
     "1 inconclusive",
     "7 unchanged within 2 %",
     "how each row was decided",
-    "the chart",
 )
 MORE = re.compile(r"^and (\d+) more benchmarks?: (.+)$", re.MULTILINE)
 ROW = re.compile(r"^\| [^|]*?(?:failed|regressed)[^|]*\| `([^`]+)`", re.MULTILINE)

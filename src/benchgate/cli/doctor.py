@@ -25,7 +25,6 @@ from benchgate.session.self_check import (
     DEFAULT_ROUNDS,
     LEAST_ROUNDS,
     NOISE_ROUNDS,
-    measure_lanes,
     measure_noise,
     self_check,
 )
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.model.run import Environment
     from benchgate.session.effects import Effects
-    from benchgate.session.self_check import LaneNoise, Noise
+    from benchgate.session.self_check import Noise
 
 TIMER_PAIRS = 10_000
 _TOO_NOISY_SPREAD = 0.03
@@ -50,7 +49,6 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     about, timer = read_environment(effects.environ), read_timer()
     place = choose_place(config, None)
     noise = measure_noise(config, place, effects)
-    lane_noise = measure_lanes(config, place, effects)
     drawn = memory_layout.find_obstacle()
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
     facts = {
@@ -62,7 +60,7 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
-        "lanes": _lanes(place, lane_noise),
+        "lanes": _lanes(place),
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
         "valgrind": about_valgrind(effects.environ),
@@ -71,21 +69,14 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
     }
     pinned = place.cpu is not None
-    return facts, give_advice(about, timer, noise, lane_noise, pinned=pinned)
+    return facts, give_advice(about, timer, noise, pinned=pinned)
 
 
-def _lanes(place: Place, noise: LaneNoise | None) -> str:
-    """Say how many lanes a check has here, why not more, and what they cost."""
+def _lanes(place: Place) -> str:
+    """Say how many lanes a check has here, and why not more."""
     cpus = [str(cpu) for cpu in place.lane_cpus if cpu is not None]
     where = f", on CPUs {' and '.join(cpus)}" if len(cpus) > 1 else ""
-    chosen = f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
-    if noise is None:
-        return chosen
-    return (
-        f"{chosen}; work that waits for memory takes {noise.slowdown_ratio:.2f} times as long in "
-        f"them, and its sides differ by {noise.lane_spread:.2%} in a round "
-        f"({noise.alone_spread:.2%} without lanes)"
-    )
+    return f"{len(place.lane_cpus)}{where} ({place.unpinned or place.limit})"
 
 
 def about_valgrind(environ: Mapping[str, str]) -> str:
@@ -108,7 +99,6 @@ def give_advice(
     environment: Environment,
     timer: Timer,
     noise: Noise,
-    lane_noise: LaneNoise | None = None,
     *,
     pinned: bool,
 ) -> list[str]:
@@ -137,11 +127,6 @@ def give_advice(
         advice.append(
             f"equal work differs by {noise.pair_spread:.1%} from round to round: raise the margin, "
             "or measure on a quieter machine"
-        )
-    if lane_noise and lane_noise.is_disturbing:
-        advice.append(
-            "lanes disturb each other here if benchmarks wait for memory: if yours do, set "
-            "`lanes = 1` in [measure]"
         )
     return advice
 

@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -16,16 +16,12 @@ from benchgate.baselines.files import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
-from benchgate.describe.figures import distributions
 from benchgate.describe.statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.model.codec import STATISTICS
-from benchgate.model.figures import Shape
 from benchgate.model.redact import Redactor
-from benchgate.model.run import Kind
-from benchgate.report.plot import plot_columns, render_plots
 from benchgate.report.statistics import render_result
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.spread import OUTLIER_MODES
@@ -33,7 +29,6 @@ from benchgate.stats.spread import OUTLIER_MODES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchgate.model.figures import Distribution
     from benchgate.model.result import Result
     from benchgate.model.run import Run
     from benchgate.model.statistics import ResultStatistics
@@ -61,46 +56,6 @@ def show(
     chosen = _chosen(path, choice, metrics)
     with _naming(path):
         return describe(chosen, outliers, confidence)
-
-
-def plots(
-    path: Path, choice: Choice, shape: Shape, columns: int, metrics: Sequence[str] = ()
-) -> tuple[Distribution, ...]:
-    """Find what is drawn of the chosen part of a result file: see `distributions`.
-
-    Raises:
-        UsageError: as for `show`, or a metric cannot be drawn, or there is nothing to draw.
-        FormatError: as for `show`.
-    """
-    chosen = _chosen(path, choice, metrics)
-    with _naming(path):
-        found = distributions(chosen, shape, columns, metrics)
-    drawn = {one.metric for one in found}
-    for name in metrics:
-        if name not in drawn:
-            raise UsageError(
-                f"the metric {name!r} cannot be drawn: {_NOT_DRAWN[_kind(chosen, name)]}",
-                hint="`benchgate show` without --plot prints its values.",
-            )
-    if not found:
-        raise UsageError(
-            "there is nothing to draw: none of the shown benchmarks has samples",
-            hint="`benchgate show` without --plot prints what the result has.",
-        )
-    return found
-
-
-_NOT_DRAWN: Final = {
-    Kind.EXACT: "its values are exact and hardly vary",
-    Kind.SUMMARY: "its values are a summary, and the samples behind it are not stored",
-    Kind.SAMPLED: "it has no samples",
-}
-
-
-def _kind(result: Result, metric: str) -> Kind:
-    runs = filter(None, (result.head, result.base))
-    series = (s for run in runs for b in run.benchmarks for s in b.series)
-    return next((s.metric.kind for s in series if s.metric.name == metric), Kind.SAMPLED)
 
 
 @contextmanager
@@ -184,13 +139,6 @@ def _not_nan(_context: click.Context, _option: click.Parameter, value: float) ->
     show_default=True,
     help="Confidence of every interval, such as 0.99.",
 )
-@click.option(
-    "--plot",
-    is_flag=False,
-    flag_value=Shape.ECDF.value,
-    metavar="[ecdf|histogram]",
-    help="Draw the distributions instead, of both sides; ecdf unless you say otherwise.",
-)
 @o.report_option("--json", "the statistics as JSON")
 def command(
     result: Path | None,
@@ -199,7 +147,6 @@ def command(
     detail: bool,
     outliers: OutlierMode,
     confidence: float,
-    plot: str | None,
     json_file: Path | None,
 ) -> None:
     """Show the statistics of a result file, by default of the last check here.
@@ -214,37 +161,19 @@ def command(
     each other, the warm-up, and which change a comparison could detect; for a step of a scenario
     the percentiles of all latencies, and the course of each launch.
 
-    With --plot: how the samples of base and head are distributed; for a step of a scenario the
-    latencies of all operations. Without --metric, only the time is drawn.
-
     \b
     Examples:
       benchgate show
       benchgate show result.json.gz
       benchgate show --detail --filter 'parse/*' --metric time
       benchgate show --detail --confidence 0.99
-      benchgate show --plot --filter parse/large
     """
-    shape, result = _shape(plot, result)
-    if shape and (detail or json_file is not None):
-        raise UsageError(
-            f"--plot and {'--detail' if detail else '--json'} cannot be combined",
-            hint="Call `benchgate show` twice, once with each of them.",
-        )
-    if shape and _is_given("confidence"):
-        raise UsageError(
-            "--plot and --confidence cannot be combined", hint="What --plot draws has no intervals."
-        )
     if not detail and _is_given("outliers"):
         raise UsageError(
             "--outliers changes nothing without --detail",
             hint="Add --detail, which shows the second mean.",
         )
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
-    if shape:
-        terminal = console()
-        render_plots(plots(path, Choice(globs), shape, plot_columns(terminal), metrics), terminal)
-        return
     if json_file is not None and json_file != STANDARD_OUTPUT:
         keep(path, json=json_file)
         ensure_writable(json_file)
@@ -263,18 +192,3 @@ def command(
 def _is_given(option: str) -> bool:
     source = click.get_current_context().get_parameter_source(option)
     return source is not ParameterSource.DEFAULT
-
-
-def _shape(plot: str | None, result: Path | None) -> tuple[Shape | None, Path | None]:
-    """What to draw, and of which file: click takes the file in `--plot result.json` for a shape."""
-    if plot is None:
-        return None, result
-    if plot in set(Shape):
-        return Shape(plot), result
-    if result is None and Path(plot).exists():
-        return Shape.ECDF, Path(plot)
-    names = [one.value for one in Shape]
-    raise UsageError(
-        f"--plot draws {' or '.join(names)}, not {plot!r}{did_you_mean(plot, names)}",
-        hint="A RESULT comes before --plot, or write --plot=ecdf.",
-    )

@@ -255,15 +255,6 @@ def peak_memory_bytes(pid: int, root: Path = _ROOT) -> int:
     return _kibibytes(root / f"proc/{pid}/status", "VmHWM") or 0
 
 
-def largest_cache_bytes(cpu: int | None, root: Path = _ROOT) -> int | None:
-    """The size of the largest cache of a CPU, or of the first one; None if the OS does not tell."""
-    folder = root / f"sys/devices/system/cpu/cpu{cpu or 0}/cache"
-    sizes = (_text(path) for path in folder.glob("index*/size"))
-    units = {"K": 2**10, "M": 2**20, "G": 2**30}
-    found = [int(s[:-1]) * units[s[-1]] for s in sizes if s[:-1].isdigit() and s[-1] in units]
-    return max(found, default=None)
-
-
 def _siblings(cpu: int, root: Path) -> frozenset[int]:
     """The CPUs of the same physical core; empty if unknown."""
     path = root / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"

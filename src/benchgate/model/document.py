@@ -6,18 +6,18 @@ import gc
 import json
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from benchgate.errors import FormatError
 from benchgate.json_object import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from pydantic_core import ErrorDetails
 
@@ -191,7 +191,6 @@ def require_few_keys(data: bytes, name: str) -> None:
 
 
 D = TypeVar("D", bound=JsonObject)
-Migration: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
 
 REWRITE: Final = (
     "A file that benchgate wrote and nobody edited is never refused: write or fetch it again."
@@ -210,14 +209,12 @@ class Format(Generic[D]):
         document: the type of the whole document; its field `schema` holds the current version.
         hallmark: a key that no other kind of file has.
         indent: of the lines of the file, for human readers; None writes a single line.
-        migrations: for version n, a function that makes version n + 1; it may change its argument.
     """
 
     kind: str
     document: type[D]
     hallmark: str
     indent: int | None = None
-    migrations: Mapping[int, Migration] = field(default_factory=dict)
 
     @cached_property
     def version(self) -> int:
@@ -242,7 +239,7 @@ class Format(Generic[D]):
                 return self._adapter.validate_json(data)
             except ValidationError as error:
                 fault = first_fault(error)
-            return self._read_older(_parsed(data, name), name, fault)
+            raise self._refusal(_parsed(data, name), name, fault)
 
     @staticmethod
     def begins(head: bytes) -> bool:
@@ -283,54 +280,31 @@ class Format(Generic[D]):
     def _adapter(self) -> TypeAdapter[D]:
         return TypeAdapter(self.document)
 
-    def _read_older(self, parsed: object, name: str, fault: str) -> D:
-        """Migrate or refuse a file that is not valid: it is older or of another kind."""
+    def _refusal(self, parsed: object, name: str, fault: str) -> FormatError:
+        """Why a file is not valid: it is of another version, or of another kind."""
         document = self._having("schema", parsed, name)
-        if self._version_of(document, name) == self.version:
-            self._having(self.hallmark, document, name)
-        else:
-            document = self._having(self.hallmark, self._migrated(document, name), name)
-            try:
-                return self._adapter.validate_json(to_json(document))
-            except ValidationError as error:
-                fault = first_fault(error)
-        raise FormatError(f"{name}: {fault}", hint=REWRITE)
+        found = document["schema"]
+        if type(found) is not int:
+            return FormatError(
+                f"{name}: schema: {shown(found)} is not a version number", hint=REWRITE
+            )
+        if found > self.version:
+            return FormatError(
+                f"{name}: schema: version {found} was written by a newer benchgate;"
+                f" this one reads up to {self.version}",
+                hint=_UPGRADE,
+            )
+        if found < self.version:
+            return FormatError(
+                f"{name}: schema: this benchgate does not read version {found}", hint=REWRITE
+            )
+        self._having(self.hallmark, document, name)
+        return FormatError(f"{name}: {fault}", hint=REWRITE)
 
     def _having(self, key: str, document: object, name: str) -> dict[str, Any]:
         if isinstance(document, dict) and key in document:
             return document
         raise FormatError(f"{name}: holds no `{key}`, so it is not a {self.kind}", hint=_KINDS)
-
-    def _version_of(self, document: dict[str, Any], name: str) -> int:
-        found = document["schema"]
-        if type(found) is not int:
-            raise FormatError(
-                f"{name}: schema: {shown(found)} is not a version number", hint=REWRITE
-            )
-        if found > self.version:
-            raise FormatError(
-                f"{name}: schema: version {found} was written by a newer benchgate;"
-                f" this one reads up to {self.version}",
-                hint=_UPGRADE,
-            )
-        return found
-
-    def _migrated(self, document: dict[str, Any], name: str) -> dict[str, Any]:
-        for version in range(document["schema"], self.version):
-            migrate = self.migrations.get(version)
-            if migrate is None:
-                raise FormatError(
-                    f"{name}: schema: there never was a version {version}", hint=REWRITE
-                )
-            try:
-                document = migrate(document) | {"schema": version + 1}
-            except (AttributeError, LookupError, TypeError, ValueError) as error:
-                # For a file of another kind, name the key it lacks, not where that was noticed.
-                self._having(self.hallmark, document, name)
-                raise FormatError(
-                    f"{name}: not valid in version {version}: {error!r}", hint=REWRITE
-                ) from None
-        return document
 
 
 @contextmanager

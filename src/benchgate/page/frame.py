@@ -120,11 +120,6 @@ def asset(name: str) -> str:
     return (_ASSETS / name).read_text("utf-8")
 
 
-def drawing(text: str) -> object:
-    """A picture that benchgate drew, as a part of a page; every text in it is escaped."""
-    return _as_is(text)
-
-
 def json_text(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
     """Compact JSON that may stand in a script element, whatever it says."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

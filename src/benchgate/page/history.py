@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.page.charts import HEIGHT, WIDTH, axis_of, chart_of, points_per_chart, spark, thinned
-from benchgate.page.frame import drawing, render
+from benchgate.page.frame import render
 from benchgate.report.history import (
     Direction,
     badge_of,
-    render_badge,
     render_endpoint,
     view_history,
 )
@@ -200,7 +199,6 @@ MARKER: Final = "benchgate-site.json"
 
 INDEX: Final = "index.html"
 _HISTORY: Final = "history.html"
-_BADGE: Final = "badge.svg"
 _OVERVIEW: Final = "Overview"
 
 
@@ -249,13 +247,11 @@ def site_files(site: Site, redact: Callable[[str], str]) -> dict[str, bytes]:
     if site.history is not None:
         nav.append(("History", _HISTORY))
     badge = badge_of([one.verdict for one in site.reports if one.verdict is not None])
-    picture = render_badge(badge)
     files = {
         **{name: one.page(nav) for name, one in zip(names, site.reports, strict=True)},
-        _BADGE: picture.encode(),
         "badge.json": render_endpoint(badge).encode(),
         ".nojekyll": b"",
-        INDEX: _index(site, names, picture, nav, redact).encode(),
+        INDEX: _index(site, names, nav, redact).encode(),
     }
     if site.history is not None:
         page = render_history_page(site.history, repository=site.repository, nav=nav)
@@ -300,7 +296,6 @@ def _report_name(index: int) -> str:
 def _index(
     site: Site,
     names: Sequence[str],
-    picture: str,
     nav: Sequence[tuple[str, str]],
     redact: Callable[[str], str],
 ) -> str:
@@ -318,7 +313,6 @@ def _index(
         title=f"Performance of {site.name}",
         nav=nav,
         extra_style=STYLE,
-        picture=drawing(picture) if any(view for _, view, _ in reports) else "",
         reports=reports,
         history=history,
         machines=machine_sections(history, site.repository) if history else (),

@@ -6,14 +6,12 @@ The strings are plain text without control characters; renderers add markup and 
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final
-from xml.etree import ElementTree as ET
 
 from rich.text import Text
 
@@ -433,33 +431,6 @@ _COLORS: Final = {
     BadgeState.NO_VERDICT: "#8a6100",
     BadgeState.NOT_CHECKED: "#656d76",
 }
-_LABEL_COLOR: Final = "#3d444d"
-
-_HEIGHT: Final = 20
-_PADDING: Final = 6.0
-_BASELINE: Final = 14
-# How wide the characters of Verdana are at 11 pixels. A browser with another font stretches or
-# squeezes the text to this width.
-_FONT: Final = "Verdana,DejaVu Sans,Geneva,system-ui,sans-serif"
-_FONT_SIZE: Final = 11
-_WIDTHS_PX: Final = {
-    character: width
-    for characters, width in {
-        "ijl'": 3.1,
-        "ft., I!": 4.1,
-        "r-()/:;|[]": 5.0,
-        "cszJ": 5.8,
-        "aekovxyLTF": 6.6,
-        "bdghnpqu0123456789_?*<>": 7.0,
-        "ABCDEGHKNOPQRSUVXYZ": 7.9,
-        "w+=~#": 9.2,
-        "mMWQ@": 10.8,
-        "%": 11.9,
-    }.items()
-    for character in characters
-}
-_OTHER_PX: Final = 7.9
-_WIDE_PX: Final = 11.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,44 +468,6 @@ def badge_of(verdicts: Sequence[Verdict]) -> Badge:
     return NOT_CHECKED
 
 
-def render_badge(badge: Badge) -> str:
-    """The badge as a picture in SVG, which needs no other file."""
-    label, message = _shown(badge.label), _shown(badge.message)
-    left, right = (_width(text) + 2 * _PADDING for text in (label, message))
-    whole = f"{left + right:.1f}"
-    said = f"{label}: {message}"
-    root = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "width": whole,
-            "height": str(_HEIGHT),
-            "viewBox": f"0 0 {whole} {_HEIGHT}",
-            "role": "img",
-            "aria-label": said,
-        },
-    )
-    ET.SubElement(root, "title").text = said
-    ends = {"height": str(_HEIGHT), "rx": "3"}
-    ET.SubElement(root, "rect", {"width": whole, **ends, "fill": _LABEL_COLOR})
-    # The right part has round corners on its right only.
-    straight = right - 3
-    path = (
-        f"M{left:.1f} 0h{straight:.1f}a3 3 0 0 1 3 3v{_HEIGHT - 6}a3 3 0 0 1 -3 3h-{straight:.1f}z"
-    )
-    ET.SubElement(root, "path", {"d": path, "fill": _COLORS[badge.state]})
-    font = {"fill": "#fff", "font-family": _FONT, "font-size": str(_FONT_SIZE)}
-    group = ET.SubElement(root, "g", font)
-    for text, start in ((label, 0.0), (message, left)):
-        place = {
-            "x": f"{start + _PADDING:.1f}",
-            "y": str(_BASELINE),
-            "textLength": f"{_width(text):.1f}",
-        }
-        ET.SubElement(group, "text", place).text = text
-    return ET.tostring(root, encoding="unicode") + "\n"
-
-
 def render_endpoint(badge: Badge) -> str:
     """The badge as JSON for an "endpoint" badge of shields.io, which draws it itself."""
     content = {
@@ -570,14 +503,3 @@ def _word(outcome: Outcome, rows: Sequence[Row]) -> str:
 
 def _shown(text: str) -> str:
     return plain_line(text, _TEXT_LIMIT) or "-"
-
-
-def _width(text: str) -> float:
-    return sum(map(_character_width, text))
-
-
-def _character_width(character: str) -> float:
-    if unicodedata.combining(character):
-        return 0.0
-    is_wide = unicodedata.east_asian_width(character) in {"W", "F"}
-    return _WIDTHS_PX.get(character, _WIDE_PX if is_wide else _OTHER_PX)

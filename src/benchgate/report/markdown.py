@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.chart import LEGEND as CHART_LEGEND
 from benchgate.report.drawing import COURSE_LEGEND, INTERVAL_LEGEND
 from benchgate.report.escape import (
     breaking_code,
@@ -32,7 +31,6 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.report.chart import Chart
     from benchgate.report.view import (
         BenchmarkView,
         ComparisonView,
@@ -155,7 +153,6 @@ class Content(IntEnum):
     DETAIL = 2
     GROUP = 3
     EVIDENCE = 4
-    CHART = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +258,6 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
         if row.detail:
             render = partial(_detail, row.detail, verdict.interval_title)
             yield Part(Content.DETAIL, "", 1, render)
-    if verdict.chart:
-        render = partial(_chart, verdict.chart)
-        yield Part(Content.CHART, "", len(verdict.chart.key), render)
     if verdict.skipped:
         render = partial(_skipped, verdict)
         yield Part(Content.GROUP, verdict.skipped_title, len(verdict.skipped_in_short), render)
@@ -295,15 +289,6 @@ def _output(failure: FailureView) -> str:
 def _group(group: Group, verdict: VerdictView) -> str:
     parts = (result_lines(group.benchmarks, verdict), footnote_lines(group.benchmarks, verdict))
     return folded(html_text(group.title), "\n\n".join("\n".join(part) for part in parts if part))
-
-
-def _chart(chart: Chart) -> str:
-    key = "\n".join(
-        f"{number}. {code_span(name)} {prose(change)}"
-        for number, (name, change) in enumerate(chart.key, start=1)
-    )
-    body = (f"```mermaid\n{chart.source}\n```", CHART_LEGEND, key)
-    return folded("Chart of the changes", "\n\n".join(body))
 
 
 def _skipped(verdict: VerdictView) -> str:
@@ -407,8 +392,8 @@ def render_comment(
 ) -> str:
     """The verdict within a number of bytes; names below what is left out; ends in a newline.
 
-    It leaves out the least important parts first: the chart, how each row was decided, the rows
-    that need no attention, details, outputs of failed benchmarks, then rows that need attention,
+    It leaves out the least important parts first: how each row was decided, the rows that need
+    no attention, details, outputs of failed benchmarks, then rows that need attention,
     starting with the least bad. The first line always stays, even if it exceeds the limit.
 
     Args:
@@ -505,8 +490,6 @@ def _named(parts: Iterable[Part]) -> Iterator[str]:
     yield from (part.title for part in missing if part.content is Content.GROUP)
     if counts[Content.EVIDENCE]:
         yield "how each row was decided"
-    if counts[Content.CHART]:
-        yield "the chart"
 
 
 def _fitting(lines: Iterable[str], room: int) -> list[str]:

@@ -19,7 +19,6 @@ from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
-from benchgate.report.chart import view_chart
 from benchgate.report.drawing import Span, course_title, draw_course, draw_interval, span
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import arrange, heading, last_line
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from benchgate.model.result import SkippedResult
     from benchgate.model.verdict import Comparison, Decision, Effect, GateSettings, Row, Verdict
-    from benchgate.report.chart import Chart
     from benchgate.report.words import LooseningView
 
 
@@ -450,7 +448,6 @@ class VerdictView:
         shown: what fails, then what improved, then what needs a person.
         footnotes: the notes that several benchmarks share.
         failures: the output of benchmarks that failed, equal ones once.
-        chart: the changes of what is shown, as a picture; None if it has too few.
         repeat: the command that repeats the check on another machine.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
@@ -483,7 +480,6 @@ class VerdictView:
     skipped: tuple[tuple[str, str], ...] = ()
     skipped_in_short: tuple[tuple[str, str], ...] = ()
     loosening: tuple[LooseningView, ...] = ()
-    chart: Chart | None = None
     links: Links = NO_LINKS
 
     @property
@@ -532,7 +528,6 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         duration_s=f"{verdict.duration_s:.3f}",
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
-        chart=view_chart(first for first, *_ in arranged.shown),
         skipped=_skipped(verdict.skipped),
         skipped_in_short=_skipped(by_reason(verdict.skipped)),
         links=links,

@@ -24,7 +24,6 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.model.figures import Distribution
     from benchgate.model.history import Trend
     from benchgate.model.policy import Acceptance, PolicyChange
     from benchgate.model.run import Environment, Source
@@ -113,7 +112,7 @@ def metric_value(name: str, unit: str, number: float, display_unit: str | None =
     return format_value(number, unit, display_unit)
 
 
-def display_unit(of: Row | SeriesStatistics | Grid | Distribution) -> str | None:
+def display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
     """The unit in which the author of a benchmark wants times shown; None if it is unknown."""
     return of.display_unit if of.display_unit in TIME_UNITS else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -23,16 +23,14 @@ from benchgate.measure.canary import canary_engine
 from benchgate.measure.cpus import kept_off
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.lanes import free_memory_bytes, largest_cache_bytes
 from benchgate.measure.lockstep import STRETCH
 from benchgate.measure.machine import CpuTicks
-from benchgate.measure.memory_probe import memory_engine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.policy import Options
 from benchgate.model.statistics import SelfCheck
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.measuring import fixed_rounds
-from benchgate.session.session import CLEARLY_WORSE_RATIO, Session
+from benchgate.session.session import Session
 from benchgate.stats.differences import detectable_ratio
 from benchgate.stats.spread import nearest_rank, robust_spread
 
@@ -122,15 +120,6 @@ def _evidences(result: Result, config: Config) -> list[Evidence]:
 
 
 NOISE_ROUNDS: Final = 12
-_LANE_ROUNDS = 5
-# A cache that is unknown, and what a copy takes at most: then it lasts some hundredths of a second.
-_CACHE_BYTES = 32 * 2**20
-_MOST_COPIED_BYTES = 256 * 2**20
-# Each process has the array that is copied and its copy.
-_ARRAYS = 2
-_FREE_SHARE = 0.25
-# Less than this is hidden by any margin, however much more it is than without lanes.
-_LEAST_SPREAD = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +135,6 @@ class Noise:
     pair_spread: float
     launch_spread: float
     detectable: float
-
-
-@dataclass(frozen=True, slots=True)
-class LaneNoise:
-    """What lanes do to each other, if their work waits for memory.
-
-    Attributes:
-        slowdown_ratio: time of the work in lanes, by its time while nothing else is measured.
-        alone_spread: robust spread of the log ratios of both arms, without lanes.
-        lane_spread: the same in lanes.
-    """
-
-    slowdown_ratio: float
-    alone_spread: float
-    lane_spread: float
-
-    @property
-    def is_disturbing(self) -> bool:
-        """Whether the sides of a benchmark differ clearly more in lanes."""
-        allowed = max(CLEARLY_WORSE_RATIO * self.alone_spread, _LEAST_SPREAD)
-        return self.lane_spread > allowed
 
 
 def measure_noise(config: Config, place: Place, effects: Effects) -> Noise:
@@ -185,43 +153,6 @@ def measure_noise(config: Config, place: Place, effects: Effects) -> Noise:
     detectable = detectable_ratio(spread, NOISE_ROUNDS, config.gate.alpha)
     launch_spread = float(robust_spread(head[None, :])[0])
     return Noise(float(spread[0]), launch_spread, float(detectable[0]))
-
-
-def measure_lanes(config: Config, place: Place, effects: Effects) -> LaneNoise | None:
-    """Measure work that waits for memory, in turn without lanes and in all of them.
-
-    Returns:
-        None if there is only one lane, or too little memory for arrays that fit into no cache.
-    """
-    lanes = len(place.lane_cpus)
-    copied = copied_bytes(lanes, place.cpu)
-    if lanes < 2 or copied is None:
-        return None
-    with ExitStack() as stack:
-        guardian, arms, settings = _prepare(stack, config, place, effects)
-        sessions = []
-        for cpus in (place.lane_cpus[:1], place.lane_cpus):
-            engine = memory_engine(arms, settings, guardian, lanes=lanes, copied=copied)
-            session = _session(engine, effects, cpus)
-            stack.enter_context(closing(session))
-            session.discover()
-            sessions.append(session)
-        # The first round learns, without lanes: it does not count.
-        for index in range(_LANE_ROUNDS + 1):
-            for session in sessions:
-                session.measure_round(index, session.ids, effects.progress.measured)
-        alone, shared = (_in_rounds(session) for session in sessions)
-    slowdown = float(np.exp(np.median(shared[1]) - np.median(alone[1])))
-    return LaneNoise(slowdown, _pair_spread(alone), _pair_spread(shared))
-
-
-def copied_bytes(lanes: int, cpu: int | None) -> int | None:
-    """How much a call copies: twice the largest cache, if there is memory for all processes."""
-    cache = largest_cache_bytes(cpu) or _CACHE_BYTES
-    copied = min(2 * cache, _MOST_COPIED_BYTES)
-    free = free_memory_bytes()
-    needed = copied * _ARRAYS * len(ArmName) * lanes
-    return None if copied <= cache or (free and needed > _FREE_SHARE * free) else copied
 
 
 def _prepare(
@@ -246,21 +177,6 @@ def _prepare(
 def _session(engine: Engine, effects: Effects, lane_cpus: Sequence[int | None]) -> Session:
     seed = effects.draw_seed()
     return Session([engine], list(ArmName), seed, effects.clock, lane_cpus=lane_cpus)
-
-
-def _in_rounds(session: Session) -> tuple[FloatArray, FloatArray]:
-    """The logs of all launches after the first round, in the base and in the head."""
-    results = session.results()
-    base, head = (
-        np.concatenate([_log_values(one)[1:] for one in results[arm]])
-        for arm in (ArmName.BASE, ArmName.HEAD)
-    )
-    return base, head
-
-
-def _pair_spread(both: tuple[FloatArray, FloatArray]) -> float:
-    base, head = both
-    return float(robust_spread((head - base)[None, :])[0])
 
 
 def _log_values(result: BenchmarkResult) -> FloatArray:
