@@ -9,26 +9,37 @@ import click
 from benchgate import __version__
 from benchgate.cli.boundary import guarded
 
-COMMANDS = {
-    "check": "Measure base and head in turn, decide, and report.",
-    "run": "Measure one tree and write a result file.",
-    "compare": "Compare result files and decide.",
-    "merge": "Join the results of a suite's shards.",
-    "import": "Make a result file of what another benchmark tool wrote.",
-    "show": "Show the statistics of a result file.",
-    "history": "Show the course of each benchmark over many runs, and where it changed.",
-    "report": "Write a report as a page of HTML.",
-    "site": "Write a site with the latest verdicts, the history and a badge.",
-    "export": "Write what was measured as files for other programs.",
-    "list": "List the benchmarks that would be measured.",
-    "validate": "Check the configuration and the benchmark files without running them.",
-    "cache": "Show or remove the builds that are kept for the next check.",
-    "doctor": "Check this machine: timer, pinning, lanes, noise.",
-    "init": "Write a benchgate.toml for this project, and GitHub workflows if you ask for them.",
-    "ci": "Check what changed, in a GitHub Actions job; write a comment and a summary.",
-    "publish": "Comment on a pull request.",
-    "schema": "Print the JSON schema of a file that benchgate reads or writes.",
+_SECTIONS = {
+    "Everyday commands": {
+        "check": "Measure base and head in turn, decide, and report.",
+        "show": "Show the statistics of a result file.",
+        "list": "List the benchmarks that would be measured.",
+        "init": (
+            "Write a benchgate.toml for this project, and GitHub workflows if you ask for them."
+        ),
+        "doctor": "Check this machine: timer, pinning, lanes, noise.",
+    },
+    "Results": {
+        "run": "Measure one tree and write a result file.",
+        "compare": "Compare result files and decide.",
+        "import": "Make a result file of what another benchmark tool wrote.",
+        "merge": "Join the results of a suite's shards.",
+        "report": "Write a report as a page of HTML.",
+        "history": "Show the course of each benchmark over many runs, and where it changed.",
+        "site": "Write a site with the latest verdicts, the history and a badge.",
+        "export": "Write what was measured as files for other programs.",
+    },
+    "In CI": {
+        "ci": "Check what changed, in a GitHub Actions job; write a comment and a summary.",
+        "publish": "Comment on a pull request.",
+    },
+    "Reference": {
+        "validate": "Check the configuration and the benchmark files without running them.",
+        "schema": "Print the JSON schema of a file that benchgate reads or writes.",
+        "cache": "Show or remove the builds that are kept for the next check.",
+    },
 }
+COMMANDS = {name: what for section in _SECTIONS.values() for name, what in section.items()}
 _PLACES = {
     "import": ("importing", "command"),
     "run": ("tree", "run_command"),
@@ -45,7 +56,7 @@ class LazyGroup(click.Group):
     """Knows every command by name, and imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names, the most used first."""
+        """Give the names, in the order of the sections."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -58,8 +69,11 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        # The columns of all sections begin at the same place.
+        width = max(map(len, COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), what) for name, what in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -79,7 +79,7 @@ _ALSO_OF_RUN = frozenset(
 )
 
 
-@click.command("check")
+@click.command("check", cls=o.SectionedCommand)
 @o.options(
     o.AGAINST,
     o.BASELINE,

@@ -183,7 +183,7 @@ def own_folder(environ: Mapping[str, str]) -> Path:
     return Path(tempfile.mkdtemp(prefix="benchgate-job-", dir=place or None))
 
 
-@click.command("ci", context_settings={"auto_envvar_prefix": "BENCHGATE"})
+@click.command("ci", cls=o.SectionedCommand, context_settings={"auto_envvar_prefix": "BENCHGATE"})
 @o.options(
     o.BASELINE_IN_CI,
     o.CHOICE,

@@ -89,7 +89,7 @@ def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
     return replace(judged, judgment=with_details(judged.judgment, settings))
 
 
-class _SeveralValues(click.Command):
+class _SeveralValues(o.SectionedCommand):
     """Lets an option take several files, as a shell makes of `*`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -248,6 +248,42 @@ QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress, only
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
 
 
+_SECTIONS: Final = {
+    "What to compare": (
+        "--against --baseline --base --head --benchmarks --format --max-mib --ok-exit-code"
+        " --suite --merge --run --artifact --continue"
+    ),
+    "What to measure": (
+        "--filter --tag --budget --rounds --until-decided --lanes --shard --counter --seed"
+        " --introspect --no-cache"
+    ),
+    "How to judge": "--margin --fail-on --alpha --rule --config",
+    "What to write": (
+        "--output --html --markdown --json --junit --csv --comment --check --detail --verbose"
+        " --quiet --timing"
+    ),
+}
+"""The options of commands with many of them, as `--help` shows them; others come last."""
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options in sections, the everyday ones first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by what they are about."""
+        left = {
+            max(param.opts, key=len): record
+            for param in self.get_params(ctx)
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx))
+        }
+        for title, flags in _SECTIONS.items():
+            if records := [left.pop(flag) for flag in flags.split() if flag in left]:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+        with formatter.section("Other options"):
+            formatter.write_dl(list(left.values()))
+
+
 def options(*groups: _Option | tuple[_Option, ...]) -> Callable[[F], F]:
     """Add options, single ones or tuples of them, in the order given."""
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 FAILED_EXIT_CODE = 5
 
 
-@click.command("run")
+@click.command("run", cls=o.SectionedCommand)
 @o.options(
     o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.INTROSPECT, o.NO_CACHE, o.TIMING, o.QUIET
 )
