@@ -24,11 +24,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchgate.formats.http_load import LOCUST, WRK
-from benchgate.formats.parsed import ForeignFormat, Source
+from benchgate.formats.parsed import Source
 from benchgate.formats.pgbench import PGBENCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from benchgate.formats.rows import ForeignFormat
 
 SERVER_CPU, GENERATOR_CPU = "1", "0"
 CONNECTIONS = 8

@@ -21,7 +21,8 @@ from benchgate.model.run import Source as Code
 if TYPE_CHECKING:
     from tests.formats.case import Case
 
-    from benchgate.formats.parsed import ForeignFormat, Reading
+    from benchgate.formats.parsed import Reading
+    from benchgate.formats.rows import ForeignFormat
     from benchgate.model.run import BenchmarkResult
 
 INPUTS = 300

@@ -11,7 +11,7 @@ from benchgate.formats.registry import find_format
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import ForeignFormat
+    from benchgate.formats.rows import ForeignFormat
 
 
 def entry(name: str, **more: object) -> dict[str, object]:

@@ -18,7 +18,7 @@ from benchgate.formats.registry import find_format
 from benchgate.model.run import ERROR_RATIO, Kind
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import ForeignFormat
+    from benchgate.formats.rows import ForeignFormat
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -15,7 +15,8 @@ from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import ForeignFormat, Reading
+    from benchgate.formats.parsed import Reading
+    from benchgate.formats.rows import ForeignFormat
 
 HEADER = "top  fastest │ slowest │ median │ mean │ samples │ iters\n"
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.formats.parsed import ForeignFormat, Reading
+    from benchgate.formats.parsed import Reading
+    from benchgate.formats.rows import ForeignFormat
     from benchgate.model.run import BenchmarkResult
 
 

@@ -1,17 +1,4 @@
-"""What `cargo bench` prints: libtest, divan and gungraun.
-
-`--output-format bencher` of Criterion is the same text. Of each benchmark there is only the median,
-per iteration: in JSON in nanoseconds, in text in the unit that is printed. The throughput is in
-units of 10^6 B/s, although its key says MiB. What a benchmark prints itself may stand before its
-result.
-
-Only the median is read. Below it, there may be rates, and what was allocated. What a benchmark
-prints itself may stand between its name and its times.
-
-Of each benchmark, the instructions and the estimated cycles are read, from the first tool that
-counts them. How often the caches were hit is in the cycles: alone, a few hits more are noise. If
-there are several threads or processes, the total counts. What an earlier run counted is not read.
-"""
+"""What `cargo bench` prints: libtest, divan and gungraun."""
 
 from __future__ import annotations
 
@@ -21,36 +8,28 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import Node, amount_in, number_in, read_lines, time_in
-from benchgate.formats.parsed import (
-    Advice,
-    ForeignFormat,
-    Reading,
-    RowError,
-    benchmark,
-    distinct,
-    failed,
-    sampled,
-    shown,
-    summary,
-    time_summary,
+from benchgate.formats.contents import (
+    Node,
+    amount_in,
+    number_in,
+    read_lines,
+    time_in,
+    unread,
 )
+from benchgate.formats.parsed import RowError, shown, summary, time_summary
+from benchgate.formats.rows import Advice, ForeignFormat
 from benchgate.model.run import INSTRUCTIONS, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.formats.parsed import Source
-    from benchgate.model.run import BenchmarkResult
-
-
-_LIBTEST_NAME = "libtest"
-_LIBTEST_ADVICE = Advice("cargo bench > FILE", has_samples=False)
+    from benchgate.formats.rows import ReadRows
 
 # Other tools also print "running 3 tests", of the tests that are beside the benchmarks.
 _TEXT = re.compile(rb"\btest [^\n]* \.\.\. [^\n]*bench: |bench: +[\d,.]+ \S{1,2}/iter")
 _EVENT = re.compile(rb'^\{(?=[^\n]*"event")(?=[^\n]*"type" ?: ?"(?:suite|test)")', re.MULTILINE)
-_LIBTEST_RESULT = re.compile(
+_RESULT = re.compile(
     r"\s*([\d,.]+) ?([nu\u00b5\u03bcm]?s)/iter(?: \(\+/- [\d,.]+\))?"
     r"(?: = ([\d,.]+) ([KMG]?)B/s)?\s*"
 )
@@ -60,11 +39,11 @@ _RATES_MB = {"": 1e-6, "K": 1e-3, "M": 1, "G": 1e3}
 _SEPARATOR = " ... "
 _NAME = re.compile(r"test (\S+) +\.\.\. ")
 _OUTCOMES = {"FAILED": "failed", "ok": "ok", "ignored": "ignored"}
+_FAILED = "it failed under cargo bench"
 _WHY_LINES = 10
 
 
 def _is_libtest(source: Source) -> bool:
-    """Whether the content is the output of cargo bench."""
     return _are_events(source) or _TEXT.search(source.head) is not None
 
 
@@ -73,49 +52,38 @@ def _are_events(source: Source) -> bool:
     return _EVENT.search(source.head) is not None
 
 
-def _parse_libtest(source: Source) -> Reading:
-    """Read an output.
+def _read_libtest(source: Source, rows: ReadRows) -> None:
+    """libtest: what `cargo bench` prints for `#[bench]`, as text or with `--format json`.
 
-    Raises:
-        FormatError: it is not text, or has no benchmark.
+    `--output-format bencher` of Criterion is the same text. Of each benchmark there is only the
+    median, per iteration: in JSON in nanoseconds, in text in the unit that is printed. The
+    throughput is in units of 10^6 B/s, although its key says MiB. What a benchmark prints itself
+    may stand before its result.
     """
     is_json = source.head.startswith(b"{") or _are_events(source)
-    events = _json_events(source) if is_json else _text_events(source)
-    rows: list[BenchmarkResult] = []
     started: dict[str, None] = {}
     why: dict[str, str] = {}
-    skipped = []
-    for event in events:
-        if event.outcome == "unread":
-            unread = f"{event.place}: the result cannot be read: {shown(event.why)}"
-            if event.name:
-                rows.append(failed(_LIBTEST_NAME, event.name, unread))
-            else:
-                skipped.append(unread)
-        elif event.why:
-            why[event.name] = event.why
+    for event in _json_events(source) if is_json else _text_events(source):
         if event.outcome == "started":
             started[event.name] = None
         elif event.outcome != "why":
             started.pop(event.name, None)
-        if event.outcome == "bench":
-            rows.append(_row(event))
-        elif event.outcome == "failed":
-            rows.append(failed(_LIBTEST_NAME, event.name, "it failed under cargo bench"))
-    rows += [failed(_LIBTEST_NAME, name, "it printed no result") for name in started]
-    rows += [
-        failed(_LIBTEST_NAME, name, "it failed under cargo bench")
-        for name in why.keys() - {row.id for row in rows} - {""}
-    ]
-    if not rows:
+        if event.why and event.outcome != "unread":
+            why[event.name] = event.why
+        _read_event(event, rows)
+    for name in started:
+        rows.fail(name, "it printed no result")
+    known = {"", *(row.id for row in rows.found)}
+    for name in (one for one in why if one not in known):
+        rows.fail(name, _FAILED)
+    if not rows.found:
         raise source.error("", "has no result of a benchmark; expected lines of cargo bench")
-    explained = (
-        failed(_LIBTEST_NAME, row.id, f"{row.error}\n{why[row.id]}")
-        if row.error and row.id in why
-        else row
-        for row in rows
-    )
-    return Reading(_LIBTEST_NAME, distinct(_LIBTEST_NAME, explained), tuple(skipped))
+    found, rows.found = rows.found, []
+    for row in found:
+        if row.error and row.id in why:
+            rows.fail(row.id, f"{row.error}\n{why[row.id]}")
+        else:
+            rows.found.append(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,20 +99,26 @@ class _Event:
     place: str
     name: str
     outcome: str
-    result: Node | None = None
+    result: Node = field(default_factory=lambda: Node({}))
     why: str = ""
 
 
-def _row(event: _Event) -> BenchmarkResult:
-    result = event.result or Node({}, event.place)
-    try:
-        series = [time_summary(result["median"].number * 1e-9, event.place)]
-        if rate := result.get("mib_per_second"):
-            value = rate.number * 1e6
-            series.append(summary("throughput", "B/s", value, event.place, better=Better.HIGHER))
-        return benchmark(_LIBTEST_NAME, event.name, series)
-    except RowError as error:
-        return failed(_LIBTEST_NAME, event.name, str(error))
+def _read_event(event: _Event, rows: ReadRows) -> None:
+    if event.outcome == "bench":
+        with rows.row(event.name) as row:
+            median = event.result["median"].number
+            row.series.append(time_summary(median * 1e-9, event.place))
+            if rate := event.result.get("mib_per_second"):
+                better, value = Better.HIGHER, rate.number * 1e6
+                row.series.append(summary("throughput", "B/s", value, event.place, better=better))
+    elif event.outcome == "failed":
+        rows.fail(event.name, _FAILED)
+    elif event.outcome == "unread":
+        what = f"{event.place}: the result cannot be read: {shown(event.why)}"
+        if event.name:
+            rows.fail(event.name, what)
+        else:
+            rows.skip(what)
 
 
 def _json_events(source: Source) -> Iterator[_Event]:
@@ -194,7 +168,7 @@ def _text_events(source: Source) -> Iterator[_Event]:
 
 
 def _result_event(place: str, name: str, text: str, line: str) -> _Event:
-    match = _LIBTEST_RESULT.fullmatch(text)
+    match = _RESULT.fullmatch(text)
     if match is None or not name:
         return _Event(place, name, "unread", why=line)
     time, unit, rate, prefix = match.groups()
@@ -233,11 +207,9 @@ def _first_lines(lines: list[str]) -> str:
     return "\n".join(found[:_WHY_LINES])
 
 
-LIBTEST = ForeignFormat(_LIBTEST_NAME, _LIBTEST_ADVICE, _is_libtest, _parse_libtest)
-
-
-_DIVAN_NAME = "divan"
-_DIVAN_ADVICE = Advice("cargo bench > FILE", has_samples=False)
+LIBTEST = ForeignFormat(
+    "libtest", Advice("cargo bench > FILE", has_samples=False), _is_libtest, _read_libtest
+)
 
 _COLUMNS = ("fastest", "slowest", "median", "mean", "samples", "iters")
 _TREE = re.compile(r"((?:\u2502 {2}| {3})*)(\u251c\u2500 |\u2570\u2500 )?(.*)")
@@ -256,28 +228,28 @@ _READ_ALLOCATIONS = frozenset({"max alloc:", "alloc:", "grow:"})
 
 
 def _is_divan(source: Source) -> bool:
-    """Whether the content is what divan printed."""
     head = source.head.decode(errors="replace")
     return any(_program_in(line) for line in head.split("\n"))
 
 
-def _parse_divan(source: Source) -> Reading:
-    """Read an output.
+def _read_divan(source: Source, rows: ReadRows) -> None:
+    """divan: the tree that `cargo bench` prints, with a row of times for each benchmark.
 
-    Raises:
-        FormatError: it has no benchmark.
+    Only the median is read. Below it, there may be rates, and what was allocated. What a benchmark
+    prints itself may stand between its name and its times.
     """
-    output = _DivanOutput()
+    output = _DivanOutput(rows)
     for place, line in read_lines(source):
         output.add(place, line)
     output.end()
     if not output.found:
         raise source.error("", "has no row of a benchmark below 'fastest | slowest | median'")
-    return Reading(
-        _DIVAN_NAME,
-        distinct(_DIVAN_NAME, map(_divan_benchmark, output.found)),
-        tuple(output.skipped),
-    )
+    for one in output.found:
+        with rows.row(one.id) as row:
+            if one.error:
+                raise RowError(one.error)
+            for metric, value in one.figures.items():
+                row.value(metric, value, f"{one.place}: {metric.name}")
 
 
 @dataclass(slots=True)
@@ -296,11 +268,10 @@ class _DivanOutput:
 
     Attributes:
         found: what was printed about each benchmark.
-        skipped: what is not read, and why.
     """
 
+    rows: ReadRows
     found: list[_DivanRow] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
     _started: str = ""
     _place: str = ""
@@ -318,11 +289,11 @@ class _DivanOutput:
             return
         if not self._names:
             if line.count("\u2502") >= len(_COLUMNS) - 1:
-                self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+                self.rows.skip(unread(place, line))
             return
         if _BRANCH.search(tree[3]):  # the row of another benchmark, at an unknown depth
             self.end()
-            self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+            self.rows.skip(unread(place, line))
             return
         prefix, branch, rest = tree.groups()
         cells = [cell.strip() for cell in rest.split("\u2502")]
@@ -346,32 +317,34 @@ class _DivanOutput:
         cells = cells[-len(_COLUMNS) :]  # Before them may be what the benchmark printed.
         if self._started and is_whole and not any(cells[1:]):
             if cells[0].endswith(_IGNORED):
-                self.skipped.append(f"{self._started}: divan ignored it")
+                self.rows.skip(f"{self._started}: divan ignored it")
             if not cells[0] or cells[0].endswith(_IGNORED):
                 self._started = ""  # a group, or what is ignored
         elif self._started and is_whole:
             self._last = _DivanRow(self._started, place)
             self.found.append(self._last)
             self._started = ""
-            self._read(place, line, lambda: {_TIME: time_in(cells[2], place)})
+            self._read(self._last, place, line, lambda: {_TIME: time_in(cells[2], place)})
         elif self._last and cells[0] in _ALLOCATIONS:
             self._allocation = cells[0]
         elif self._last and is_whole and cells[2]:
-            self._read(place, line, lambda: self._below(cells[2], place))
+            self._read(self._last, place, line, lambda: self._below(cells[2], place))
         elif self._last and len(cells) > 1 and any(cells):
-            self._last.error = f"{place}: the result cannot be read: {shown(line.strip())}"
+            self._last.error = unread(place, line)
 
-    def _read(self, place: str, line: str, read: Callable[[], dict[Metric, float]]) -> None:
-        if self._last is None or self._last.error:
+    def _read(
+        self, row: _DivanRow, place: str, line: str, read: Callable[[], dict[Metric, float]]
+    ) -> None:
+        if row.error:
             return
         try:
             found = read()
         except RowError as error:
-            self._last.error = f"{error}: {shown(line.strip())}"
+            row.error = f"{error}: {shown(line.strip())}"
             return
-        if any(metric in self._last.figures for metric in found):
-            self._last.error = f"{place}: the row is there twice: {shown(line.strip())}"
-        self._last.figures |= found
+        if any(metric in row.figures for metric in found):
+            row.error = f"{place}: the row is there twice: {shown(line.strip())}"
+        row.figures |= found
 
     def _below(self, text: str, place: str) -> dict[Metric, float]:
         value, unit = amount_in(text, place)
@@ -392,24 +365,9 @@ def _program_in(line: str) -> str:
     return name.strip() if columns == _COLUMNS else ""
 
 
-def _divan_benchmark(found: _DivanRow) -> BenchmarkResult:
-    if found.error:
-        return failed(_DIVAN_NAME, found.id, found.error)
-    try:
-        series = [
-            sampled(metric, [[value]], f"{found.place}: {metric.name}")
-            for metric, value in found.figures.items()
-        ]
-        return benchmark(_DIVAN_NAME, found.id, series)
-    except RowError as error:
-        return failed(_DIVAN_NAME, found.id, str(error))
-
-
-DIVAN = ForeignFormat(_DIVAN_NAME, _DIVAN_ADVICE, _is_divan, _parse_divan)
-
-
-_GUNGRAUN_NAME = "gungraun"
-_GUNGRAUN_ADVICE = Advice("cargo bench > FILE", has_samples=False)
+DIVAN = ForeignFormat(
+    "divan", Advice("cargo bench > FILE", has_samples=False), _is_divan, _read_divan
+)
 
 _METRICS = {
     "Instructions": INSTRUCTIONS,
@@ -431,32 +389,32 @@ _GUNGRAUN_RESULT = re.compile(
 )
 
 
-def _is_gungraun(source: Source) -> bool:
-    """Whether the content is what gungraun printed."""
-    return _GUNGRAUN_RESULT.search(source.head) is not None
+def _read_gungraun(source: Source, rows: ReadRows) -> None:
+    """gungraun, which was iai-callgrind: the counts that `cargo bench` prints for each benchmark.
 
-
-def _parse_gungraun(source: Source) -> Reading:
-    """Read an output.
-
-    Raises:
-        FormatError: it has no benchmark.
+    Of each benchmark, the instructions and the estimated cycles are read, from the first tool that
+    counts them. How often the caches were hit is in the cycles: alone, a few hits more are noise.
+    If there are several threads or processes, the total counts. What an earlier run counted is not
+    read.
     """
-    output = _GungraunOutput()
+    output = _GungraunOutput(rows)
     for place, line in read_lines(source):
         output.add(place, line)
     output.end()
-    rows, skipped = [], output.skipped
-    for found in output.found:
-        if found.figures or found.error:
-            rows.append(_gungraun_benchmark(found))
-        else:
-            skipped.append(f"{found.id}: has neither {' nor '.join(_METRICS)}")
-    if not rows:
-        raise source.error(
-            "", "has no counts of a benchmark; expected lines such as 'Instructions:'"
-        )
-    return Reading(_GUNGRAUN_NAME, distinct(_GUNGRAUN_NAME, rows), tuple(skipped))
+    for one in output.found:
+        if not one.figures and not one.error:
+            rows.skip(f"{one.id}: has neither {' nor '.join(_METRICS)}")
+            continue
+        with rows.row(one.id) as row:
+            if one.error:
+                raise RowError(one.error)
+            if one.parts >= _SEVERAL:
+                raise RowError(f"{one.place}: there is no total of its {one.parts} parts")
+            for key, value in one.figures.items():
+                row.value(_METRICS[key], value, f"{one.place}: {key}")
+    if not rows.found:
+        what = "has no counts of a benchmark; expected lines such as 'Instructions:'"
+        raise source.error("", what)
 
 
 @dataclass(slots=True)
@@ -480,6 +438,17 @@ class _GungraunRow:
     is_over: bool = False
     seen: set[str] = field(default_factory=set)
 
+    def begin_part(self, line: str) -> None:
+        """Note which part begins with a line."""
+        self.seen.clear()
+        if line.startswith(_EARLIER) or (line.startswith(_TOOL) and self.figures):
+            self.is_over = True
+        elif line.startswith(_PART) and not self.has_total:
+            self.parts += 1
+        elif line.startswith(_TOTAL) and not (self.has_total or self.is_over):
+            self.figures.clear()
+            self.parts, self.has_total = 0, True
+
 
 @dataclass(slots=True)
 class _GungraunOutput:
@@ -487,11 +456,10 @@ class _GungraunOutput:
 
     Attributes:
         found: what was printed about each benchmark.
-        skipped: what is not read, and why.
     """
 
+    rows: ReadRows
     found: list[_GungraunRow] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
     _named: list[tuple[str, str]] = field(default_factory=list)
     _is_open: bool = False
 
@@ -506,7 +474,7 @@ class _GungraunOutput:
         elif line.startswith((_TOOL, _PART, _TOTAL, *_EARLIER)):
             self._open()
             if self.found:
-                _mark(self.found[-1], line)
+                self.found[-1].begin_part(line)
             self._look(place, line)
         elif count := _COUNT.match(line):
             self._open()
@@ -538,7 +506,7 @@ class _GungraunOutput:
     def _count(self, place: str, line: str, key: str, text: str) -> None:
         found = self.found[-1] if self.found else None
         if found and key in found.seen:  # whose it is, nobody knows
-            self.skipped.append(f"{place}: the result cannot be read: {shown(line.strip())}")
+            self.rows.skip(unread(place, line))
             return
         if found:
             found.seen.add(key)
@@ -554,39 +522,15 @@ class _GungraunOutput:
             found.figures.setdefault(key, value)
 
     def _unread(self, place: str, line: str) -> None:
-        unread = f"{place}: the result cannot be read: {shown(line.strip())}"
-        if self.found and not self.found[-1].is_over:
-            self.found[-1].error = self.found[-1].error or unread
-        elif not self.found:
-            self.skipped.append(unread)
+        if not self.found:
+            self.rows.skip(unread(place, line))
+        elif not self.found[-1].is_over:
+            self.found[-1].error = self.found[-1].error or unread(place, line)
 
 
-def _mark(found: _GungraunRow, line: str) -> None:
-    """Note which part of a benchmark begins."""
-    found.seen.clear()
-    if line.startswith(_EARLIER) or (line.startswith(_TOOL) and found.figures):
-        found.is_over = True
-    elif line.startswith(_PART) and not found.has_total:
-        found.parts += 1
-    elif line.startswith(_TOTAL) and not (found.has_total or found.is_over):
-        found.figures.clear()
-        found.parts, found.has_total = 0, True
-
-
-def _gungraun_benchmark(found: _GungraunRow) -> BenchmarkResult:
-    error = found.error
-    if not error and found.parts >= _SEVERAL:
-        error = f"{found.place}: there is no total of its {found.parts} parts"
-    if error:
-        return failed(_GUNGRAUN_NAME, found.id, error)
-    try:
-        series = [
-            sampled(_METRICS[key], [[value]], f"{found.place}: {key}")
-            for key, value in found.figures.items()
-        ]
-        return benchmark(_GUNGRAUN_NAME, found.id, series)
-    except RowError as wrong:
-        return failed(_GUNGRAUN_NAME, found.id, str(wrong))
-
-
-GUNGRAUN = ForeignFormat(_GUNGRAUN_NAME, _GUNGRAUN_ADVICE, _is_gungraun, _parse_gungraun)
+GUNGRAUN = ForeignFormat(
+    "gungraun",
+    Advice("cargo bench > FILE", has_samples=False),
+    lambda source: _GUNGRAUN_RESULT.search(source.head) is not None,
+    _read_gungraun,
+)

@@ -5,6 +5,8 @@ A document with a DTD is refused: entities, which can grow without bounds, are d
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections import Counter
@@ -390,3 +392,31 @@ def _split(text: str, place: str) -> tuple[float, str]:
     if match is None:
         raise RowError(f"{place}: {shown(text.strip())} is not a number with a unit")
     return float(match[1]), match[2] or ""
+
+
+def unread(place: str, line: str) -> str:
+    """Say that a line looks like a result, and is none."""
+    return f"{place}: the result cannot be read: {shown(line.strip())}"
+
+
+def read_table(source: Source, text: str, first: int = 0) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read CSV whose first line names its columns.
+
+    Args:
+        text: of the file, or a part of it.
+        first: number of lines before the part.
+
+    Yields:
+        "line N", and the cells of a row that are there, by their columns.
+
+    Raises:
+        FormatError: it is not CSV.
+    """
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in reader:
+            cells = {key: cell for key, cell in row.items() if isinstance(cell, str)}
+            yield f"line {first + reader.line_num}", cells
+    except csv.Error as error:
+        place = f"line {first + reader.reader.line_num}"
+        raise source.error(place, f"is not CSV: {error}") from None

@@ -1,34 +1,12 @@
-"""Formats of C++: Google Benchmark and Catch2.
-
-A row is one repetition; its times are means per iteration, in `time_unit`. Aggregate rows follow
-the repetitions of a benchmark and have its `run_name`; with `--benchmark_report_aggregates_only`
-they are all that there is. A benchmark's own counters stand among the keys of its rows.
-
-It has no samples. Every value is in nanoseconds per iteration. A benchmark is named within its test
-case and its sections.
-"""
+"""Formats of C++: Google Benchmark and Catch2."""
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Any
 
-from benchgate.formats.contents import Node, read_json, read_xml
-from benchgate.formats.parsed import (
-    Advice,
-    ForeignFormat,
-    Reading,
-    RowError,
-    benchmark,
-    distinct,
-    failed,
-    sampled,
-    shown,
-    summary,
-    time_summary,
-    usual_loops,
-)
+from benchgate.formats.contents import Node, read_json, read_table, read_xml
+from benchgate.formats.parsed import RowError, sampled, shown, summary, time_summary, usual_loops
+from benchgate.formats.rows import Advice, ForeignFormat, begins
 from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
 if TYPE_CHECKING:
@@ -36,77 +14,12 @@ if TYPE_CHECKING:
 
     from benchgate.formats.contents import Element
     from benchgate.formats.parsed import Source
-    from benchgate.model.run import BenchmarkResult, Series
-
+    from benchgate.formats.rows import ReadRow, ReadRows
+    from benchgate.model.run import Series
 
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _TEXTS = {"name", "time_unit", "label", "error_message"}
 _AGGREGATES = ("mean", "median", "stddev", "cv")
-
-
-def is_csv(source: Source) -> bool:
-    """Whether the content has the columns; lines about the machine may come before them."""
-    head = source.head
-    return head.startswith(_HEADER.encode()) or f"\n{_HEADER}".encode() in head
-
-
-def csv_rows(source: Source) -> list[Node]:
-    """Read the rows of a file.
-
-    CSV does not tell aggregates from repetitions: X_mean is an aggregate of X if the file has
-    X_median and X_stddev, too.
-
-    Raises:
-        FormatError: it is not CSV, or does not have the columns.
-    """
-    before, header, rows = source.text("backslashreplace").partition(_HEADER)
-    if not header:
-        raise source.error("", f"has no line that begins with {_HEADER!r}")
-    first = before.count("\n")
-    reader = csv.DictReader(io.StringIO(header + rows, newline=""), strict=True)
-    try:
-        cells = [(first + reader.line_num, _row(each)) for each in reader]
-    except csv.Error as error:
-        raise source.error(
-            f"line {first + reader.reader.line_num}", f"is not CSV: {error}"
-        ) from None
-    names = {str(row.get("name")) for _, row in cells}
-    for _, row in cells:
-        row.update(_kind(row, names))
-    return [Node(row, f"line {number}") for number, row in cells]
-
-
-def _row(cells: dict[str | Any, str | Any]) -> dict[str, Any]:
-    texts = {key: text for key, text in cells.items() if isinstance(text, str) and text}
-    row = {key: text if key in _TEXTS else _number(text) for key, text in texts.items()}
-    if "error_occurred" in texts:
-        row["error_occurred"] = texts["error_occurred"] == "true"
-    return row
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _kind(row: dict[str, Any], names: set[str]) -> dict[str, str]:
-    name = str(row.get("name", ""))
-    benchmark, _, aggregate = name.rpartition("_")
-    is_one = all(f"{benchmark}_{each}" in names for each in _AGGREGATES[:3])
-    if aggregate in _AGGREGATES and is_one:
-        return {"run_name": benchmark, "aggregate_name": aggregate}
-    if "iterations" not in row and aggregate in {"BigO", "RMS"}:
-        return {"run_name": benchmark, "aggregate_name": aggregate}
-    return {}
-
-
-_GOOGLE_NAME = "google-benchmark"
-_GOOGLE_ADVICE = Advice(
-    "./BENCHMARK --benchmark_repetitions=20 --benchmark_out=FILE --benchmark_out_format=json"
-)
-
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _TIMES = {"real_time": TIME, "cpu_time": CPU_TIME}
 _OTHERS = {
@@ -117,38 +30,76 @@ _OTHERS = {
     "total_allocated_bytes": Metric("total_allocated_bytes", "B"),
     "net_heap_growth": Metric("net_heap_growth", "B"),
 }
-_ABOUT = {
+_KNOWN = {
+    *(*_TIMES, *_OTHERS),
     *("iterations", "threads", "repetitions", "repetition_index"),
     *("family_index", "per_family_instance_index"),
 }
 
 
-def _is_google(source: Source) -> bool:
-    """Whether the content is that of Google Benchmark."""
+def _is_csv(source: Source) -> bool:
+    """Whether the content has the columns; lines about the machine may come before them."""
     head = source.head
-    is_json = head.startswith(b"{") and b'"context"' in head[:100] and b'"num_cpus"' in head
-    return is_json or is_csv(source)
+    return head.startswith(_HEADER.encode()) or f"\n{_HEADER}".encode() in head
 
 
-def _parse_google(source: Source) -> Reading:
-    """Read a file.
+def _is_google_benchmark(source: Source) -> bool:
+    return begins(b"{", b'"num_cpus"', near=(100, b'"context"'))(source) or _is_csv(source)
 
-    Raises:
-        FormatError: it is neither JSON with a list of benchmarks nor CSV with their columns.
+
+def _read_google_benchmark(source: Source, rows: ReadRows) -> None:
+    """Google Benchmark: the files of `--benchmark_out_format=json` and of `=csv`.
+
+    A row is one repetition; its times are means per iteration, in `time_unit`. Aggregate rows
+    follow the repetitions of a benchmark and have its `run_name`; with
+    `--benchmark_report_aggregates_only` they are all that there is. A benchmark's own counters
+    stand among the keys of its rows.
     """
-    if is_csv(source):
-        version, rows = None, csv_rows(source)
+    if _is_csv(source):
+        nodes = _csv_rows(source)
     else:
         root = read_json(source)
-        try:
-            rows = list(root["benchmarks"].each())
-            version = root["context"].get("library_version")
-        except RowError as error:
-            raise source.error("", str(error)) from None
-    skipped: dict[str, None] = {}
-    found = [row for name, same in _groups(rows) if (row := _google_benchmark(name, same, skipped))]
-    tool = f"{_GOOGLE_NAME} {version.value}" if version else _GOOGLE_NAME
-    return Reading(tool, distinct(_GOOGLE_NAME, found), tuple(skipped))
+        nodes = list(root["benchmarks"].each())
+        if version := root["context"].get("library_version"):
+            rows.version = str(version.value)
+    for name, same in _groups(nodes):
+        with rows.row(name) as row:
+            _read_group(row, same, rows)
+
+
+def _csv_rows(source: Source) -> list[Node]:
+    """The rows of a CSV file, with the keys of JSON.
+
+    CSV does not tell aggregates from repetitions: X_mean is an aggregate of X if the file has
+    X_median and X_stddev, too.
+    """
+    before, header, rows = source.text("backslashreplace").partition(_HEADER)
+    if not header:
+        raise source.error("", f"has no line that begins with {_HEADER!r}")
+    found = []
+    for place, cells in read_table(source, header + rows, before.count("\n")):
+        texts = {key: text for key, text in cells.items() if text}
+        row: dict[str, Any] = {
+            key: text if key in _TEXTS else _number(text) for key, text in texts.items()
+        }
+        if "error_occurred" in texts:
+            row["error_occurred"] = texts["error_occurred"] == "true"
+        found.append(Node(row, place))
+    names = {str(node.value.get("name")) for node in found}
+    for node in found:
+        name, _, aggregate = str(node.value.get("name", "")).rpartition("_")
+        is_one = all(f"{name}_{each}" in names for each in _AGGREGATES[:3])
+        is_complexity = "iterations" not in node.value and aggregate in {"BigO", "RMS"}
+        if (aggregate in _AGGREGATES and is_one) or is_complexity:
+            node.value.update(run_name=name, aggregate_name=aggregate)
+    return found
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _groups(rows: Iterable[Node]) -> list[tuple[str, list[Node]]]:
@@ -165,28 +116,31 @@ def _groups(rows: Iterable[Node]) -> list[tuple[str, list[Node]]]:
     return list(groups.values())
 
 
-def _google_benchmark(
-    name: str, rows: list[Node], skipped: dict[str, None]
-) -> BenchmarkResult | None:
-    try:
-        for row in rows:
-            if row.get("error_occurred"):
-                message = row.get("error_message")
-                why = f"it failed: {message.text}" if message else "it failed without a message"
-                return failed(_GOOGLE_NAME, name, why)
-            if row.get("skipped"):
-                message = row.get("skip_message")
-                skipped[f"{name}: it skipped itself: {message.text if message else ''}"] = None
-                return None
-        repetitions = [row for row in rows if not _aggregate(row)]
-        sums = {_aggregate(row): row for row in rows}
-        one = repetitions[0] if repetitions else sums.get("median") or sums.get("mean")
-        if one is None:
-            return None  # the complexity, which sums up several benchmarks
-        skipped.update(dict.fromkeys(_unread(one)))
-        return benchmark(_GOOGLE_NAME, name, _series(repetitions) if repetitions else _summary(one))
-    except RowError as error:
-        return failed(_GOOGLE_NAME, name, str(error))
+def _read_group(found: ReadRow, rows: list[Node], all_rows: ReadRows) -> None:
+    """Read the rows of one benchmark."""
+    for row in rows:
+        if row.get("error_occurred"):
+            message = row.get("error_message")
+            raise RowError(
+                f"it failed: {message.text}" if message else "it failed without a message"
+            )
+        if row.get("skipped"):
+            message = row.get("skip_message")
+            all_rows.skip(f"{found.id}: it skipped itself: {message.text if message else ''}")
+            return
+    repetitions = [row for row in rows if not _aggregate(row)]
+    sums = {_aggregate(row): row for row in rows}
+    one = repetitions[0] if repetitions else sums.get("median") or sums.get("mean")
+    if one is None:
+        return  # the complexity, which sums up several benchmarks
+    all_rows.skip(
+        *(
+            f"the counter {key!r}: the file says neither its unit nor which direction is better"
+            for key, node in one.items()
+            if key not in _KNOWN and type(node.value) in {int, float}
+        )
+    )
+    found.series += _repeated(repetitions) if repetitions else _summed_up(one)
 
 
 def _aggregate(row: Node) -> str:
@@ -195,27 +149,22 @@ def _aggregate(row: Node) -> str:
     return name.text if name else ""
 
 
-def _summary(row: Node) -> list[Series]:
+def _summed_up(row: Node) -> Iterator[Series]:
     """The metrics of an aggregate."""
     found = [(metric, _time_s(row, key)) for key, metric in _TIMES.items()]
-    found += [(each, value.number) for key, each in _OTHERS.items() if (value := row.get(key))]
-    return [
-        summary(metric.name, metric.unit, value, row.place, better=metric.better)
-        for metric, value in found
-    ]
+    found += [(each, node.number) for key, each in _OTHERS.items() if (node := row.get(key))]
+    for metric, value in found:
+        yield summary(metric.name, metric.unit, value, row.place, better=metric.better)
 
 
-def _series(rows: list[Node]) -> list[Series]:
+def _repeated(rows: list[Node]) -> Iterator[Series]:
+    """The metrics of repetitions."""
     loops = usual_loops([row["iterations"].number for row in rows])
-    found = [
-        sampled(metric, [[_time_s(row, key) for row in rows]], key, loops=loops)
-        for key, metric in _TIMES.items()
-    ]
+    for key, metric in _TIMES.items():
+        yield sampled(metric, [[_time_s(row, key) for row in rows]], key, loops=loops)
     for key, metric in _OTHERS.items():
-        values = [value.number for row in rows if (value := row.get(key))]
-        if values:
-            found.append(sampled(metric, [values], key, loops=loops))
-    return found
+        if values := [value.number for row in rows if (value := row.get(key))]:
+            yield sampled(metric, [values], key, loops=loops)
 
 
 def _time_s(row: Node, key: str) -> float:
@@ -225,64 +174,54 @@ def _time_s(row: Node, key: str) -> float:
     return row[key].number * _UNITS_S[unit]
 
 
-def _unread(row: Node) -> list[str]:
-    known = {*_TIMES, *_OTHERS, *_ABOUT}
-    return [
-        f"the counter {key!r}: the file says neither its unit nor which direction is better"
-        for key, node in row.items()
-        if key not in known and type(node.value) in {int, float}
-    ]
-
-
-GOOGLE_BENCHMARK = ForeignFormat(_GOOGLE_NAME, _GOOGLE_ADVICE, _is_google, _parse_google)
-
-
-_CATCH2_NAME = "catch2"
-_CATCH2_ADVICE = Advice("./TESTS --reporter xml --out FILE", has_samples=False)
+GOOGLE_BENCHMARK = ForeignFormat(
+    "google-benchmark",
+    Advice(
+        "./BENCHMARK --benchmark_repetitions=20 --benchmark_out=FILE --benchmark_out_format=json"
+    ),
+    _is_google_benchmark,
+    _read_google_benchmark,
+)
 
 _ROOTS = ("Catch", "Catch2TestRun")
 _NAMED = ("TestCase", "Section")
 
 
 def _is_catch2(source: Source) -> bool:
-    """Whether the content is an XML report of Catch2."""
     head = source.head[:2000]
     return head.startswith(b"<") and (b"<Catch name=" in head or b"<Catch2TestRun" in head)
 
 
-def _parse_catch2(source: Source) -> Reading:
-    """Read a report.
+def _read_catch2(source: Source, rows: ReadRows) -> None:
+    """Catch2: the file of `--reporter xml`, of version 2 or 3.
 
-    Raises:
-        FormatError: it is not XML, or no report of Catch2.
+    It has no samples. Every value is in nanoseconds per iteration. A benchmark is named within its
+    test case and its sections.
     """
     root = read_xml(source)
     if root.tag not in _ROOTS:
         raise source.error(root.place, f"begins with <{root.tag}>, not <{'> or <'.join(_ROOTS)}>")
-    version = root.attributes.get("catch2-version")
-    rows = distinct(_CATCH2_NAME, _benchmarks(root, ()))
-    return Reading(f"{_CATCH2_NAME} {version}" if version else _CATCH2_NAME, rows)
+    rows.version = root.attributes.get("catch2-version", "")
+    _read_elements(root, (), rows)
 
 
-def _benchmarks(parent: Element, names: tuple[str, ...]) -> Iterator[BenchmarkResult]:
+def _read_elements(parent: Element, names: tuple[str, ...], rows: ReadRows) -> None:
     for element in parent.children:
         if element.tag == "BenchmarkResults":
-            yield _catch2_benchmark(element, names)
+            with rows.row("/".join(names)) as row:
+                row.id = "/".join((*names, element.attribute("name")))
+                if failure := element.get("failed"):
+                    raise RowError(f"it failed: {failure.attributes.get('message', '')}")
+                mean = element["mean"]
+                row.series.append(time_summary(mean.number("value") * 1e-9, mean.place))
         else:
             name = element.attributes.get("name") if element.tag in _NAMED else None
-            yield from _benchmarks(element, (*names, name) if name else names)
+            _read_elements(element, (*names, name) if name else names, rows)
 
 
-def _catch2_benchmark(element: Element, names: tuple[str, ...]) -> BenchmarkResult:
-    id_ = "/".join(names)
-    try:
-        id_ = "/".join((*names, element.attribute("name")))
-        if failure := element.get("failed"):
-            return failed(_CATCH2_NAME, id_, f"it failed: {failure.attributes.get('message', '')}")
-        mean = element["mean"]
-        return benchmark(_CATCH2_NAME, id_, [time_summary(mean.number("value") * 1e-9, mean.place)])
-    except RowError as error:
-        return failed(_CATCH2_NAME, id_, str(error))
-
-
-CATCH2 = ForeignFormat(_CATCH2_NAME, _CATCH2_ADVICE, _is_catch2, _parse_catch2)
+CATCH2 = ForeignFormat(
+    "catch2",
+    Advice("./TESTS --reporter xml --out FILE", has_samples=False),
+    _is_catch2,
+    _read_catch2,
+)

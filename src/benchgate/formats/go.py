@@ -1,9 +1,5 @@
 """What `go test -bench` prints.
 
-With -count, a benchmark has several results from one process; a file with the output of several
-runs has several processes. A line `Unit UNIT better=higher` says which direction of a unit is
-better. Without it, higher is better for a rate per second, and lower for everything else.
-
 A result is a line `BenchmarkName-PROCS  N  VALUE UNIT  VALUE UNIT ...`. What the benchmark prints
 itself may stand before its name, or split its line after the name, with or without line ends. So
 whatever names a benchmark or looks like a result is either read, or a failed row or a warning.
@@ -15,30 +11,18 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import plain_lines, read_json_lines, read_lines
-from benchgate.formats.parsed import (
-    APPEND,
-    Advice,
-    ForeignFormat,
-    Reading,
-    RowError,
-    benchmark,
-    distinct,
-    failed,
-    sampled,
-    shown,
-    usual_loops,
-)
+from benchgate.formats.contents import plain_lines, read_json_lines, read_lines, unread
+from benchgate.formats.parsed import sampled, usual_loops
+from benchgate.formats.rows import APPEND, Advice, ForeignFormat
 from benchgate.model.run import TIME, Better, Metric
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from benchgate.formats.parsed import Source
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.formats.rows import ReadRows
+    from benchgate.model.run import Series
 
 
 _OUTCOME = re.compile(r"--- (FAIL|SKIP): (Benchmark\S*)")
@@ -55,18 +39,8 @@ _WHY_LINES = 20
 _LONGEST_UNIT = 100
 
 
-class Key(NamedTuple):
-    """A benchmark: the import path of its package, and its name as printed."""
-
-    package: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.package}.{self.name}" if self.package else self.name
-
-
 @dataclass(frozen=True, slots=True)
-class Result:
+class _Result:
     """A line with a result.
 
     Attributes:
@@ -81,22 +55,21 @@ class Result:
 
 
 @dataclass(slots=True)
-class Output:
+class _GoOutput:
     """What was printed so far.
 
     Attributes:
         package: whose lines come next.
-        results: of every benchmark; none of one that only failed.
+        results: of every benchmark, by its package and its name; none of one that only failed.
         failures: of those that failed, the lines that say why.
         better: the directions that lines `Unit UNIT better=...` state, by unit.
-        skipped: what is not there, and why.
     """
 
+    rows: ReadRows
     package: str = ""
-    results: dict[Key, list[Result]] = field(default_factory=dict)
-    failures: dict[Key, list[str]] = field(default_factory=dict)
+    results: dict[str, list[_Result]] = field(default_factory=dict)
+    failures: dict[str, list[str]] = field(default_factory=dict)
     better: dict[str, Better] = field(default_factory=dict)
-    skipped: list[str] = field(default_factory=list)
     _process: int = 0
     _started: str = ""
     _unread: str = ""
@@ -105,11 +78,7 @@ class Output:
     _failed_packages: set[str] = field(default_factory=set)
 
     def add(self, place: str, line: str) -> None:
-        """Read the next line.
-
-        Args:
-            place: of the line, for errors.
-        """
+        """Read the next line."""
         if self._why is not None and line.startswith("    ") and len(self._why) < _WHY_LINES:
             self._why.append(line.strip())
             return
@@ -154,7 +123,7 @@ class Output:
         self.end()
         if line.startswith("FAIL") and package not in self._failed_packages:
             why = " [build failed]" if "[build failed]" in line else ""
-            self.skipped.append(f"{package}: go test failed{why}, so benchmarks may be missing")
+            self.rows.skip(f"{package}: go test failed{why}, so benchmarks may be missing")
 
     def _outcome(self, outcome: str, name: str) -> None:
         if not self._started.startswith(name):
@@ -164,13 +133,15 @@ class Output:
             self._failed_packages.add(self.package)
             self._fail(name, self._why)
         else:
-            self.skipped.append(f"{Key(self.package, name)}: go test skipped it")
+            self.rows.skip(f"{self._key(name)}: go test skipped it")
         self._started, self._unread = "", ""
 
     def _fail(self, name: str, why: list[str]) -> None:
-        key = Key(self.package, name)
-        self.results.setdefault(key, [])
-        self.failures.setdefault(key, why)
+        self.results.setdefault(self._key(name), [])
+        self.failures.setdefault(self._key(name), why)
+
+    def _key(self, name: str) -> str:
+        return f"{self.package}.{name}" if self.package else name
 
     def _result(self, place: str, line: str) -> None:
         values, before = _values(line)
@@ -185,15 +156,14 @@ class Output:
         for name_ in names:
             self._start(name_)
         if self._started and values and loops and not before.rstrip().endswith(self._started):
-            result = Result(place, self._process, loops, values)
-            self.results.setdefault(Key(self.package, self._started), []).append(result)
+            result = _Result(place, self._process, loops, values)
+            self.results.setdefault(self._key(self._started), []).append(result)
             self._started, self._unread = "", ""
         elif looks_like_one:
-            unread = f"{place}: the result cannot be read: {shown(line.strip())}"
             if self._started:
-                self._unread = unread
+                self._unread = unread(place, line)
             else:
-                self.skipped.append(unread)
+                self.rows.skip(unread(place, line))
 
 
 def _started(line: str) -> list[str]:
@@ -247,9 +217,6 @@ def _number(word: str) -> float | None:
         return None
 
 
-_GO_NAME = "go"
-_GO_ADVICE = Advice("go test -run=NONE -bench=. -count=10 ./... > FILE", launches=APPEND)
-
 _RESULT = re.compile(
     rb"goos: \w+\r?\ngoarch: |^Benchmark\S*[ \t]+\d+[ \t]+[\d.]+ ns/op", re.MULTILINE
 )
@@ -265,7 +232,6 @@ _KNOWN = {
 
 
 def _is_go(source: Source) -> bool:
-    """Whether the content is what go test printed."""
     return _are_events(source) or _RESULT.search(source.head) is not None
 
 
@@ -274,13 +240,14 @@ def _are_events(source: Source) -> bool:
     return _EVENT.search(source.head) is not None
 
 
-def _parse_go(source: Source) -> Reading:
-    """Read an output.
+def _read_go(source: Source, rows: ReadRows) -> None:
+    """go: what `go test -bench` prints, as text or with -json.
 
-    Raises:
-        FormatError: it is not text, or has no benchmark.
+    With -count, a benchmark has several results from one process; a file with the output of several
+    runs has several processes. A line `Unit UNIT better=higher` says which direction of a unit is
+    better. Without it, higher is better for a rate per second, and lower for everything else.
     """
-    output = Output()
+    output = _GoOutput(rows)
     if source.head.startswith(b"{") or _are_events(source):
         _read_events(source, output)
     else:
@@ -289,10 +256,31 @@ def _parse_go(source: Source) -> Reading:
         output.end()
     if not output.results:
         raise source.error("", "has no result of a benchmark; expected lines of go test -bench")
-    return Reading(_GO_NAME, distinct(_GO_NAME, _rows(output)), tuple(output.skipped))
+    _add_rows(output, rows)
 
 
-def _read_events(source: Source, output: Output) -> None:
+def _add_rows(output: _GoOutput, rows: ReadRows) -> None:
+    procs = _procs(output)
+    results: dict[str, list[_Result]] = defaultdict(list)
+    failures: dict[str, list[str]] = {}
+    for key, found in output.results.items():
+        id_ = key.removesuffix(procs)
+        results[id_] += found
+        if key in output.failures:
+            failures.setdefault(id_, output.failures[key])
+    names = sorted(failures)
+    for id_, found in results.items():
+        if id_ not in failures:
+            with rows.row(id_) as row:
+                for unit in dict.fromkeys(unit for result in found for unit in result.values):
+                    row.series.append(_series(unit, found, output.better.get(unit)))
+                    if unit not in output.better and unit not in _KNOWN:
+                        row.notes.append(_note(unit))
+        elif not _is_parent(id_, names):  # then it failed because a part of it did
+            rows.fail(id_, "\n".join(failures[id_]))
+
+
+def _read_events(source: Source, output: _GoOutput) -> None:
     """Read the events of -json; a line of the output may be in several of them."""
     printed: dict[str, list[str]] = defaultdict(list)
     others = []
@@ -305,7 +293,7 @@ def _read_events(source: Source, output: Output) -> None:
     if others:
         more = f" and {counted(len(others) - 1, 'later line')}" if len(others) > 1 else ""
         verb = "are not events" if more else "is not an event"
-        output.skipped.append(f"line {others[0]}{more} {verb} of go test -json")
+        output.rows.skip(f"line {others[0]}{more} {verb} of go test -json")
     for package, parts in printed.items():
         output.package = package
         for line in plain_lines("".join(parts)):
@@ -313,27 +301,10 @@ def _read_events(source: Source, output: Output) -> None:
         output.end()
 
 
-def _rows(output: Output) -> Iterator[BenchmarkResult]:
-    procs = _procs(output)
-    results: dict[str, list[Result]] = defaultdict(list)
-    failures: dict[str, list[str]] = {}
-    for key, found in output.results.items():
-        id_ = str(key).removesuffix(procs)
-        results[id_] += found
-        if key in output.failures:
-            failures.setdefault(id_, output.failures[key])
-    names = sorted(failures)
-    for id_, found in results.items():
-        if id_ not in failures:
-            yield _benchmark(id_, found, output.better)
-        elif not _is_parent(id_, names):  # then it failed because a part of it did
-            yield failed(_GO_NAME, id_, "\n".join(failures[id_]))
-
-
-def _procs(output: Output) -> str:
+def _procs(output: _GoOutput) -> str:
     """The number of processors at the end of every name; "" if it differs, as with -cpu 1,2."""
     read = [key for key, results in output.results.items() if results]
-    ends = (_PROCS.search(key.name) for key in read or output.results)
+    ends = (_PROCS.search(key) for key in read or output.results)
     found = {end[0] if end else "" for end in ends}
     return found.pop() if len(found) == 1 else ""
 
@@ -345,19 +316,9 @@ def _is_parent(name: str, names: list[str]) -> bool:
     return after < len(names) and names[after].startswith(start)
 
 
-def _benchmark(id_: str, results: list[Result], better: Mapping[str, Better]) -> BenchmarkResult:
-    units = dict.fromkeys(unit for result in results for unit in result.values)
-    try:
-        series = [_series(unit, results, better.get(unit)) for unit in units]
-        guessed = (unit for unit in units if unit not in better and unit not in _KNOWN)
-        return benchmark(_GO_NAME, id_, series, notes=map(_note, guessed))
-    except RowError as error:
-        return failed(_GO_NAME, id_, str(error))
-
-
-def _series(unit: str, results: list[Result], better: Better | None) -> Series:
+def _series(unit: str, results: list[_Result], better: Better | None) -> Series:
     metric, scale = _KNOWN.get(unit) or _custom(unit, better)
-    processes: dict[int, list[Result]] = defaultdict(list)
+    processes: dict[int, list[_Result]] = defaultdict(list)
     for result in results:
         if unit in result.values:
             processes[result.process].append(result)
@@ -384,4 +345,9 @@ def _note(unit: str) -> str:
     return f"{unit}: benchgate assumes that {better} is better; {stated}"
 
 
-GO = ForeignFormat(_GO_NAME, _GO_ADVICE, _is_go, _parse_go)
+GO = ForeignFormat(
+    "go",
+    Advice("go test -run=NONE -bench=. -count=10 ./... > FILE", launches=APPEND),
+    _is_go,
+    _read_go,
+)

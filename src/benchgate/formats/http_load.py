@@ -1,57 +1,37 @@
-"""Tools that put load on a server: ab, autocannon, wrk and locust.
-
-The time of a benchmark is the mean. Percentiles are read from the file of `-e` alone: in the output
-and in the file of `-g` they are whole milliseconds. Several outputs one after the other are several
-launches.
-
-autocannon counts response times in whole milliseconds. A time of fewer than fifty of them is not
-read: the next possible value would look like a change.
-
-The time of a benchmark is the mean. Several outputs one after the other are several launches.
-
-There is no JSON of wrk itself: a script writes it in its function `done`. It is read if its keys
-are `rps` (requests in a second), `mean_us` and `p99_us` (any percentile; microseconds), `requests`
-and `errors` (counts), and `url` or another name for the benchmark. All of them are optional.
-
-The time of a benchmark is the mean: locust rounds the median and the percentiles to two digits.
-Several CSV files one after the other are several launches.
-"""
+"""Tools that put load on a server over HTTP: ab, autocannon, locust and wrk."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.contents import number_in, read_json, read_json_lines, read_lines
-from benchgate.formats.parsed import (
-    APPEND,
-    Advice,
-    ForeignFormat,
-    Reading,
-    RowError,
-    benchmark,
-    failed,
-    sampled,
-    shown,
-    usual_loops,
+from benchgate.formats.contents import (
+    number_in,
+    read_json,
+    read_json_lines,
+    read_lines,
+    unread,
 )
+from benchgate.formats.parsed import RowError, sampled, shown, usual_loops
+from benchgate.formats.rows import APPEND, Advice, ForeignFormat, begins
 from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from benchgate.formats.contents import Node
     from benchgate.formats.parsed import Source
-    from benchgate.model.run import BenchmarkResult, Series
-
+    from benchgate.formats.rows import ReadRow, ReadRows
 
 TIME: Final = Metric("time", "s", kind=Kind.SUMMARY)
 """The mean or the median of the response times."""
 THROUGHPUT: Final = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)
 NO_ANSWER: Final = "the server answered no request"
+_MS = 1e-3
 
 
 def percentile(percent: str) -> Metric:
@@ -65,15 +45,15 @@ def no_answer(place: str, errors: float = 0) -> RowError:
     return RowError(f"{place}: {NO_ANSWER}{counted_errors}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LoadRun:
-    """One run of a tool, or why it failed.
+    """One run of a tool, while it is read.
 
     Attributes:
         id: of the benchmark.
-        figures: in the unit of the metric.
         place: in the file.
-        error: with its place.
+        figures: in the unit of the metric.
+        error: why it failed, with its place.
         errors: how many requests failed; None if the tool does not tell. It may count a request
             several times.
         requests: all of them, if the errors are known.
@@ -81,13 +61,13 @@ class LoadRun:
 
     id: str
     place: str
-    figures: Mapping[Metric, float]
+    figures: dict[Metric, float] = field(default_factory=dict)
     error: str | None = None
     errors: float | None = None
     requests: float = 0
 
-    def metrics(self) -> dict[Metric, float]:
-        """The figures with the error ratio.
+    def finish(self) -> None:
+        """Add the error ratio.
 
         Raises:
             RowError: the run failed, nothing was answered, or the counts are not possible.
@@ -97,42 +77,49 @@ class LoadRun:
         if self.figures.get(THROUGHPUT) == 0:
             raise no_answer(self.place, self.errors or 0)
         if self.errors is None:
-            return dict(self.figures)
+            return
         if not (self.requests > 0 and self.errors >= 0):
             what = f"{self.errors:g} errors in {self.requests:g} requests are not possible"
             raise RowError(f"{self.place}: {what}")
-        return {**self.figures, ERROR_RATIO: min(1.0, self.errors / self.requests)}
+        self.figures[ERROR_RATIO] = min(1.0, self.errors / self.requests)
 
 
-def benchmarks(tool: str, runs: Iterable[LoadRun]) -> tuple[BenchmarkResult, ...]:
-    """Join the runs of the same benchmark: each was a process of its own, and is a launch."""
-    by_id: dict[str, list[LoadRun]] = {}
-    for run in runs:
-        by_id.setdefault(run.id, []).append(run)
-    return tuple(_joined(tool, id_, same) for id_, same in by_id.items())
+class LoadRuns(list[LoadRun]):
+    """The runs in a file."""
+
+    @contextmanager
+    def run(self, id_: str, place: str) -> Iterator[LoadRun]:
+        """Read a run; a RowError is its own."""
+        run = LoadRun(id_, place)
+        self.append(run)
+        try:
+            yield run
+        except RowError as error:
+            run.figures.clear()
+            run.error = str(error)
+
+    def join(self, rows: ReadRows) -> None:
+        """Join the runs of the same benchmark: each was a process of its own, and is a launch."""
+        by_id: dict[str, list[LoadRun]] = {}
+        for run in self:
+            by_id.setdefault(run.id, []).append(run)
+        for id_, runs in by_id.items():
+            with rows.row(id_) as row:
+                for run in runs:
+                    run.finish()
+                for metric in dict.fromkeys(metric for run in runs for metric in run.figures):
+                    _add_series(row, metric, [run for run in runs if metric in run.figures])
 
 
-def _joined(tool: str, id_: str, runs: list[LoadRun]) -> BenchmarkResult:
-    try:
-        found = [(run, run.metrics()) for run in runs]
-        metrics = dict.fromkeys(metric for _, figures in found for metric in figures)
-        return benchmark(tool, id_, [_series(metric, found) for metric in metrics])
-    except RowError as error:
-        return failed(tool, id_, str(error))
-
-
-def _series(metric: Metric, runs: list[tuple[LoadRun, dict[Metric, float]]]) -> Series:
-    found = [(run, figures[metric]) for run, figures in runs if metric in figures]
-    return sampled(
+def _add_series(row: ReadRow, metric: Metric, runs: list[LoadRun]) -> None:
+    series = sampled(
         metric,
-        [[value] for _, value in found],
-        [f"{run.place}: {metric.name}" for run, _ in found],
-        loops=usual_loops([run.requests for run, _ in found]) if metric == ERROR_RATIO else 1,
+        [[run.figures[metric]] for run in runs],
+        [f"{run.place}: {metric.name}" for run in runs],
+        loops=usual_loops([run.requests for run in runs]) if metric == ERROR_RATIO else 1,
     )
+    row.series.append(series)
 
-
-_AB_NAME = "ab"
-_AB_ADVICE = Advice("ab -n 1000 URL > FILE", has_samples=False, launches=APPEND)
 
 _AB_START = "This is ApacheBench"
 # Before it may be what another program printed.
@@ -146,20 +133,19 @@ _TWICE = "twice"
 _PERCENTILES = "Percentage served,Time in ms"
 _GNUPLOT = b"starttime\tseconds\tctime\t"
 _READ_PERCENTILES = frozenset({"50", "75", "90", "95", "99"})
-_UNIT_S = 1e-3
 
 
 def _is_ab(source: Source) -> bool:
-    """Whether the content is that of ab."""
     head = source.head
     return _AB_START.encode() in head or head.startswith((_PERCENTILES.encode(), _GNUPLOT))
 
 
-def _parse_ab(source: Source) -> Reading:
-    """Read a file.
+def _read_ab(source: Source, rows: ReadRows) -> None:
+    """ab, ApacheBench: what it prints, or the percentiles of `ab -e FILE`.
 
-    Raises:
-        FormatError: it has no output of ab and no percentiles, or it is the file of `-g`.
+    The time of a benchmark is the mean. Percentiles are read from the file of `-e` alone: in the
+    output and in the file of `-g` they are whole milliseconds. Several outputs one after the other
+    are several launches.
     """
     if source.head.startswith(_GNUPLOT):
         raise source.error(
@@ -167,8 +153,27 @@ def _parse_ab(source: Source) -> Reading:
             "has times in whole milliseconds, which is too coarse to compare",
             hint="Let ab write the percentiles instead: ab -e FILE.",
         )
+    runs = LoadRuns()
     if source.head.startswith(_PERCENTILES.encode()):
-        return Reading(_AB_NAME, benchmarks(_AB_NAME, [_percentiles(source)]))
+        _, *lines = [each for each in read_lines(source) if each[1].strip()]
+        with runs.run(AB.name, source.name) as run:
+            for place, line in lines:
+                percent, _, time_ms = line.partition(",")
+                if percent in _READ_PERCENTILES:
+                    run.figures[percentile(percent)] = number_in(time_ms, place) * _MS
+        if not run.error and len(run.figures) < len(_READ_PERCENTILES):
+            raise source.error("", "is cut off: the row of a percentile is missing")
+    else:
+        for place, values in _ab_outputs(source):
+            with runs.run(_ab_url(values), place) as run:
+                _read_ab_output(run, values)
+        if not runs:
+            raise source.error("", f"has no line {_AB_START!r}")
+    runs.join(rows)
+
+
+def _ab_outputs(source: Source) -> list[tuple[str, dict[str, str]]]:
+    """The values in each output, with their units behind them, and the place of the output."""
     outputs: list[tuple[str, dict[str, str]]] = []
     for place, line in read_lines(source):
         found = _VALUE.search(line)
@@ -182,144 +187,185 @@ def _parse_ab(source: Source) -> Reading:
                 values[_TWICE] = place
             # Of two lines "Time per request", the first one is what a client waits for.
             values.setdefault(found[1], found[2].strip())
-    if not outputs:
-        raise source.error("", f"has no line {_AB_START!r}")
-    return Reading(_AB_NAME, benchmarks(_AB_NAME, (_ab_run(*each) for each in outputs)))
+    return outputs
 
 
-def _percentiles(source: Source) -> LoadRun:
-    figures: dict[Metric, float] = {}
-    rows = [(place, line) for place, line in read_lines(source) if line.strip()]
-    try:
-        for place, line in rows[1:]:
-            percent, _, time_ms = line.partition(",")
-            if percent in _READ_PERCENTILES:
-                figures[percentile(percent)] = number_in(time_ms, place) * _UNIT_S
-    except RowError as error:
-        return LoadRun(_AB_NAME, source.name, {}, str(error))
-    if len(figures) < len(_READ_PERCENTILES):
-        raise source.error("", "is cut off: the row of a percentile is missing")
-    return LoadRun(_AB_NAME, source.name, figures)
-
-
-def _ab_run(place: str, values: dict[str, str]) -> LoadRun:
-    """Read one output, of which the values have their units behind them."""
-    id_ = _url(values)
+def _read_ab_output(run: LoadRun, values: Mapping[str, str]) -> None:
     if why := next((values[key] for key in values if key.startswith("apr_")), ""):
         what = "ab stopped" if _STOPPED in values else NO_ANSWER
-        return LoadRun(id_, place, {}, f"{place}: {what}: {why}")
+        raise RowError(f"{run.place}: {what}: {why}")
     if again := values.get(_TWICE):
-        return LoadRun(id_, place, {}, f"{again}: a second run has no line {_AB_START!r}")
-    try:
-        requests = _number(values, _COMPLETE, place)
-        # With -r, a request without an answer is complete, too.
-        if not requests > 0 or values.get("Total transferred") == "0 bytes":
-            raise no_answer(place, _number(values, "Failed requests", place))
-        # A request may count as both.
-        failures = max(
-            _number(values, key, place)
-            for key in ("Failed requests", "Non-2xx responses")
-            if key in values or key == "Failed requests"
-        )
-        figures = {
-            TIME: _number(values, "Time per request", place) * _UNIT_S,
-            THROUGHPUT: _number(values, "Requests per second", place),
-        }
-    except RowError as error:
-        return LoadRun(id_, place, {}, str(error))
-    return LoadRun(id_, place, figures, errors=failures, requests=requests)
+        raise RowError(f"{again}: a second run has no line {_AB_START!r}")
+
+    def number(key: str) -> float:
+        found = values.get(key, "").split()
+        if not found:
+            what = f"ab failed, or the output is cut off: there is no {shown(key)}"
+            raise RowError(f"{run.place}: {what}")
+        return number_in(found[0], run.place)
+
+    run.requests = number(_COMPLETE)
+    # With -r, a request without an answer is complete, too.
+    if not run.requests > 0 or values.get("Total transferred") == "0 bytes":
+        raise no_answer(run.place, number("Failed requests"))
+    run.errors = number("Failed requests")
+    if "Non-2xx responses" in values:  # a request may count as both
+        run.errors = max(run.errors, number("Non-2xx responses"))
+    run.figures[TIME] = number("Time per request") * _MS
+    run.figures[THROUGHPUT] = number("Requests per second")
 
 
-def _url(values: dict[str, str]) -> str:
+def _ab_url(values: Mapping[str, str]) -> str:
     scheme = "https" if "SSL/TLS Protocol" in values else "http"
     host, path = values.get("Server Hostname", ""), values.get("Document Path", "")
     return f"{scheme}://{host}:{values.get('Server Port', '')}{path}" if host else ""
 
 
-def _number(values: dict[str, str], key: str, place: str) -> float:
-    found = values.get(key, "").split()
-    if not found:
-        raise RowError(f"{place}: ab failed, or the output is cut off: there is no {shown(key)}")
-    return number_in(found[0], place)
-
-
-AB = ForeignFormat(_AB_NAME, _AB_ADVICE, _is_ab, _parse_ab)
-
-
-_AUTOCANNON_NAME = "autocannon"
-_AUTOCANNON_ADVICE = Advice("autocannon --json URL > FILE", has_samples=False, launches=APPEND)
+AB = ForeignFormat(
+    "ab",
+    Advice("ab -n 1000 URL > FILE", has_samples=False, launches=APPEND),
+    _is_ab,
+    _read_ab,
+)
 
 _LEAST_S = 0.05
-_TIMES = {"average": TIME, **{f"p{p}": percentile(p) for p in ("50", "75", "90", "99")}}
+_LATENCIES = {"average": TIME, **{f"p{p}": percentile(p) for p in ("50", "75", "90", "99")}}
 
 
-def _is_autocannon(source: Source) -> bool:
-    """Whether the content is that of autocannon."""
-    head = source.head
-    return head.startswith(b"{") and b'"pipelining"' in head and b'"non2xx"' in head
+def _read_autocannon(source: Source, rows: ReadRows) -> None:
+    """autocannon: `autocannon --json`; several results on lines of their own are several launches.
 
-
-def _parse_autocannon(source: Source) -> Reading:
-    """Read a file.
-
-    Raises:
-        FormatError: it is not JSON, or a result has no URL.
+    autocannon counts response times in whole milliseconds. A time of fewer than fifty of them is
+    not read: the next possible value would look like a change.
     """
     lines = [line for _, line in read_json_lines(source)]
     results = [line for line in lines if line is not None]
     if len(results) < len(lines) or not lines:
         results = [read_json(source)]
-    try:
-        runs = [_autocannon_run(result) for result in results]
-    except RowError as error:
-        raise source.error("", str(error)) from None
+    runs = LoadRuns()
+    for result in results:
+        id_ = (result.get("title") or result["url"]).text
+        with runs.run(id_, result.place or "the result") as run:
+            _read_autocannon_result(run, result)
     # All runs or none: those above the limit alone would not be typical.
-    coarse = dict.fromkeys(
-        (run.id, metric)
-        for run in runs
-        for metric, value in run.figures.items()
-        if metric.unit == "s" and 0 <= value < _LEAST_S
-    )
-    fine = [
-        replace(run, figures={m: v for m, v in run.figures.items() if (run.id, m) not in coarse})
-        for run in runs
-    ]
-    names: dict[str, list[str]] = {}
-    for id_, metric in coarse:
-        names.setdefault(id_, []).append(metric.name)
-    skipped = [
-        f"{id_}: too coarse in whole milliseconds (less than 50 ms): {', '.join(found)}"
-        for id_, found in names.items()
-    ]
-    return Reading(_AUTOCANNON_NAME, benchmarks(_AUTOCANNON_NAME, fine), tuple(skipped))
+    coarse: dict[str, dict[Metric, None]] = {}
+    for run in runs:
+        for metric, value in run.figures.items():
+            if metric.unit == "s" and 0 <= value < _LEAST_S:
+                coarse.setdefault(run.id, {})[metric] = None
+    for run in runs:
+        for metric in coarse.get(run.id, ()):
+            run.figures.pop(metric, None)
+    for id_, metrics in coarse.items():
+        names = ", ".join(metric.name for metric in metrics)
+        rows.skip(f"{id_}: too coarse in whole milliseconds (less than 50 ms): {names}")
+    runs.join(rows)
 
 
-def _autocannon_run(result: Node) -> LoadRun:
-    id_ = (result.get("title") or result["url"]).text
-    place = result.place or "the result"
+def _read_autocannon_result(run: LoadRun, result: Node) -> None:
+    requests = result["requests"]["total"].number
+    errors = result["errors"].number  # without any answer; timeouts are among them
+    if not requests > 0:
+        raise no_answer(run.place, errors)
+    run.figures[THROUGHPUT] = result["requests"]["average"].number
+    run.errors = errors + result["non2xx"].number
+    run.requests = requests + errors
+    if mismatches := result.get("mismatches"):  # with --expectBody, a body that is another one
+        run.errors += mismatches.number
+    for key, metric in _LATENCIES.items():
+        run.figures[metric] = result["latency"][key].number * _MS
+
+
+AUTOCANNON = ForeignFormat(
+    "autocannon",
+    Advice("autocannon --json URL > FILE", has_samples=False, launches=APPEND),
+    begins(b"{", b'"pipelining"', b'"non2xx"'),
+    _read_autocannon,
+)
+
+_COLUMNS = (
+    *("Type", "Name", "Request Count", "Failure Count", "Average Response Time"),
+    *("Average Content Size", "Requests/s"),
+)
+_CSV = b"Type,Name,Request Count,"
+
+
+def _is_locust(source: Source) -> bool:
+    return source.head.startswith(_CSV) or begins(b"[", b'"num_none_requests"')(source)
+
+
+def _read_locust(source: Source, rows: ReadRows) -> None:
+    """locust: the file `PREFIX_stats.csv` of `--csv PREFIX`, or what `--json` prints; in ms.
+
+    The time of a benchmark is the mean: locust rounds the median and the percentiles to two digits.
+    Several CSV files one after the other are several launches.
+    """
+    runs = LoadRuns()
     try:
-        requests = result["requests"]["total"].number
-        errors = result["errors"].number  # without any answer; timeouts are among them
-        if not requests > 0:
-            raise no_answer(place, errors)
-        figures: dict[Metric, float] = {
-            THROUGHPUT: result["requests"]["average"].number,
-        }
-        failures = errors + result["non2xx"].number
-        if mismatches := result.get("mismatches"):  # with --expectBody, a body that is another one
-            failures += mismatches.number
-        for key, metric in _TIMES.items():
-            figures[metric] = result["latency"][key].number * 1e-3
-    except RowError as error:
-        return LoadRun(id_, place, {}, str(error))
-    return LoadRun(id_, place, figures, errors=failures, requests=requests + errors)
+        (_read_locust_table if source.head.startswith(b"Type,") else _read_locust_json)(
+            source, runs
+        )
+    except csv.Error as error:
+        raise source.error("", f"is not CSV: {error}") from None
+    runs.join(rows)
 
 
-AUTOCANNON = ForeignFormat(_AUTOCANNON_NAME, _AUTOCANNON_ADVICE, _is_autocannon, _parse_autocannon)
+def _read_locust_table(source: Source, runs: LoadRuns) -> None:
+    rows = csv.reader(io.StringIO(source.text("backslashreplace"), newline=""))
+    header = next(rows)
+    for column in _COLUMNS:
+        if column not in header:
+            raise RowError(f"line 1: the column {column!r} is missing")
+    indexes = [header.index(column) for column in _COLUMNS]
+    for row in rows:
+        place = f"line {rows.line_num}"
+        if not row or row in (header, [""]) or row[:2] == ["", "Aggregated"]:
+            continue
+        if len(row) <= max(indexes):
+            raise RowError(f"{place}: the row is cut off")
+        type_, name, *texts = (row[index] for index in indexes)
+        with runs.run(f"{type_} {name}".strip(), place) as run:
+            run.requests, run.errors, mean_ms, size, per_s = (
+                number_in(text, place) for text in texts
+            )
+            _finish_locust(run, mean_ms, size, per_s)
 
 
-_WRK_NAME = "wrk"
-_WRK_ADVICE = Advice("wrk --latency URL > FILE", has_samples=False, launches=APPEND)
+def _read_locust_json(source: Source, runs: LoadRuns) -> None:
+    rows = list(read_json(source).each())
+    # As locust does: the rate of each request is over the time of all of them.
+    start_s = min((row["start_time"].number for row in rows), default=0)
+    ends = [row.get("last_request_timestamp") for row in rows]
+    duration_s = max((end.number if end else 0 for end in ends), default=0) - start_s
+    for row in rows:
+        with runs.run(f"{row['method'].text} {row['name'].text}".strip(), row.place) as run:
+            run.requests = row["num_requests"].number
+            timed = run.requests - row["num_none_requests"].number
+            mean_ms = row["total_response_time"].number / timed if timed > 0 else 0
+            run.errors = row["num_failures"].number
+            per_s = run.requests / duration_s if duration_s > 0 else 0
+            _finish_locust(run, mean_ms, row["total_content_length"].number, per_s)
+
+
+def _finish_locust(run: LoadRun, mean_ms: float, size: float, per_s: float) -> None:
+    if not run.requests > 0:
+        raise no_answer(run.place)
+    # locust counts a refused connection as a failed request with a time.
+    if run.errors is not None and run.errors >= run.requests and size == 0:
+        why = f"all {run.errors:.0f} requests failed, and no answer has content"
+        raise RowError(f"{run.place}: {why}: {NO_ANSWER}, or only with empty answers")
+    if mean_ms != 0:  # locust shows 0 if a request has no time
+        run.figures[TIME] = mean_ms * _MS
+    if per_s != 0:
+        run.figures[THROUGHPUT] = per_s
+
+
+LOCUST = ForeignFormat(
+    "locust",
+    Advice("locust --headless --json > FILE", has_samples=False),
+    _is_locust,
+    _read_locust,
+)
 
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _WRK_START = " test @ "
@@ -338,44 +384,48 @@ _RESULTS = ("Socket errors:", "Non-2xx or 3xx responses:", "Requests/sec:")
 
 
 def _is_wrk(source: Source) -> bool:
-    """Whether the content is that of wrk."""
     head = source.head
     if head.startswith(b"{"):
         return b'"rps"' in head[:1000] and b'_us"' in head[:1000]
     return (_WRK_START.encode() in head and b"Thread Stats" in head) or head.startswith(_REFUSED)
 
 
-def _parse_wrk(source: Source) -> Reading:
-    """Read a file.
+def _read_wrk(source: Source, rows: ReadRows) -> None:
+    """Wrk and wrk2: what they print, best with `--latency`, or JSON that a script of theirs writes.
 
-    Raises:
-        FormatError: it has no output of wrk, or is JSON with none of its keys.
+    The time of a benchmark is the mean. Several outputs one after the other are several launches.
+
+    There is no JSON of wrk itself: a script writes it in its function `done`. It is read if its
+    keys are `rps` (requests in a second), `mean_us` and `p99_us` (any percentile; microseconds),
+    `requests` and `errors` (counts), and `url` or another name for the benchmark. All of them are
+    optional.
     """
     if source.head.startswith(b"{"):
-        try:
-            return _wrk_document(source)
-        except RowError as error:
-            raise source.error("", str(error)) from None
+        _read_wrk_json(source, rows)
+        return
     if source.head.startswith(_REFUSED):
-        raise source.error(
-            "", f"{NO_ANSWER}: {shown(source.head.decode(errors='replace').strip())}"
-        )
-    runs: list[_Output] = []
+        said = shown(source.head.decode(errors="replace").strip())
+        raise source.error("", f"{NO_ANSWER}: {said}")
+    outputs: list[_WrkOutput] = []
     for place, line in read_lines(source):
         if "Running " in line and _WRK_START in line:
-            runs.append(_Output(line.partition(_WRK_START)[2].strip(), place))
-        elif runs and not runs[-1].error:
+            outputs.append(_WrkOutput(line.partition(_WRK_START)[2].strip(), place))
+        elif outputs and not outputs[-1].error:
             try:
-                runs[-1].read(line, place)
+                outputs[-1].read(line, place)
             except RowError as error:
-                runs[-1].error = str(error)
-    if not runs:
+                outputs[-1].error = str(error)
+    if not outputs:
         raise source.error("", "has no line such as 'Running 10s test @ URL'")
-    return Reading(_WRK_NAME, benchmarks(_WRK_NAME, (run.result() for run in runs)))
+    runs = LoadRuns()
+    for output in outputs:
+        with runs.run(output.url, output.place) as run:
+            output.finish(run)
+    runs.join(rows)
 
 
 @dataclass(slots=True)
-class _Output:
+class _WrkOutput:
     """What one run printed, as far as it was read."""
 
     url: str
@@ -417,24 +467,25 @@ class _Output:
         elif found := _RATE.search(line):
             self.figures[THROUGHPUT] = number_in(found[1], place)
         elif any(sign in line for sign in _RESULTS):
-            raise RowError(f"{place}: the result cannot be read: {shown(line.strip())}")
+            raise RowError(unread(place, line))
 
-    def result(self) -> LoadRun:
-        error = self.error or self._missing()
-        if error is None and not self.requests > 0:
-            error = str(no_answer(self.place, self.errors))
-        requests = self.requests + self.unanswered
-        return LoadRun(self.url, self.place, self.figures, error, self.errors, requests)
-
-    def _missing(self) -> str | None:
+    def finish(self, run: LoadRun) -> None:
+        """Check that the output is whole."""
+        if self.error:
+            raise RowError(self.error)
         there = {
             "Requests/sec:": THROUGHPUT in self.figures,
             "Latency": TIME in self.figures,
             "N requests in N s": self.requests >= 0,
             "N% N ms": self.percentiles >= self.distributions * _LEAST_PERCENTILES,
         }
-        lacking = next((repr(line) for line, is_there in there.items() if not is_there), None)
-        return lacking and f"{self.place}: the output is cut off: there is no line {lacking}"
+        for lacking in (repr(line) for line, is_there in there.items() if not is_there):
+            what = f"the output is cut off: there is no line {lacking}"
+            raise RowError(f"{self.place}: {what}")
+        if not self.requests > 0:
+            raise no_answer(self.place, self.errors)
+        run.figures |= self.figures
+        run.errors, run.requests = self.errors, self.requests + self.unanswered
 
 
 def _seconds(text: str, place: str) -> float:
@@ -445,158 +496,36 @@ def _seconds(text: str, place: str) -> float:
     return number_in(number, place) * scale
 
 
-def _wrk_document(source: Source) -> Reading:
-    root = read_json(source)
-    keys = dict(root.items())
+def _read_wrk_json(source: Source, rows: ReadRows) -> None:
+    keys = dict(read_json(source).items())
     name = keys.pop("url", None) or keys.pop("name", None)
-    figures: dict[Metric, float] = {}
+    run = LoadRun(WRK.name, source.name)
     if rate := keys.pop("rps", None):
-        figures[THROUGHPUT] = rate.number
+        run.figures[THROUGHPUT] = rate.number
     for key in [key for key in keys if key.endswith("_us")]:
         stem = key.removesuffix("_us")
         if stem == "mean":
-            figures[TIME] = keys.pop(key).number * 1e-6
+            run.figures[TIME] = keys.pop(key).number * 1e-6
         elif stem.startswith("p") and stem[1:].replace(".", "", 1).isdecimal():
-            figures[percentile(stem[1:])] = keys.pop(key).number * 1e-6
-    if not figures:
+            run.figures[percentile(stem[1:])] = keys.pop(key).number * 1e-6
+    if not run.figures:
         raise RowError("there is neither 'rps' nor a time such as 'mean_us' or 'p99_us'")
     requests, errors = keys.pop("requests", None), keys.pop("errors", None)
-    skipped = [f"{key}: the key is unknown" for key in keys]
-    run = LoadRun(name.text if name else _WRK_NAME, source.name, figures)
+    rows.skip(*(f"{key}: the key is unknown" for key in keys))
+    if name:
+        run.id = name.text
     if requests and not requests.number > 0:
-        run = replace(run, error=str(no_answer(requests.place)))
+        run.error = str(no_answer(requests.place))
     elif requests and errors:
-        run = replace(run, errors=errors.number, requests=requests.number)
+        run.errors, run.requests = errors.number, requests.number
     elif errors:
-        skipped.append("errors: the file does not say of how many requests")
-    return Reading(_WRK_NAME, benchmarks(_WRK_NAME, [run]), tuple(skipped))
+        rows.skip("errors: the file does not say of how many requests")
+    LoadRuns([run]).join(rows)
 
 
-WRK = ForeignFormat(_WRK_NAME, _WRK_ADVICE, _is_wrk, _parse_wrk)
-
-
-_LOCUST_NAME = "locust"
-_LOCUST_ADVICE = Advice("locust --headless --json > FILE", has_samples=False)
-
-_COLUMNS = (
-    "Type",
-    "Name",
-    "Request Count",
-    "Failure Count",
-    "Average Response Time",
-    "Average Content Size",
-    "Requests/s",
+WRK = ForeignFormat(
+    "wrk",
+    Advice("wrk --latency URL > FILE", has_samples=False, launches=APPEND),
+    _is_wrk,
+    _read_wrk,
 )
-_CSV = b"Type,Name,Request Count,"
-
-
-def _is_locust(source: Source) -> bool:
-    """Whether the content is that of locust."""
-    head = source.head
-    return head.startswith(_CSV) or (head.startswith(b"[") and b'"num_none_requests"' in head)
-
-
-def _parse_locust(source: Source) -> Reading:
-    """Read a file.
-
-    Raises:
-        FormatError: it is neither JSON nor CSV, or lacks a column or a key.
-    """
-    try:
-        found = _table(source) if source.head.startswith(b"Type,") else _locust_document(source)
-        return Reading(_LOCUST_NAME, benchmarks(_LOCUST_NAME, found))
-    except RowError as error:
-        raise source.error("", str(error)) from None
-    except csv.Error as error:
-        raise source.error("", f"is not CSV: {error}") from None
-
-
-def _table(source: Source) -> Iterator[LoadRun]:
-    rows = csv.reader(io.StringIO(source.text("backslashreplace"), newline=""))
-    header = next(rows)
-    for column in _COLUMNS:
-        if column not in header:
-            raise RowError(f"line 1: the column {column!r} is missing")
-    indexes = [header.index(column) for column in _COLUMNS]
-    for row in rows:
-        place = f"line {rows.line_num}"
-        if not row or row in (header, [""]) or row[:2] == ["", "Aggregated"]:
-            continue
-        if len(row) <= max(indexes):
-            raise RowError(f"{place}: the row is cut off")
-        type_, name, *texts = (row[index] for index in indexes)
-        id_ = f"{type_} {name}".strip()
-        try:
-            requests, failures, mean_ms, content, per_s = (number_in(text, place) for text in texts)
-        except RowError as error:
-            yield LoadRun(id_, place, {}, str(error))
-        else:
-            yield _locust_run(
-                id_,
-                place,
-                requests=requests,
-                failures=failures,
-                mean_ms=mean_ms,
-                content=content,
-                per_s=per_s,
-            )
-
-
-def _locust_document(source: Source) -> Iterator[LoadRun]:
-    rows = list(read_json(source).each())
-    # As locust does: the rate of each request is over the time of all of them.
-    start_s = min((row["start_time"].number for row in rows), default=0)
-    end_s = max((_end_s(row) for row in rows), default=0)
-    for row in rows:
-        id_ = f"{row['method'].text} {row['name'].text}".strip()
-        try:
-            yield _entry(id_, row, end_s - start_s)
-        except RowError as error:
-            yield LoadRun(id_, row.place, {}, str(error))
-
-
-def _entry(id_: str, row: Node, duration_s: float) -> LoadRun:
-    requests = row["num_requests"].number
-    timed = requests - row["num_none_requests"].number
-    mean_ms = row["total_response_time"].number / timed if timed > 0 else 0
-    return _locust_run(
-        id_,
-        row.place,
-        requests=requests,
-        failures=row["num_failures"].number,
-        mean_ms=mean_ms,
-        content=row["total_content_length"].number,
-        per_s=requests / duration_s if duration_s > 0 else 0,
-    )
-
-
-def _end_s(row: Node) -> float:
-    end = row.get("last_request_timestamp")
-    return end.number if end else 0
-
-
-def _locust_run(
-    id_: str,
-    place: str,
-    *,
-    requests: float,
-    failures: float,
-    mean_ms: float,
-    content: float,
-    per_s: float,
-) -> LoadRun:
-    if not requests > 0:
-        return LoadRun(id_, place, {}, str(no_answer(place)))
-    # locust counts a refused connection as a failed request with a time.
-    if failures >= requests and content == 0:
-        why = f"all {failures:.0f} requests failed, and no answer has content"
-        return LoadRun(id_, place, {}, f"{place}: {why}: {NO_ANSWER}, or only with empty answers")
-    figures: dict[Metric, float] = {}
-    if mean_ms != 0:  # locust shows 0 if a request has no time
-        figures[TIME] = mean_ms * 1e-3
-    if per_s != 0:
-        figures[THROUGHPUT] = per_s
-    return LoadRun(id_, place, figures, errors=failures, requests=requests)
-
-
-LOCUST = ForeignFormat(_LOCUST_NAME, _LOCUST_ADVICE, _is_locust, _parse_locust)

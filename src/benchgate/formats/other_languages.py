@@ -1,40 +1,15 @@
-"""JMH, BenchmarkDotNet, criterion for Haskell, and benchmark-ips of Ruby.
-
-`rawData` has a list for each fork, which is a process of its own, with the score of each iteration.
-In the mode `sample` it is `rawDataHistogram`: for each iteration, pairs of a time and how often it
-was measured. JMH writes NaN and infinity as text. A unit of operations per time is better if
-higher, and one of an amount per operation if lower; JMH says of no other what is better.
-
-Of the measurements, those of the workload in the stage `Result` count: without outliers, and with
-the overhead subtracted. Each is the total time of its operations, in nanoseconds; each launch is a
-process of its own. A brief file has only statistics. What diagnosers found has one value for each
-benchmark, with its unit and its direction.
-
-In JSON, `reportKeys` names the columns of `reportMeasured`, which has a row for each sample with
-the totals of its iterations, in seconds. criterion itself leaves out the samples that took less
-than 30 ms, and so does this module if there are others. CSV has only means, in seconds.
-
-It has no samples, but for each benchmark the central tendency of its iterations per second.
-"""
+"""Formats of Java, .NET, Haskell and Ruby: JMH, BenchmarkDotNet, criterion and benchmark-ips."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.formats.contents import Node, read_json
+from benchgate.formats.contents import read_json, read_table
 from benchgate.formats.parsed import (
-    Advice,
-    ForeignFormat,
-    Reading,
     RowError,
-    benchmark,
-    distinct,
-    failed,
     means,
     numbers,
     sampled,
@@ -44,6 +19,7 @@ from benchgate.formats.parsed import (
     times,
     usual_loops,
 )
+from benchgate.formats.rows import Advice, ForeignFormat, begins
 from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
 if TYPE_CHECKING:
@@ -51,15 +27,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from benchgate.arrays import FloatArray
+    from benchgate.formats.contents import Node
     from benchgate.formats.parsed import Source
-    from benchgate.model.run import BenchmarkResult, Series
-
-
-_JMH_NAME = "jmh"
-_JMH_ADVICE = Advice(
-    "java -jar benchmarks.jar -f 10 -rf json -rff FILE",
-    launches="With `-f 10`, one file holds ten launches: the forks.",
-)
+    from benchgate.formats.rows import ReadRows
+    from benchgate.model.run import Series
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
 _SECONDS["sec"] = 1.0  # so kotlinx-benchmark writes it
@@ -67,44 +38,30 @@ _TEXTS = {"NaN": np.nan, "+INF": np.inf, "-INF": -np.inf}
 _MOST_PER_PAIR = 20
 
 
-def _is_jmh(source: Source) -> bool:
-    """Whether the content is that of JMH."""
-    head = source.head
-    return head.startswith(b"[") and b'"primaryMetric"' in head and b'"benchmark"' in head
+def _read_jmh(source: Source, rows: ReadRows) -> None:
+    """JMH: `-rf json -rff FILE`.
 
-
-def _parse_jmh(source: Source) -> Reading:
-    """Read a file.
-
-    Raises:
-        FormatError: it is not JSON, or no list.
+    `rawData` has a list for each fork, which is a process of its own, with the score of each
+    iteration. In the mode `sample` it is `rawDataHistogram`: for each iteration, pairs of a time
+    and how often it was measured. JMH writes NaN and infinity as text. A unit of operations per
+    time is better if higher, and one of an amount per operation if lower; JMH says of no other what
+    is better.
     """
-    root = read_json(source)
-    try:
-        rows = list(root.each())
-        version = rows[0].get("jmhVersion") if rows else None
-    except RowError as error:
-        raise source.error("", str(error)) from None
-    skipped: dict[str, None] = {}
-    found = distinct(_JMH_NAME, (_jmh_benchmark(row, skipped) for row in rows))
-    return Reading(f"{_JMH_NAME} {version.value}" if version else _JMH_NAME, found, tuple(skipped))
-
-
-def _jmh_benchmark(row: Node, skipped: dict[str, None]) -> BenchmarkResult:
-    id_ = ""
-    try:
-        id_ = row["benchmark"].text
-        id_ = f"{id_}[{','.join(_params(row))}]"
-        series = [_primary(row["primaryMetric"])]
-        secondary = row.get("secondaryMetrics")
-        for name, node in secondary.items() if secondary else ():
-            try:
-                series.append(_secondary(name, node))
-            except RowError as error:
-                skipped[f"{name}: {error}"] = None
-        return benchmark(_JMH_NAME, id_, series)
-    except RowError as error:
-        return failed(_JMH_NAME, id_, str(error))
+    nodes = list(read_json(source).each())
+    if nodes and (version := nodes[0].get("jmhVersion")):
+        rows.version = str(version.value)
+    for node in nodes:
+        with rows.row() as row:
+            row.id = node["benchmark"].text
+            row.id = f"{row.id}[{','.join(_params(node))}]"
+            row.series.append(_primary(node["primaryMetric"]))
+            secondary = node.get("secondaryMetrics")
+            for name, metric in secondary.items() if secondary else ():
+                try:
+                    found, scale = _jmh_metric(metric["scoreUnit"].text, name)
+                    row.series.append(_forks(metric["rawData"], found, scale))
+                except RowError as error:
+                    rows.skip(f"{name}: {error}")
 
 
 def _params(row: Node) -> Iterator[str]:
@@ -116,8 +73,7 @@ def _params(row: Node) -> Iterator[str]:
 
 
 def _primary(node: Node) -> Series:
-    unit = node["scoreUnit"].text
-    metric, scale = _jmh_metric(unit, "")
+    metric, scale = _jmh_metric(node["scoreUnit"].text, "")
     if histogram := node.get("rawDataHistogram"):
         forks = [_from_histogram(fork) for fork in histogram.each()]
         return sampled(metric, forks, [fork.place for fork in histogram.each()], scale=scale)
@@ -127,11 +83,6 @@ def _primary(node: Node) -> Series:
         value = float(_scores([score.value], score.place)[0]) * scale
         return summary(metric.name, metric.unit, value, score.place, better=metric.better)
     return _forks(raw, metric, scale)
-
-
-def _secondary(name: str, node: Node) -> Series:
-    metric, scale = _jmh_metric(node["scoreUnit"].text, name)
-    return _forks(node["rawData"], metric, scale)
 
 
 def _forks(raw: Node, metric: Metric, scale: float) -> Series:
@@ -181,54 +132,46 @@ def _from_histogram(fork: Node) -> FloatArray:
     return found
 
 
-JMH = ForeignFormat(_JMH_NAME, _JMH_ADVICE, _is_jmh, _parse_jmh)
-
-
-_DOTNET_NAME = "benchmarkdotnet"
-_DOTNET_ADVICE = Advice(
-    "dotnet run -c Release -- --exporters fulljson --launchCount 10",
-    launches="With `--launchCount 10`, one file holds ten launches.",
+JMH = ForeignFormat(
+    "jmh",
+    Advice(
+        "java -jar benchmarks.jar -f 10 -rf json -rff FILE",
+        launches="With `-f 10`, one file holds ten launches: the forks.",
+    ),
+    begins(b"[", b'"primaryMetric"', b'"benchmark"'),
+    _read_jmh,
 )
 
 _SIZES = {"ns": ("s", 1e-9), "B": ("B", 1.0), "Count": ("", 1.0)}
 
 
-def _is_dotnet(source: Source) -> bool:
-    """Whether the content is that of BenchmarkDotNet."""
-    head = source.head
-    return head.startswith(b"{") and b'"BenchmarkDotNetVersion"' in head[:4000]
+def _read_benchmarkdotnet(source: Source, rows: ReadRows) -> None:
+    """BenchmarkDotNet: its JSON exporters, `*-report-full.json` and `*-report-brief.json`.
 
-
-def _parse_dotnet(source: Source) -> Reading:
-    """Read a file.
-
-    Raises:
-        FormatError: it is not JSON, or has no list of benchmarks.
+    Of the measurements, those of the workload in the stage `Result` count: without outliers, and
+    with the overhead subtracted. Each is the total time of its operations, in nanoseconds; each
+    launch is a process of its own. A brief file has only statistics. What diagnosers found has one
+    value for each benchmark, with its unit and its direction.
     """
     root = read_json(source)
-    try:
-        rows = list(root["Benchmarks"].each())
-        version = root["HostEnvironmentInfo"].get("BenchmarkDotNetVersion")
-        names = Counter(name.text for row in rows if (name := row.get("FullName")))
-    except RowError as error:
-        raise source.error("", str(error)) from None
-    skipped: list[str] = []
-    found = distinct(_DOTNET_NAME, (_dotnet_benchmark(row, names, skipped) for row in rows))
-    return Reading(
-        f"{_DOTNET_NAME} {version.value}" if version else _DOTNET_NAME, found, tuple(skipped)
-    )
-
-
-def _dotnet_benchmark(row: Node, names: Counter[str], skipped: list[str]) -> BenchmarkResult:
-    id_ = ""
-    try:
-        id_ = row["FullName"].text
-        if names[id_] > 1:  # once for each job
-            id_ += _job(row["DisplayInfo"].text)
-        series = [_time(row), *_diagnosed(row, id_, skipped)]
-        return benchmark(_DOTNET_NAME, id_, series)
-    except RowError as error:
-        return failed(_DOTNET_NAME, id_, str(error))
+    nodes = list(root["Benchmarks"].each())
+    if version := root["HostEnvironmentInfo"].get("BenchmarkDotNetVersion"):
+        rows.version = str(version.value)
+    names = Counter(name.text for node in nodes if (name := node.get("FullName")))
+    for node in nodes:
+        with rows.row() as row:
+            row.id = node["FullName"].text
+            if names[row.id] > 1:  # once for each job
+                row.id += _job(node["DisplayInfo"].text)
+            row.series.append(_dotnet_time(node))
+            metrics, memory = node.get("Metrics"), node.get("Memory")
+            for metric in metrics.each() if metrics else ():
+                try:
+                    row.series.append(_diagnosed(metric))
+                except RowError as error:
+                    rows.skip(f"a metric of {row.id}: {error}")
+            if metrics is None and memory and (size := memory.get("BytesAllocatedPerOperation")):
+                row.series.append(summary("Allocated Memory", "B", size.number, size.place))
 
 
 def _job(info: str) -> str:
@@ -238,7 +181,7 @@ def _job(info: str) -> str:
     return f"[{settings.removesuffix(')') if found else name}]"
 
 
-def _time(row: Node) -> Series:
+def _dotnet_time(row: Node) -> Series:
     launches: dict[float, list[tuple[float, float]]] = {}
     measurements = row.get("Measurements")
     for each in measurements.each() if measurements else ():
@@ -261,20 +204,7 @@ def _time(row: Node) -> Series:
     return time_summary(median.number * 1e-9, median.place)
 
 
-def _diagnosed(row: Node, id_: str, skipped: list[str]) -> list[Series]:
-    metrics, memory = row.get("Metrics"), row.get("Memory")
-    series = []
-    for metric in metrics.each() if metrics else ():
-        try:
-            series.append(_dotnet_metric(metric))
-        except RowError as error:
-            skipped.append(f"a metric of {id_}: {error}")
-    if metrics is None and memory and (value := memory.get("BytesAllocatedPerOperation")):
-        series.append(summary("Allocated Memory", "B", value.number, value.place))
-    return series
-
-
-def _dotnet_metric(node: Node) -> Series:
+def _diagnosed(node: Node) -> Series:
     descriptor = node["Descriptor"]
     unit, scale = _SIZES.get(unit := descriptor["Unit"].text, (unit, 1.0))
     better = Better.HIGHER if descriptor["TheGreaterTheBetter"].value is True else Better.LOWER
@@ -282,57 +212,56 @@ def _dotnet_metric(node: Node) -> Series:
     return summary(descriptor["Id"].text, unit, value.number * scale, value.place, better=better)
 
 
-BENCHMARKDOTNET = ForeignFormat(_DOTNET_NAME, _DOTNET_ADVICE, _is_dotnet, _parse_dotnet)
-
-
-_HASKELL_NAME = "haskell-criterion"
-_HASKELL_ADVICE = Advice("./BENCHMARK --json FILE")
+BENCHMARKDOTNET = ForeignFormat(
+    "benchmarkdotnet",
+    Advice(
+        "dotnet run -c Release -- --exporters fulljson --launchCount 10",
+        launches="With `--launchCount 10`, one file holds ten launches.",
+    ),
+    begins(b"{", near=(4000, b'"BenchmarkDotNetVersion"')),
+    _read_benchmarkdotnet,
+)
 
 _HEADER = b"Name,Mean,MeanLB,MeanUB,Stddev"
 _LEAST_S = 0.03
-_METRICS = {"time": TIME, "cpuTime": CPU_TIME, "allocated": Metric("allocated", "B")}
-_KNOWN = {*_METRICS, "iters", "cycles"}
+_COLUMNS = {"time": TIME, "cpuTime": CPU_TIME, "allocated": Metric("allocated", "B")}
 
 
-def _is_haskell(source: Source) -> bool:
-    """Whether the content is that of criterion for Haskell."""
-    head = source.head
-    is_json = head.startswith(b"[") and b'"criterion"' in head[:50] and b'"report' in head
-    return is_json or head.startswith(_HEADER)
+def _is_haskell_criterion(source: Source) -> bool:
+    is_json = begins(b"[", b'"report', near=(50, b'"criterion"'))(source)
+    return is_json or source.head.startswith(_HEADER)
 
 
-def _parse_haskell(source: Source) -> Reading:
-    """Read a file.
+def _read_haskell_criterion(source: Source, rows: ReadRows) -> None:
+    """Criterion for Haskell: the files of `--json` and of `--csv`.
 
-    Raises:
-        FormatError: it is neither JSON with a list of reports nor CSV with their means.
+    In JSON, `reportKeys` names the columns of `reportMeasured`, which has a row for each sample
+    with the totals of its iterations, in seconds. criterion itself leaves out the samples that took
+    less than 30 ms, and so does benchgate if there are others. CSV has only means, in seconds.
     """
     if source.head.startswith(_HEADER):
-        return Reading(_HASKELL_NAME, distinct(_HASKELL_NAME, _csv_rows(source)))
-    root = read_json(source)
-    try:
-        parts = list(root.each())
-        if len(parts) != 3:
-            raise source.error("", "is not a list of a name, a version and reports")
-        reports = list(parts[2].each())
-    except RowError as error:
-        raise source.error("", str(error)) from None
-    skipped: dict[str, None] = {}
-    rows = distinct(_HASKELL_NAME, (_haskell_row(report, skipped) for report in reports))
-    return Reading(f"{_HASKELL_NAME} {parts[1].value}", rows, tuple(skipped))
-
-
-def _haskell_row(report: Node, skipped: dict[str, None]) -> BenchmarkResult:
-    id_ = ""
-    try:
-        id_ = report["reportName"].text
-        columns = _columns(report)
-        for key, values in columns.items():
-            if key not in _KNOWN and any(each is not None for each in values):
-                skipped[f"the column {key}: benchgate reads only {', '.join(_METRICS)}"] = None
-        return benchmark(_HASKELL_NAME, id_, _series(columns, report["reportMeasured"].place))
-    except RowError as error:
-        return failed(_HASKELL_NAME, id_, str(error))
+        for place, cells in read_table(source, source.text("backslashreplace")):
+            with rows.row(cells.get("Name", "")) as row:
+                try:
+                    mean_s = float(cells.get("Mean", ""))
+                except ValueError:
+                    what = f"{cells.get('Mean')!r} is not a number"
+                    raise RowError(f"{place}: Mean: {what}") from None
+                row.series.append(time_summary(mean_s, place))
+        return
+    parts = list(read_json(source).each())
+    if len(parts) != 3:
+        raise source.error("", "is not a list of a name, a version and reports")
+    rows.version = str(parts[1].value)
+    for report in parts[2].each():
+        with rows.row() as row:
+            row.id = report["reportName"].text
+            columns = _columns(report)
+            for key, values in columns.items():
+                is_known = key in _COLUMNS or key in {"iters", "cycles"}
+                if not is_known and any(each is not None for each in values):
+                    rows.skip(f"the column {key}: benchgate reads only {', '.join(_COLUMNS)}")
+            row.series += _haskell_series(columns, report["reportMeasured"].place)
 
 
 def _columns(report: Node) -> dict[str, list[Any]]:
@@ -345,76 +274,45 @@ def _columns(report: Node) -> dict[str, list[Any]]:
     return {key: [row.list[index] for row in rows] for index, key in enumerate(keys)}
 
 
-def _series(columns: dict[str, list[Any]], place: str) -> list[Series]:
+def _haskell_series(columns: dict[str, list[Any]], place: str) -> Iterator[Series]:
     for key in ("time", "iters"):
         if key not in columns:
             raise RowError(f"{place}: the key {key!r} is missing")
     long = [isinstance(each, float | int) and each >= _LEAST_S for each in columns["time"]]
     chosen = [index for index, is_long in enumerate(long) if is_long or not any(long)]
     loops = [columns["iters"][index] for index in chosen]
-    series = []
-    for key, metric in _METRICS.items():
+    for key, metric in _COLUMNS.items():
         totals = [columns[key][index] for index in chosen] if key in columns else []
         if key == "time" or any(each is not None for each in totals):
             where = f"{place}: {key}"
             found, usual = means(totals, loops, 1.0, where)
-            series.append(sampled(metric, [found], where, loops=usual))
-    return series
+            yield sampled(metric, [found], where, loops=usual)
 
 
-def _csv_rows(source: Source) -> list[BenchmarkResult]:
-    reader = csv.DictReader(io.StringIO(source.text("backslashreplace"), newline=""), strict=True)
-    try:
-        return [_csv_row(row, f"line {reader.line_num}") for row in reader]
-    except csv.Error as error:
-        raise source.error(f"line {reader.reader.line_num}", f"is not CSV: {error}") from None
+HASKELL_CRITERION = ForeignFormat(
+    "haskell-criterion",
+    Advice("./BENCHMARK --json FILE"),
+    _is_haskell_criterion,
+    _read_haskell_criterion,
+)
 
 
-def _csv_row(row: dict[str | Any, str | Any], place: str) -> BenchmarkResult:
-    name = row.get("Name") or ""
-    try:
-        return benchmark(_HASKELL_NAME, name, [time_summary(float(row.get("Mean") or ""), place)])
-    except ValueError:
-        return failed(_HASKELL_NAME, name, f"{place}: Mean: {row.get('Mean')!r} is not a number")
-    except RowError as error:
-        return failed(_HASKELL_NAME, name, str(error))
+def _read_benchmark_ips(source: Source, rows: ReadRows) -> None:
+    """benchmark-ips: the file that `x.json! FILE` writes.
 
-
-HASKELL_CRITERION = ForeignFormat(_HASKELL_NAME, _HASKELL_ADVICE, _is_haskell, _parse_haskell)
-
-
-_IPS_NAME = "benchmark-ips"
-_IPS_ADVICE = Advice("ruby BENCHMARK.rb, with `x.json! 'FILE'` in it", has_samples=False)
-
-
-def _is_ips(source: Source) -> bool:
-    """Whether the content is that of benchmark-ips."""
-    return source.head.startswith(b"[") and b'"central_tendency"' in source.head
-
-
-def _parse_ips(source: Source) -> Reading:
-    """Read a file.
-
-    Raises:
-        FormatError: it is not JSON, or no list.
+    It has no samples, but for each benchmark the central tendency of its iterations per second.
     """
-    root = read_json(source)
-    try:
-        rows = list(root.each())
-    except RowError as error:
-        raise source.error("", str(error)) from None
-    return Reading(_IPS_NAME, distinct(_IPS_NAME, map(_ips_row, rows)))
+    for node in read_json(source).each():
+        with rows.row() as row:
+            row.id = node["name"].text
+            rate = node["central_tendency"]
+            better = Better.HIGHER
+            row.series.append(summary("throughput", "i/s", rate.number, rate.place, better=better))
 
 
-def _ips_row(row: Node) -> BenchmarkResult:
-    id_ = ""
-    try:
-        id_ = row["name"].text
-        rate = row["central_tendency"]
-        series = summary("throughput", "i/s", rate.number, rate.place, better=Better.HIGHER)
-        return benchmark(_IPS_NAME, id_, [series])
-    except RowError as error:
-        return failed(_IPS_NAME, id_, str(error))
-
-
-BENCHMARK_IPS = ForeignFormat(_IPS_NAME, _IPS_ADVICE, _is_ips, _parse_ips)
+BENCHMARK_IPS = ForeignFormat(
+    "benchmark-ips",
+    Advice("ruby BENCHMARK.rb, with `x.json! 'FILE'` in it", has_samples=False),
+    begins(b"[", b'"central_tendency"'),
+    _read_benchmark_ips,
+)

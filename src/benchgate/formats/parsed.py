@@ -24,7 +24,7 @@ from benchgate.model.run import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
 
@@ -124,7 +124,6 @@ def benchmark(
     series: Iterable[Series],
     *,
     notes: Iterable[str] = (),
-    location: str | None = None,
     version: str | None = None,
 ) -> BenchmarkResult:
     """A benchmark that was read.
@@ -152,7 +151,6 @@ def benchmark(
         Tier.STORED,
         series,
         notes=tuple(notes),
-        location=location,
     )
 
 
@@ -386,39 +384,3 @@ def _joined_series(found: Iterable[Series | None]) -> Series:
             for index, launch in enumerate(launches)
         ),
     )
-
-
-APPEND = "Append the output of several runs to one file with `>>`: each of them is a launch."
-"""For tools whose outputs may follow each other in a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """The best input of a tool.
-
-    Attributes:
-        command: what writes it, with FILE in the place of its name; "" if no command does.
-        has_samples: whether it holds samples; if not, every launch gives one value.
-        launches: how one file can hold several launches, in a sentence; "" if it cannot.
-    """
-
-    command: str
-    has_samples: bool = True
-    launches: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ForeignFormat:
-    """What another tool writes.
-
-    Attributes:
-        name: what people call it, and what `--format` accepts.
-        advice: how to get the best input from the tool.
-        sniff: whether the content looks like this format; cheap, and never an error.
-        parse: the benchmarks in it; FormatError if the file as a whole is broken.
-    """
-
-    name: str
-    advice: Advice
-    sniff: Callable[[Source], bool]
-    parse: Callable[[Source], Reading]

@@ -20,7 +20,8 @@ from benchgate.formats.pgbench import PGBENCH
 from benchgate.formats.python import ASV, PYPERF, PYTEST_BENCHMARK
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import ForeignFormat, Reading, Source
+    from benchgate.formats.parsed import Reading, Source
+    from benchgate.formats.rows import ForeignFormat
 
 
 # In this order they are asked; the most particular ones come first.
