@@ -7,6 +7,7 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.model.ordering import worst_first
 from benchgate.model.policy import Outcome, PolicyChange
 from benchgate.model.run import Environment, Source, Tier
 from benchgate.model.verdict import (
@@ -19,7 +20,7 @@ from benchgate.model.verdict import (
     Row,
     Verdict,
 )
-from benchgate.report.headline import headline, worst_first
+from benchgate.report.headline import headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

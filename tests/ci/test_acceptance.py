@@ -31,6 +31,7 @@ from benchgate.github.context import (
 from benchgate.model.policy import Acceptance, AcceptanceMethod, Outcome
 from benchgate.model.run import Environment
 from benchgate.model.verdict import Decision
+from benchgate.report.headline import headline
 from benchgate.report.markdown import render_comment
 from benchgate.report.view import view_verdict
 
@@ -311,7 +312,7 @@ def test_a_removed_benchmark_is_red_until_that_is_accepted(change: Callable[...,
     verdict = removed.judged()
     assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
     assert outcomes(verdict)["b"] is Outcome.WAIVED
-    assert "1 of 2 benchmarks was removed, which is waived: b" in verdict.summary
+    assert "1 of 2 benchmarks was removed, which is waived: b" in headline(verdict)
     assert "its removal is waived until 2026-01-31: c does all of it; accepted by" in comment_on(
         verdict
     )
@@ -330,7 +331,7 @@ def test_an_accepted_removal_of_everything_is_no_pass_and_fails_nothing(
     empty.reviewed(empty.head)
     verdict = empty.judged()
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
-    assert "nothing could be compared" in verdict.summary
+    assert "nothing could be compared" in headline(verdict)
 
 
 EDITED = REMOVED.replace("missing", "incomparable")
@@ -355,7 +356,7 @@ def test_an_edited_benchmark_is_red_until_that_is_accepted(change: Callable[...,
     verdict = edited.judged()
     assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
     assert outcomes(verdict)["b"] is Outcome.WAIVED
-    assert "1 of 2 benchmarks does different work, which is waived: b" in verdict.summary
+    assert "1 of 2 benchmarks does different work, which is waived: b" in headline(verdict)
     assert (
         "its different work is waived until 2026-01-31: c does all of it; accepted by"
         in comment_on(verdict)
@@ -368,7 +369,7 @@ def test_where_all_was_edited_and_may_be_there_is_no_verdict(change: Callable[..
     edited.reviewed(edited.head)
     verdict = edited.judged()
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
-    assert "nothing could be compared" in verdict.summary
+    assert "nothing could be compared" in headline(verdict)
 
 
 def test_each_waives_its_own_kind_alone(change: Callable[..., Change]) -> None:

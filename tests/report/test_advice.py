@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.report.conftest import unchanged
 from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
 
+from benchgate.escape import named
 from benchgate.model.policy import Outcome
-from benchgate.report.self_check import advise, false_alarms, named, next_round
+from benchgate.report.self_check import advise, false_alarms, next_round
 
 if TYPE_CHECKING:
     from benchgate.model.statistics import SelfCheck, Sensitivity

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.conftest import changed, inconclusive, unchanged, verdict
 
+from benchgate.escape import breaking_code, plain_line
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Row
-from benchgate.report.escape import breaking_code, plain_line
 from benchgate.report.markdown import about_cell, change_cell, drawn_cell
 from benchgate.report.view import NO_LINKS, view_verdict
 

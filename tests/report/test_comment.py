@@ -19,10 +19,10 @@ from tests.report.conftest import (
 )
 from tests.report.page import STATES, Page, assert_harmless
 
+from benchgate.escape import code_cell
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Row
 from benchgate.report import markdown
-from benchgate.report.escape import code_cell
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_markdown
 from benchgate.report.view import VerdictView, view_verdict
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from benchgate.escape import ASCII, BLOCKS
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Row
 from benchgate.report.drawing import course_title, draw_course, sparkline
-from benchgate.report.escape import ASCII, BLOCKS
 
 HERE = Row(
     "a",

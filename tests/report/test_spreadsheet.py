@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.report.page import STATES
 
+from benchgate.escape import spreadsheet_cell
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
-from benchgate.report.escape import spreadsheet_cell
 from benchgate.report.files import render_csv
 
 if TYPE_CHECKING:

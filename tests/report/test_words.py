@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchgate.model.notes import change, machine, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Environment, Source
 from benchgate.model.verdict import Classical, Row
@@ -66,16 +67,16 @@ def test_values_are_in_the_unit_their_author_wants(
 ) -> None:
     row = replace(ROW, unit=unit, display_unit=display_unit, base=number, head=1.0)
 
-    assert words.sides(row)[0] == expected
-    assert words.sides(replace(row, base=1.0, head=number))[1] == expected
+    assert sides(row)[0] == expected
+    assert sides(replace(row, base=1.0, head=number))[1] == expected
 
 
 def test_both_sides_are_shown_in_one_form() -> None:
     """Next to a whole 12344, "12.34k" would seem to be less than it."""
     row = replace(ROW, unit="", base=12344.0, head=12344.4, base_median=2.0, head_median=3.0)
-    assert words.sides(row) == ("12.34k", "12.34k")
-    assert words.sides(replace(row, head=12345.0)) == ("12344", "12345")
-    assert words.sides(replace(row, head=None)) == ("12344", "")
+    assert sides(row) == ("12.34k", "12.34k")
+    assert sides(replace(row, head=12345.0)) == ("12344", "12345")
+    assert sides(replace(row, head=None)) == ("12344", "")
     assert words.medians(row) == "2, 3"
     assert words.medians(replace(row, base_median=None)) == ""
 
@@ -145,7 +146,7 @@ def test_the_least_change_has_no_sign(ratio: float, expected: str) -> None:
 def test_a_change_from_nothing_has_no_ratio(ratio: float | None) -> None:
     row = replace(ROW, unit="", ratio=ratio, base=0.0, head=12.0)
 
-    assert words.change(row) == "from 0"
+    assert change(row) == "from 0"
     assert words.size(row) == "from 0 to 12"
 
 
@@ -209,5 +210,5 @@ def test_sources_are_short(source: Source, expected: str) -> None:
 
 
 def test_a_machine_is_what_is_known_of_it() -> None:
-    assert words.machine(Environment()) == ""
-    assert words.machine(Environment(cpu_model="X", cpu_count=1)) == "on X, 1 core"
+    assert machine(Environment()) == ""
+    assert machine(Environment(cpu_model="X", cpu_count=1)) == "on X, 1 core"

@@ -13,6 +13,7 @@ from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Source
 from benchgate.model.verdict import ConfirmationCost, Decision
+from benchgate.report.headline import headline
 from benchgate.session.outlook import of_fixed_rounds
 from benchgate.session.rounds import FixedRounds, ResultFile, ScreenAndConfirm, measure_rounds
 
@@ -68,10 +69,10 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
         verdict = make_verdict(judge_run(record.result(), CONFIG), CONFIG)
         again = make_verdict(judge_run(read_result(output), CONFIG), CONFIG)
         assert again.rows == verdict.rows
-        assert (again.decision, again.exit_code, again.summary) == (
+        assert (again.decision, again.exit_code, headline(again)) == (
             verdict.decision,
             verdict.exit_code,
-            verdict.summary,
+            headline(verdict),
         )
         return verdict
 
@@ -88,7 +89,7 @@ def test_four_that_got_slower_fail_within_six_rounds(
     verdict = verdict_of(sleepers(world, 0.15), 245.0)
     assert verdict.rounds == 6
     assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 3)
-    assert "4 of 4 benchmarks are slower" in verdict.summary
+    assert "4 of 4 benchmarks are slower" in headline(verdict)
 
 
 def test_with_fewer_there_is_no_verdict_and_the_reader_learns_what_it_takes(
@@ -100,11 +101,11 @@ def test_with_fewer_there_is_no_verdict_and_the_reader_learns_what_it_takes(
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     rounds = {row.unconfirmed for row in verdict.rows if row.unconfirmed}
     assert rounds == {ConfirmationCost(14, 140.0)}
-    assert verdict.summary.startswith(
+    assert headline(verdict).startswith(
         "no verdict: 4 of 4 benchmarks look slower, and measuring ended before this was "
         "confirmed or ruled out: most of all sleep/"
     )
-    assert verdict.summary.endswith("; deciding it takes 14 more rounds, about 9 min 20 s")
+    assert headline(verdict).endswith("; deciding it takes 14 more rounds, about 9 min 20 s")
 
 
 @pytest.mark.parametrize("budget_s", [45.0, 205.0, 245.0, 405.0])

@@ -41,6 +41,7 @@ from benchgate.ci.step import (
 from benchgate.ci.stored_artifacts import read_file_of
 from benchgate.config import Sides, loads, policy_from, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, FormatError, GitHubError, UsageError
+from benchgate.escape import plain_line
 from benchgate.gate.verdict import judge_result, judge_run, make_verdict
 from benchgate.git.repository import FULL_SHA, ensure_commit
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in, list_artifacts
@@ -50,7 +51,6 @@ from benchgate.github.plan import DEPENDABOT, CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import stopped
 from benchgate.model.codec import decode_result
 from benchgate.model.run import Source
-from benchgate.report.escape import plain_line
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure
 from benchgate.session.choice import EVERYTHING
 from benchgate.session.rounds import DEFAULT_SUITE

@@ -13,6 +13,7 @@ from benchgate.ci.base import checked_out
 from benchgate.ci.measuring import ci
 from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
+from benchgate.escape import plain_line
 from benchgate.files import write_atomic
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, post_sticky
@@ -26,9 +27,9 @@ from benchgate.github.runner import (
     write_outputs,
     write_summary,
 )
+from benchgate.model.ordering import WRONG
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Reason
-from benchgate.report.escape import plain_line
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
 from benchgate.report.view import Links, named, view_verdict, without_secrets
 from benchgate.session.rounds import DEFAULT_SUITE
@@ -54,7 +55,6 @@ USUAL_ENVIRONMENT: Final = "linux-x86_64"
 """The kind of GitHub's own Linux runners, on which most jobs run."""
 
 _FORBIDDEN: Final = 403
-_WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT})
 _NAME_LIMIT: Final = 200
 _PUBLISHES: Final = "a second workflow with `benchgate publish` can comment"
 _DEFINED_HERE: Final = "The benchmark is defined here. The cause may be in any line of this change."
@@ -165,7 +165,7 @@ def benchmark_annotations(view: VerdictView) -> list[Annotation]:
     """
     annotations = []
     for one in view.shown:
-        wrong = [row for row in one.rows if row.outcome in _WRONG]
+        wrong = [row for row in one.rows if row.outcome in WRONG]
         if wrong:
             said = [_said(row, view.interval_title) for row in wrong]
             if wrong[0].location and wrong[0].outcome is Outcome.REGRESSED:

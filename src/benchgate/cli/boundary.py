@@ -14,7 +14,7 @@ import click
 from click.exceptions import Abort
 
 from benchgate.errors import MORE_PROCESSES, BenchgateError, Interrupted, UsageError
-from benchgate.report.escape import in_encoding
+from benchgate.escape import in_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

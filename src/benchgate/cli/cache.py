@@ -12,8 +12,8 @@ from rich.text import Text
 from benchgate.cli.boundary import say
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
+from benchgate.escape import plain_line
 from benchgate.measure.build_cache import MOST_BYTES, BuildCache, builds_folder
-from benchgate.report.escape import plain_line
 from benchgate.report.terminal import Column, Line, print_columns, print_text
 from benchgate.units import counted, format_duration, format_value
 

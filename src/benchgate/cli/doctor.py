@@ -16,8 +16,9 @@ from benchgate.errors import UsageError
 from benchgate.measure import counters, memory_layout
 from benchgate.measure.machine import read_environment
 from benchgate.measure.worktree import sweep
+from benchgate.model.notes import busy_machine
 from benchgate.model.verdict import Decision
-from benchgate.report.self_check import busy_machine, render_self_check
+from benchgate.report.self_check import render_self_check
 from benchgate.report.terminal import print_facts
 from benchgate.session.choice import Choice
 from benchgate.session.engines import Place, choose_place

@@ -14,12 +14,12 @@ from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, Outputs, put
 from benchgate.cli.world import configuration, console, repository_or_none
 from benchgate.errors import UsageError
+from benchgate.escape import plain_line
 from benchgate.git.repository import github_repository
 from benchgate.history.store import require_packages
 from benchgate.model.codec import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
-from benchgate.report.escape import plain_line
 from benchgate.report.history import render_history, view_history, without_secrets
 from benchgate.session.choice import Choice
 from benchgate.units import counted, parse_ratio_change

@@ -10,11 +10,11 @@ import click
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
 from benchgate.cli.outputs import keep
+from benchgate.escape import plain_line
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Status
-from benchgate.report.escape import plain_line
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
 from benchgate.cli.outputs import keep
+from benchgate.escape import plain_line
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import ids_of, join
-from benchgate.report.escape import plain_line
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
 from benchgate.own_folders import state_folder
 from benchgate.report.files import render_csv, render_junit
+from benchgate.report.headline import headline
 from benchgate.report.markdown import render_markdown
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
@@ -190,7 +191,9 @@ def _reader_may_leave() -> Iterator[None]:
 
 
 _WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]] = {
-    "json": lambda verdict, _, redact: VERDICT.write(verdict, redact),
+    "json": lambda verdict, _, redact: VERDICT.write(
+        replace(verdict, summary=headline(verdict)), redact
+    ),
     "markdown": lambda _, view, redact: render_markdown(without_secrets(view, redact)).encode(),
     "junit": lambda _, view, redact: render_junit(without_secrets(view, redact)),
     "csv": lambda verdict, _, redact: render_csv(verdict, redact),

@@ -14,11 +14,11 @@ from benchgate.cli.outputs import require_pages
 from benchgate.cli.report import report_of
 from benchgate.cli.world import repository_or_none
 from benchgate.errors import UsageError
+from benchgate.escape import plain_line
 from benchgate.files import broken_link, read_bytes, write_atomic
 from benchgate.history.store import require_packages
 from benchgate.model.redact import Redactor
 from benchgate.page.history import INDEX, MARKER, Site, marker_of, site_files, written_before
-from benchgate.report.escape import plain_line
 from benchgate.report.history import without_secrets
 from benchgate.units import counted
 

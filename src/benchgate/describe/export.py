@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from benchgate.describe.launches import histogram_of
-from benchgate.report.escape import spreadsheet_cell
+from benchgate.escape import spreadsheet_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from benchgate.gate.evidence import Pair, has_failed
 from benchgate.gate.rows import deciding_rows, notes_of, tested_row, unpaired_row, untested_row
 from benchgate.gate.single_runs import judge_at_once
+from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkFiles
-from benchgate.report import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,15 +120,15 @@ def _said(
         return [(row, f"its new version fails: {first}")]
     if base is None or has_failed(base):
         row = unpaired_row(alone)
-        value = f"; on the head: {words.sides(row)[1]}" if row.metric else ""
+        value = f"; on the head: {sides(row)[1]}" if row.metric else ""
         return [(row, f"its new version does not run on the base{value}")]
     shown = rows_apart([replace(alone, base=base)], terms)
     return [(row, f"its new version: {_change(row)}") for row in shown if row.base is not None]
 
 
 def _change(row: Row) -> str:
-    change = words.change(row)
-    return " -> ".join(words.sides(row)) + (f" ({change})" if change else "")
+    signed = change(row)
+    return " -> ".join(sides(row)) + (f" ({signed})" if signed else "")
 
 
 def _about(row: Row, said: Sequence[tuple[Row, str]]) -> list[str]:

@@ -10,10 +10,10 @@ from benchgate.config.resolved import matches
 from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import NOTHING_MEASURED, series_of, statistic_of
 from benchgate.gate.rows import about
+from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Kind
 from benchgate.model.verdict import Row
-from benchgate.report.words import TOO_FEW
 from benchgate.stats.intervals import quantile_interval
 from benchgate.units import counted
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 import numpy as np
 
 from benchgate.errors import did_you_mean
+from benchgate.escape import named
 from benchgate.gate.evidence import (
     SUMMARY,
     deciding_under_load,
@@ -43,7 +44,6 @@ from benchgate.model.run import (
     notes_on,
 )
 from benchgate.model.verdict import TAIL_STATISTICS, VALUE, ConfirmationCost, Row, is_tail
-from benchgate.report.self_check import named
 from benchgate.stats.spread import finite_exp
 from benchgate.units import RATE_UNIT
 

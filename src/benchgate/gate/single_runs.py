@@ -34,10 +34,10 @@ from benchgate.gate.estimates import (
 from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
 from benchgate.gate.rows import open_outcome
+from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
 from benchgate.model.run import THROUGHPUT, Kind
 from benchgate.model.verdict import RUNS_NEEDED, Calibration
-from benchgate.report.words import TOO_FEW
 from benchgate.stats.differences import least_launches
 from benchgate.stats.rank_tests import holm, mann_whitney, signed_rank
 from benchgate.stats.spread import finite_exp, moments

@@ -22,6 +22,8 @@ from benchgate.gate.stored import (
 from benchgate.gate.stored import joined as with_settled
 from benchgate.gate.suite import about_shard, joined, judge, share_of
 from benchgate.gate.waves import WaveSettings
+from benchgate.model.notes import busy_machine, compare_instead
+from benchgate.model.ordering import worst_first
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
@@ -34,8 +36,6 @@ from benchgate.model.verdict import (
     compared_benchmarks,
     decided_benchmarks,
 )
-from benchgate.report.headline import headline, worst_first
-from benchgate.report.self_check import busy_machine, compare_instead
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -341,7 +341,7 @@ def make_verdict(
             empty_shard=judged.shard is not None and not rows,
         ),
     )
-    verdict = Verdict(
+    return Verdict(
         decision=concluded.decision,
         exit_code=concluded.exit_code,
         summary="",
@@ -366,7 +366,6 @@ def make_verdict(
         reason=concluded.reason,
         complete=judged.complete,
     )
-    return replace(verdict, summary=headline(verdict))
 
 
 def _settings(judged: JudgedRuns, config: Config, min_compared: int) -> GateSettings:

@@ -48,8 +48,8 @@ import numpy as np
 from scipy.special import bdtrc, ndtri
 
 from benchgate.gate.estimates import Finding, RowStage, by_length, by_lengths, paired_estimates
+from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
-from benchgate.report.words import TOO_FEW
 from benchgate.stats.differences import detectable_ratio, launches_needed, least_launches
 from benchgate.stats.rank_tests import (
     MAX_PAIRS,

@@ -12,9 +12,9 @@ import numpy as np
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.describe.launches import launch_values
 from benchgate.gate.evidence import SUMMARY, is_step
+from benchgate.model.notes import machine
 from benchgate.model.run import CANARY_ID, Better, Kind, Status, Tier
 from benchgate.model.verdict import VALUE
-from benchgate.report.words import machine
 from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:

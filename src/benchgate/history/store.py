@@ -25,12 +25,12 @@ from fsspec.implementations.local import LocalFileSystem
 from pydantic import TypeAdapter, ValidationError
 
 from benchgate.errors import BenchgateError, FormatError, UsageError
+from benchgate.escape import plain_line
 from benchgate.files import broken_link, write_atomic
 from benchgate.json_object import Timestamp
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.model.run import Better
-from benchgate.report.escape import plain_line
 from benchgate.stats.checks import LARGEST
 from benchgate.units import TIME_UNITS
 

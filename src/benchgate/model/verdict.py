@@ -375,7 +375,7 @@ class Verdict(JsonObject):
 
     Attributes:
         rows: worst first.
-        summary: the verdict in words, one sentence without markup.
+        summary: the verdict in words, one sentence without markup; "" until it is written.
         rounds: how many rounds were measured.
         base_source: "git" if the base was measured for the verdict; "file", "directory" or
             "artifact" if a stored result was read; "none" on a first run.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.escape import plain_line
 from benchgate.model.redact import redacted
-from benchgate.report.escape import plain_line
 from benchgate.report.history import course
 from benchgate.units import TIME_UNITS, axis_scale
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from benchgate.escape import plain_line
+from benchgate.model.notes import change
 from benchgate.model.run import ERROR_RATIO, Kind
 from benchgate.page.charts import (
     Axis,
@@ -20,7 +22,6 @@ from benchgate.page.charts import (
 )
 from benchgate.page.frame import unbroken
 from benchgate.report import words
-from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ def change_plot(rows: Iterable[Row]) -> Iterator[Plot]:
     ]
     if not known:
         return
-    said = [f"{words.statistic(row)}: {words.change(row)} ({words.interval(row)})" for row in known]
+    said = [f"{words.statistic(row)}: {change(row)} ({words.interval(row)})" for row in known]
     ratios = [row.ratio for row in known if row.ratio is not None]
     every = [*ratios, *(each for row in known for each in row.interval or ())]
     # Percentages of a factor of 20 leave a change of 20 % no room.

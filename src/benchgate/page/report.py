@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
@@ -16,7 +17,6 @@ from benchgate.page import frame
 from benchgate.page.frame import render, sentence, sentences, unbroken
 from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
 from benchgate.report import words
-from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import arrange
 from benchgate.report.statistics import LEGEND, series_cells
 from benchgate.report.view import NO_LINKS, RATIO_TITLES, TEST_TITLES, view_verdict, without_secrets

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from benchgate.escape import BLOCKS
 from benchgate.model.run import Tier
-from benchgate.report.escape import BLOCKS
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 from benchgate import __version__
+from benchgate.escape import spreadsheet_cell
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.escape import spreadsheet_cell
 from benchgate.report.words import notes_of
 
 if TYPE_CHECKING:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from benchgate.escape import plain_line
+from benchgate.model.notes import TOO_FEW, machine, sides
+from benchgate.model.ordering import (
+    ORDER,
+    WRONG,
+    _lacks,
+    _place,
+    by_benchmark,
+    missing_rounds,
+    worst_first,
+)
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better
 from benchgate.model.verdict import (
@@ -20,7 +30,6 @@ from benchgate.model.verdict import (
     decided_benchmarks,
 )
 from benchgate.report import words
-from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_budget, format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -29,26 +38,6 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Verdict
 
 
-ORDER = (
-    Outcome.FAILED,
-    Outcome.REGRESSED,
-    Outcome.OVER_LIMIT,
-    Outcome.MISSING,
-    Outcome.INCOMPARABLE,
-    Outcome.BASE_FAILED,
-    Outcome.WAIVED,
-    Outcome.INCONCLUSIVE,
-    Outcome.NOT_TESTED,
-    Outcome.NOT_SETTLED,
-    Outcome.IMPROVED,
-    Outcome.NEW,
-    Outcome.UNCHANGED,
-    Outcome.WITHIN_LIMIT,
-)
-"""What matters most comes first, among what is shown and among what is folded."""
-
-_RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
-_WRONG = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT})
 _FOR_A_PERSON = frozenset(
     {Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED}
 )
@@ -75,11 +64,6 @@ class Arrangement:
 
     shown: tuple[tuple[Row, ...], ...]
     folded: tuple[tuple[tuple[Row, ...], ...], ...]
-
-
-def worst_first(rows: Sequence[Row]) -> list[Row]:
-    """Sort by outcome, within an outcome by how much worse, then by name."""
-    return sorted(rows, key=_place)
 
 
 def arrange(verdict: Verdict) -> Arrangement:
@@ -113,7 +97,7 @@ def _led_by(first: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 def _section(group: Sequence[Row], verdict: Verdict) -> Section:
     outcome = group[0].outcome
-    if outcome in _WRONG or group[0].policy_outcome.value in verdict.settings.fail_on:
+    if outcome in WRONG or group[0].policy_outcome.value in verdict.settings.fail_on:
         return Section.WRONG
     if outcome is Outcome.IMPROVED:
         return Section.IMPROVED
@@ -128,40 +112,6 @@ def _shown_place(placed: tuple[Section, tuple[Row, ...]]) -> tuple[object, ...]:
     rank, size, *name = _place(first)
     is_good = section is Section.IMPROVED
     return (section, not first.unconfirmed, rank, -size if is_good else size, *name)
-
-
-def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
-
-    Metrics that do not decide are ignored. If another row can stand for the benchmark, so are rows
-    that the plan does not settle, and tails and error rates that could not be tested.
-    """
-    aside = _left_aside(rows) | {row for row in rows if not row.decides}
-    leading: dict[str, Row] = {}
-    candidates = [row for row in rows if row not in aside]
-    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_minor, _place(row))):
-        leading.setdefault(row.benchmark, row)
-    return leading
-
-
-def _left_aside(rows: Sequence[Row]) -> frozenset[Row]:
-    typical = {row.benchmark for row in rows if row.is_typical}
-    settled = {
-        row.benchmark for row in rows if row.decides and row.outcome is not Outcome.NOT_SETTLED
-    }
-    others = {Outcome.NOT_SETTLED: settled, Outcome.NOT_TESTED: typical}
-    return frozenset(
-        row
-        for row in rows
-        if row.benchmark in others.get(row.outcome, ())
-        and (row.is_minor or row.outcome is Outcome.NOT_SETTLED)
-    )
-
-
-def _place(row: Row) -> tuple[int, float, str, str, str]:
-    worse = row.worse_ratio
-    size = -worse if worse is not None and not math.isnan(worse) else 0.0
-    return _RANK[row.outcome], size, row.benchmark, row.metric, row.statistic
 
 
 _Groups: TypeAlias = "Mapping[Outcome, Sequence[Row]]"
@@ -293,7 +243,7 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
         return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
     untested = groups.get(Outcome.NOT_TESTED, ())
     if verdict.reason is Reason.NOTHING_COMPARED and any(map(words.has_too_few, untested)):
-        return words.TOO_FEW
+        return TOO_FEW
     if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
         return "the canary was disturbed, so benchgate trusts no change"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
@@ -389,7 +339,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         what = f"{was} removed" if excused is Outcome.MISSING else f"{does} different work"
         return f"{len(rows)} of {_benchmarks(total)} {what}, which is waived: {_names(rows)}"
     if outcome is Outcome.OVER_LIMIT:
-        limit, value = words.sides(rows[0])
+        limit, value = sides(rows[0])
         over = f"{_subject(rows[0])} at {value} (limit {limit})"
         return f"{start}{': ' if one else ', most of all '}{over}"
     if outcome not in {Outcome.REGRESSED, Outcome.WAIVED, Outcome.IMPROVED}:
@@ -472,7 +422,7 @@ def last_line(verdict: Verdict) -> str:
     compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
     parts = [
         measured if _is_alone(verdict) else compared,
-        words.machine(verdict.environment),
+        machine(verdict.environment),
         _effort(verdict),
         _rule(verdict),
     ]
@@ -539,42 +489,12 @@ def _more_rounds(
     return (f"{_missing(missing)} more rounds: benchgate check --until-decided{filters}{takes}",)
 
 
-def missing_rounds(rows: Iterable[Row], least_rounds: int) -> dict[str, int]:
-    """How many more rounds decide each benchmark that is open, if that is known.
-
-    Args:
-        least_rounds: how many rounds every benchmark should get.
-    """
-    missing: dict[str, int] = {}
-    for row in rows:
-        if more := _missing_rounds(row) or _lacks(row, least_rounds):
-            missing[row.benchmark] = max(more, missing.get(row.benchmark, 0))
-    return missing
-
-
 def _first_run(verdict: Verdict) -> str:
     if verdict.head.dirty or verdict.head.untracked:
         return (
             "the base has no benchmarks. Commit these: the next change is then compared with them"
         )
     return "the base has no benchmarks. The next change is compared with this commit"
-
-
-def _missing_rounds(row: Row) -> int:
-    """How many more rounds decide a row that should be settled; 0 if none do."""
-    if row.unconfirmed:
-        return row.unconfirmed.rounds
-    if row.outcome is not Outcome.INCONCLUSIVE:
-        return 0
-    return row.rounds_needed or 0
-
-
-def _lacks(row: Row, least_rounds: int) -> int:
-    """How many rounds a row lacks that was not tested because it had too few."""
-    is_open = row.outcome is Outcome.NOT_TESTED and row.is_typical
-    if not is_open or not all(row.launches):
-        return 0
-    return max(0, least_rounds - min(row.launches))
 
 
 def _missing(missing: Mapping[str, int]) -> str:

@@ -9,10 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision
-from benchgate.report.drawing import COURSE_LEGEND, INTERVAL_LEGEND
-from benchgate.report.escape import (
+from benchgate.escape import (
     breaking_code,
     code_block,
     code_cell,
@@ -25,6 +22,9 @@ from benchgate.report.escape import (
     prose,
     with_code,
 )
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Decision
+from benchgate.report.drawing import COURSE_LEGEND, INTERVAL_LEGEND
 from benchgate.report.view import NAME_LIMIT, RATIO_TITLES, TEST_TITLES
 from benchgate.units import counted
 

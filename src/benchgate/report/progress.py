@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.live import Live
 from rich.text import Text
 
-from benchgate.report.escape import plain_line
+from benchgate.escape import plain_line
 from benchgate.report.terminal import CUT, encodable, print_text
 from benchgate.units import counted, format_duration
 

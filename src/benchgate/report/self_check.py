@@ -8,26 +8,22 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from benchgate.escape import _NAME_LIMIT, named, plain_line
+from benchgate.model.notes import compare_by, rule_for, steadier
 from benchgate.model.policy import Outcome
 from benchgate.report import words
-from benchgate.report.escape import plain_line
 from benchgate.report.terminal import Column, Line, print_columns, print_facts, print_text
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
-    from benchgate.model.run import Environment
-    from benchgate.model.statistics import Rehearsal, SelfCheck, Sensitivity, SteadierMetric, Tail
+    from benchgate.model.statistics import Rehearsal, SelfCheck, Sensitivity, Tail
 
 
-_NAMES_SHOWN = 3
-_NAME_LIMIT = 60
 _MUCH_STOLEN = 0.01
-_BUSY_SHARE = 0.5
-_WAITS = 0.9
 _LONGEST_LAUNCH_S = 1.0
 _MANY_CUT_SHORT = 0.05
 # The numbers that people write: 1, 1.5, 2 ... 10, and ten times each.
@@ -50,39 +46,11 @@ def advise(check: SelfCheck) -> tuple[str, ...]:
     )
 
 
-def busy_machine(environment: Environment) -> str:
-    """Say that other programs keep the CPUs busy; "" if they do not.
-
-    While benchgate measures, it is itself a part of the load. So if it is known how busy other
-    programs were meanwhile, only that counts: the load before may have been a build.
-    """
-    cpus, load = environment.cpu_count, environment.load_average
-    busy = environment.busy_elsewhere
-    most = _BUSY_SHARE * cpus
-    if busy is None:
-        if load is None or load <= most:
-            return ""
-        return f"the load is {load:.1f} on {cpus} CPUs: close other programs, or wait"
-    if busy <= most:
-        return ""
-    before = "" if load is None else f", and the load before was {load:.1f}"
-    kept = f"other programs kept {busy:.1f} of {cpus} CPUs busy while benchgate measured"
-    return f"{kept}{before}: close other programs, or wait"
-
-
 def false_alarms(check: SelfCheck) -> list[str]:
     """Find the benchmarks for which the same code seems to differ."""
     changed = (Outcome.REGRESSED, Outcome.IMPROVED)
     wrong = [row.benchmark for row in check.verdict.rows if row.outcome in changed]
     return list(dict.fromkeys(wrong))
-
-
-def named(names: Iterable[str]) -> str:
-    """Join names, with the first few in full: "a", "a and b", "a, b, c and 4 more"."""
-    distinct = [plain_line(name, _NAME_LIMIT) for name in dict.fromkeys(names)]
-    shown, more = distinct[:_NAMES_SHOWN], len(distinct) - _NAMES_SHOWN
-    last = f"{more} more" if more > 0 else shown.pop()
-    return f"{', '.join(shown)} and {last}" if shown else last
 
 
 def next_round(value: float) -> float:
@@ -141,29 +109,9 @@ def _has_better_metric(row: Sensitivity) -> bool:
 def _better_metric(row: Sensitivity) -> str:
     name, other = plain_line(row.benchmark, _NAME_LIMIT), row.steadier
     if row.counted or other is None:
-        return f"{name}: count its instructions instead of timing it: {_rule('instructions')}"
+        return f"{name}: count its instructions instead of timing it: {rule_for('instructions')}"
     spreads = f"{format_percent(other.pair_spread)} instead of {format_percent(row.pair_spread)}"
-    return f"{name}: {_steadier(other)}: {spreads} in a round; {_instead(other)}"
-
-
-def compare_instead(other: SteadierMetric) -> str:
-    """Suggest the CPU time for a benchmark whose wall-clock time is too noisy."""
-    return f"{_steadier(other)}; {_instead(other)}"
-
-
-def _steadier(other: SteadierMetric) -> str:
-    waits = ""
-    if other.share < _WAITS:
-        waits = f" (it waits for {format_percent(1 - other.share)} of its time)"
-    return f"its CPU time is much steadier than its wall-clock time{waits}"
-
-
-def _instead(other: SteadierMetric) -> str:
-    return f"compare it instead: {_rule(other.metric)}"
-
-
-def _rule(metric: str) -> str:
-    return f'metrics = ["{metric}"] in a [[rule]]'
+    return f"{name}: {steadier(other)}: {spreads} in a round; {compare_by(other)}"
 
 
 def _margins(noisy: Sequence[Sensitivity]) -> Iterator[str]:

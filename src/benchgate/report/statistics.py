@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, get_type_hints
 
 from rich.text import Text
 
+from benchgate.escape import plain_block, plain_line
 from benchgate.model.load import Loop
+from benchgate.model.notes import machine, values
 from benchgate.model.run import ERROR_RATIO, Kind
 from benchgate.model.statistics import ReportLine
 from benchgate.report import words
-from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.terminal import (
     Column,
     Line,
@@ -536,9 +537,8 @@ def _legend(result: ResultStatistics) -> str:
 def _print_run(console: Console, run: RunStatistics) -> None:
     title = f"{plain_line(run.arm)} {words.source(run.source)}, started {plain_line(run.started)}"
     print_text(console, Text(title, "bold"))
-    machine = words.machine(run.environment)
-    if machine:
-        print_text(console, machine)
+    if where := machine(run.environment):
+        print_text(console, where)
     if not run.complete:
         print_text(
             console, Text("interrupted: only a part of what was planned was measured", "yellow")
@@ -595,7 +595,7 @@ def print_grid(console: Console, grid: Grid) -> None:
     title = f"{plain_line(grid.benchmark)}, {plain_line(grid.metric)}, by its parameters"
     print_text(console, Text(title, "bold"))
     first = grid.cells[0].median
-    medians = words.values(grid, [cell.median for cell in grid.cells])
+    medians = values(grid, [cell.median for cell in grid.cells])
     cells = [
         Line(
             (

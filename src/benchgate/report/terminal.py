@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
+from benchgate.escape import in_encoding
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.verdict import Decision
-from benchgate.report.escape import in_encoding
 from benchgate.report.view import RATIO_TITLES, TEST_TITLES
 from benchgate.units import format_duration
 

@@ -14,13 +14,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from benchgate.escape import plain_block, plain_line
+from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
 from benchgate.report.drawing import Span, course_title, draw_course, draw_interval, span
-from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import arrange, heading, last_line
 from benchgate.report.words import notes_of, view_loosening
 from benchgate.units import counted, format_change, format_percent
@@ -274,7 +275,7 @@ def view_benchmark(
 
 
 def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
-    base, head = words.sides(row)
+    base, head = sides(row)
     course = draw_course(row)
     return RowView(
         outcome=row.outcome,
@@ -284,7 +285,7 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         statistic=words.statistic(row),
         base=base,
         head=head,
-        change=words.change(row),
+        change=change(row),
         direction=words.direction(row),
         interval=words.interval(row),
         drawing=draw_interval(row),

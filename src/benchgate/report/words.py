@@ -6,19 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.escape import plain_line
+from benchgate.model.notes import TOO_FEW, change, display_unit, side_by_side, sides
 from benchgate.model.policy import AcceptanceMethod, Outcome
 from benchgate.model.run import ERROR_RATIO, Better, Tier
 from benchgate.model.verdict import RUNS_NEEDED, VALUE
-from benchgate.report.escape import plain_line
 from benchgate.units import (
     RATE_UNIT,
-    TIME_UNITS,
     counted,
     format_change,
     format_duration,
     format_percent,
     format_value,
-    format_values,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from benchgate.model.history import Trend
     from benchgate.model.policy import Acceptance, PolicyChange
-    from benchgate.model.run import Environment, Source
+    from benchgate.model.run import Source
     from benchgate.model.statistics import Grid, SeriesStatistics
     from benchgate.model.verdict import ConfirmationCost, GateSettings, Row
 
@@ -45,7 +44,6 @@ TIERS = {
     Tier.STORED: "stored runs",
 }
 _MAIN_METRIC = "time"
-TOO_FEW = "too few rounds to decide"
 
 
 def name(row: Row, limit: int = 300) -> str:
@@ -75,29 +73,10 @@ def metric(row: Row) -> str:
     return "" if row.metric == _MAIN_METRIC else plain_line(row.metric)
 
 
-def sides(row: Row) -> tuple[str, str]:
-    """The values of base and head in the row's unit; "" if there is none."""
-    return _side_by_side(row, row.base, row.head)
-
-
 def medians(row: Row) -> str:
     """The medians of base and head as measured: "12.30 ms, 14.10 ms"; "" unless both exist."""
-    base, head = _side_by_side(row, row.base_median, row.head_median)
+    base, head = side_by_side(row, row.base_median, row.head_median)
     return f"{base}, {head}" if base and head else ""
-
-
-def _side_by_side(row: Row, base: float | None, head: float | None) -> tuple[str, str]:
-    both = {"base": base, "head": head}
-    known = {arm: x for arm, x in both.items() if x is not None and math.isfinite(x)}
-    shown = dict(zip(known, values(row, list(known.values())), strict=True))
-    return shown.get("base", ""), shown.get("head", "")
-
-
-def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
-    """Format finite values that are read side by side, in the unit of their quantity."""
-    if of.metric == ERROR_RATIO.name:
-        return tuple(map(format_percent, numbers))
-    return format_values(numbers, plain_line(of.unit), display_unit(of))
 
 
 def series_value(of: SeriesStatistics | Grid, number: float) -> str:
@@ -112,22 +91,10 @@ def metric_value(name: str, unit: str, number: float, display_unit: str | None =
     return format_value(number, unit, display_unit)
 
 
-def display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
-    """The unit in which the author of a benchmark wants times shown; None if it is unknown."""
-    return of.display_unit if of.display_unit in TIME_UNITS else None
-
-
 def ends(low: str, high: str) -> str:
     """Two formatted values, with their unit once if they share it: "1.01 to 1.05 ms"."""
     number, _, unit = low.partition(" ")
     return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
-
-
-def change(row: Row) -> str:
-    """The change, signed, as measured: "+14.6 %"; "" if there is none."""
-    if row.ratio is None or math.isnan(row.ratio):
-        return "from 0" if row.base == 0 and row.head else ""
-    return format_change(row.ratio)
 
 
 def interval(row: Row) -> str:
@@ -262,14 +229,6 @@ def source(code: Source) -> str:
     new = counted(code.untracked, "new file") if code.untracked else ""
     more = " and ".join(filter(None, ("uncommitted changes" if code.dirty else "", new)))
     return f"{commit} plus {more}" if more else commit
-
-
-def machine(environment: Environment) -> str:
-    """Where it was measured: "on AMD EPYC 7763, 4 cores, Debian 12"; "" when unknown."""
-    cores = counted(environment.cpu_count, "core") if environment.cpu_count else ""
-    parts = (plain_line(environment.cpu_model), cores, plain_line(environment.os))
-    known = ", ".join(part for part in parts if part)
-    return f"on {known}" if known else ""
 
 
 def unsigned(ratio: float) -> str:
@@ -422,8 +381,8 @@ class LooseningView:
 def view_loosening(changes: Iterable[PolicyChange]) -> tuple[LooseningView, ...]:
     """First the loosenings that did not affect the verdict, then those that did."""
     by_title: dict[str, list[str]] = {JUDGED: [], ACCEPTED: [], RENAMED: []}
-    for change in changes:
-        by_title[_title(change)].append(_line(change))
+    for one in changes:
+        by_title[_title(one)].append(_line(one))
     return tuple(LooseningView(title, _first(lines)) for title, lines in by_title.items() if lines)
 
 

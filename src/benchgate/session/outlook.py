@@ -11,8 +11,8 @@ from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.evidence import deciding_under_load
 from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.waves import rounds_to_confirm
+from benchgate.model.notes import TOO_FEW
 from benchgate.model.run import CANARY_IDS, ERROR_RATIO, EXACT_NAMES, UNDER_LOAD, Tier
-from benchgate.report.words import TOO_FEW
 from benchgate.stats.differences import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
 

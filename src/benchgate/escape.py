@@ -13,7 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
@@ -168,3 +168,17 @@ def _without_comments(text: str) -> str:
 
 def _longest_run(text: str) -> int:
     return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+
+
+_NAMES_SHOWN = 3
+
+
+_NAME_LIMIT = 60
+
+
+def named(names: Iterable[str]) -> str:
+    """Join names, with the first few in full: "a", "a and b", "a, b, c and 4 more"."""
+    distinct = [plain_line(name, _NAME_LIMIT) for name in dict.fromkeys(names)]
+    shown, more = distinct[:_NAMES_SHOWN], len(distinct) - _NAMES_SHOWN
+    last = f"{more} more" if more > 0 else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last

@@ -9,7 +9,7 @@ from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchgate.report.escape import (
+from benchgate.escape import (
     code_block,
     code_cell,
     code_span,

@@ -1,0 +1,127 @@
+"""The sentences that a verdict stores in its notes and warnings, and how they show values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from benchgate.escape import plain_line
+from benchgate.model.run import ERROR_RATIO
+from benchgate.units import (
+    counted,
+    format_change,
+    format_percent,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.model.run import Environment
+    from benchgate.model.statistics import Grid, SeriesStatistics
+    from benchgate.model.verdict import Row
+
+from typing import TYPE_CHECKING
+
+from benchgate.units import (
+    TIME_UNITS,
+    format_values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.model.run import Environment
+    from benchgate.model.statistics import Grid, SeriesStatistics, SteadierMetric
+    from benchgate.model.verdict import Row
+
+
+_BUSY_SHARE = 0.5
+
+
+_WAITS = 0.9
+
+
+def busy_machine(environment: Environment) -> str:
+    """Say that other programs keep the CPUs busy; "" if they do not.
+
+    While benchgate measures, it is itself a part of the load. So if it is known how busy other
+    programs were meanwhile, only that counts: the load before may have been a build.
+    """
+    cpus, load = environment.cpu_count, environment.load_average
+    busy = environment.busy_elsewhere
+    most = _BUSY_SHARE * cpus
+    if busy is None:
+        if load is None or load <= most:
+            return ""
+        return f"the load is {load:.1f} on {cpus} CPUs: close other programs, or wait"
+    if busy <= most:
+        return ""
+    before = "" if load is None else f", and the load before was {load:.1f}"
+    kept = f"other programs kept {busy:.1f} of {cpus} CPUs busy while benchgate measured"
+    return f"{kept}{before}: close other programs, or wait"
+
+
+def compare_instead(other: SteadierMetric) -> str:
+    """Suggest the CPU time for a benchmark whose wall-clock time is too noisy."""
+    return f"{steadier(other)}; {compare_by(other)}"
+
+
+def steadier(other: SteadierMetric) -> str:
+    """Why the CPU time of a benchmark decides better than its wall-clock time."""
+    waits = ""
+    if other.share < _WAITS:
+        waits = f" (it waits for {format_percent(1 - other.share)} of its time)"
+    return f"its CPU time is much steadier than its wall-clock time{waits}"
+
+
+def compare_by(other: SteadierMetric) -> str:
+    """How to compare the steadier metric."""
+    return f"compare it instead: {rule_for(other.metric)}"
+
+
+def rule_for(metric: str) -> str:
+    """The setting that compares a metric."""
+    return f'metrics = ["{metric}"] in a [[rule]]'
+
+
+TOO_FEW = "too few rounds to decide"
+
+
+def sides(row: Row) -> tuple[str, str]:
+    """The values of base and head in the row's unit; "" if there is none."""
+    return side_by_side(row, row.base, row.head)
+
+
+def side_by_side(row: Row, base: float | None, head: float | None) -> tuple[str, str]:
+    """Two values in the row's unit, to be read side by side; "" for one that is not known."""
+    both = {"base": base, "head": head}
+    known = {arm: x for arm, x in both.items() if x is not None and math.isfinite(x)}
+    shown = dict(zip(known, values(row, list(known.values())), strict=True))
+    return shown.get("base", ""), shown.get("head", "")
+
+
+def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
+    """Format finite values that are read side by side, in the unit of their quantity."""
+    if of.metric == ERROR_RATIO.name:
+        return tuple(map(format_percent, numbers))
+    return format_values(numbers, plain_line(of.unit), display_unit(of))
+
+
+def display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
+    """The unit in which the author of a benchmark wants times shown; None if it is unknown."""
+    return of.display_unit if of.display_unit in TIME_UNITS else None
+
+
+def change(row: Row) -> str:
+    """The change, signed, as measured: "+14.6 %"; "" if there is none."""
+    if row.ratio is None or math.isnan(row.ratio):
+        return "from 0" if row.base == 0 and row.head else ""
+    return format_change(row.ratio)
+
+
+def machine(environment: Environment) -> str:
+    """Where it was measured: "on AMD EPYC 7763, 4 cores, Debian 12"; "" when unknown."""
+    cores = counted(environment.cpu_count, "core") if environment.cpu_count else ""
+    parts = (plain_line(environment.cpu_model), cores, plain_line(environment.os))
+    known = ", ".join(part for part in parts if part)
+    return f"on {known}" if known else ""
