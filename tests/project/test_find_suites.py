@@ -94,11 +94,7 @@ def test_a_broken_file_is_named(find: Find, files: dict[str, str], sentence: str
         {"tests/test_a.py": PYTEST, "tests/test_b.py": "\0", "tests/test_c.py": "(" * 90_000},
         {"tests/test_a.py": PYTEST, "tests/test_b.py": "benchmark = " + "-" * 90_000 + "1\n"},
         {"tests/test_a.py": PYTEST, "package.json": '{"scripts": 1, "dependencies": ["mitata"]}'},
-        {
-            "tests/test_a.py": PYTEST,
-            "tox.ini": "[testenv]\ndeps",
-            "noxfile.py": "session.install(1)",
-        },
+        {"tests/test_a.py": PYTEST, "tox.ini": "[testenv]\ndeps"},
     ],
 )
 def test_odd_files_beside_a_suite_do_no_harm(find: Find, files: dict[str, str]) -> None:

@@ -74,28 +74,7 @@ def chosen(top: Path, files: dict[str, str], *imports: str) -> Wanted:
             {"setup.cfg": "[options.extras_require]\ntest =\n    pytest\n    pytest-benchmark\n"},
             Wanted(extras=((".", "test"),)),
         ),
-        (
-            {
-                "setup.py": "TEST = ['pytest', 'pytest-benchmark']\n"
-                "setup(extras_require={'test': ['pytest', 'pytest-benchmark']})\n"
-            },
-            Wanted(extras=((".", "test"),)),
-        ),
         # A list of another tool: its versions are kept where pip understands them.
-        (
-            {
-                "tox.ini": "[testenv]\ndeps =\n    pytest>=8\n"
-                "    py311: pytest-benchmark < 6\n    {posargs}\n"
-            },
-            Wanted(words=("pytest>=8", "pytest-benchmark<6")),
-        ),
-        (
-            {
-                "noxfile.py": "def tests(session):\n"
-                "    session.install('pytest', 'pytest-codspeed~=3.0')\n"
-            },
-            Wanted(words=("pytest", "pytest-codspeed~=3.0")),
-        ),
         (
             {"pyproject.toml": "[tool.poetry.group.dev.dependencies]\npytest-benchmark = '^4'\n"},
             Wanted(words=("pytest", "pytest-benchmark")),

@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.measure.python_workers import topmost_folders
-from benchgate.project.python_suites import (
-    find_asv_suites,
-    find_pyperf_suites,
-    find_pytest_suites,
-    read_sources,
-)
-from benchgate.project.suites import (
-    find_cargo_suites,
-    find_cmake_suites,
-    find_go_suites,
-    find_java_suites,
-    find_node_suites,
-)
+from benchgate.project.python_suites import PythonSuites, read_sources
+from benchgate.project.suites import find_other_suites
 from benchgate.project.tree import ProjectTree, list_tree
 
 if TYPE_CHECKING:
@@ -69,16 +58,7 @@ def find_benchmarks(top: Path, is_ignored: Callable[[Path], bool]) -> FoundBench
     """
     tree = list_tree(top)
     sources = read_sources(tree)
-    suites = [
-        *find_pytest_suites(tree, sources),
-        *find_asv_suites(tree, sources),
-        *find_pyperf_suites(tree, sources),
-        *find_cargo_suites(tree),
-        *find_go_suites(tree),
-        *find_node_suites(tree),
-        *find_cmake_suites(tree),
-        *find_java_suites(tree),
-    ]
+    suites = [*PythonSuites(tree, sources).find(), *find_other_suites(tree)]
     measured = [suite for suite in suites if not is_ignored(top / suite.place)]
     return FoundBenchmarks(tree, _own(sources), tuple(measured), _unclear(sources, measured))
 

@@ -30,37 +30,29 @@ if TYPE_CHECKING:
 
     from benchgate.project.find_suites import FoundBenchmarks
     from benchgate.project.requirements import Package
-    from benchgate.project.suites import Suite, Value
-
+    from benchgate.project.suites import Value
 
 _WIDTH = 98
 _FIRST = "# What benchgate measures. `benchgate schema config` describes all keys.\n"
 
 
-def configuration(build: Build, tables: Sequence[str], to_edit: Iterable[str] = ()) -> str:
+def _configuration(build: Build, tables: Sequence[str], to_edit: Iterable[str] = ()) -> str:
     """The text of a configuration.
 
     Args:
         to_edit: what a person has to look at, one sentence each.
     """
-    notes = [f"{comment(f'To do: {sentence}')}\n" for sentence in to_edit]
-    return "\n".join([_FIRST, *notes, *_build(build), *tables])
+    notes = [f"{_comment(f'To do: {sentence}')}\n" for sentence in to_edit]
+    return "\n".join([_FIRST, *notes, *_build_table(build), *tables])
 
 
-def suite_table(suite: Suite) -> str:
-    """The table of a suite, with what it measures and what is left to do."""
-    lines = [comment(suite.comment), *(comment(f"To do: {each}") for each in suite.to_edit)]
-    return "\n".join([*lines, table(suite.table)])
+def _table(keys: Mapping[str, Value], *comments: str) -> str:
+    """A [[benchmark]] with its keys, below comments."""
+    lines = [f"{key} = {_value(value)}" for key, value in keys.items()]
+    return "\n".join([*map(_comment, comments), "[[benchmark]]", *lines, ""])
 
 
-def table(keys: Mapping[str, Value]) -> str:
-    """A [[benchmark]] with its keys."""
-    lines = ["[[benchmark]]", *(f"{key} = {_value(value)}" for key, value in keys.items())]
-    return "\n".join(lines) + "\n"
-
-
-def comment(text: str) -> str:
-    """A comment, wrapped."""
+def _comment(text: str) -> str:
     return textwrap.fill(
         text,
         _WIDTH,
@@ -76,10 +68,13 @@ def _value(value: Value) -> str:
         return f"{{ {', '.join(f'{name} = {_quoted(text)}' for name, text in value.items())} }}"
     if not isinstance(value, tuple):
         return _quoted(value)
-    line = f"[{', '.join(map(_quoted, value))}]"
-    if len(line) <= _WIDTH - len("pytest = "):
-        return line
-    return "\n".join(["[", *(f"  {_quoted(each)}," for each in value), "]"])
+    return _listed(value, _WIDTH - len("pytest = "))
+
+
+def _listed(texts: Sequence[str], width: int) -> str:
+    quoted = [_quoted(text) for text in texts]
+    line = f"[{', '.join(quoted)}]"
+    return line if len(line) <= width else "\n".join(["[", *(f"  {each}," for each in quoted), "]"])
 
 
 def _quoted(value: str | bool) -> str:  # noqa: FBT001 - a value of the configuration
@@ -90,26 +85,26 @@ def _quoted(value: str | bool) -> str:  # noqa: FBT001 - a value of the configur
     return text
 
 
-def _build(build: Build) -> list[str]:
+def _build_table(build: Build) -> list[str]:
     if not build.commands:
         return []
-    reason = f"{build.reason[:1].upper()}{build.reason[1:]}, so each side is built."
+    reason = f"{build.reason[:1].upper()}{build.reason[1:]}, so each side is "
     if any("{env}/bin/" in command or "uv " in command for command in build.commands):
-        reason = (
-            f"{build.reason[:1].upper()}{build.reason[1:]}, so each side is installed into an "
-            "environment of its own, {env}. benchgate measures what is installed there."
+        reason += (
+            "installed into an environment of its own, {env}. benchgate measures what is installed "
+            "there."
         )
-    quoted = [_quoted(command) for command in build.commands]
-    value = quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
-    if len(value) > _WIDTH:
-        value = "\n".join(["[", *(f"  {each}," for each in quoted), "]"])
-    lines = [comment(reason), "[build]", f"command = {value}"]
+    else:
+        reason += "built."
+    value = _quoted(build.commands[0])
+    if len(build.commands) > 1 or len(value) > _WIDTH:
+        value = _listed(build.commands, _WIDTH)
+    lines = [_comment(reason), "[build]", f"command = {value}"]
     if build.env:
         lines.append(f"env = {_value(dict(build.env))}")
-    return ["\n".join(lines) + "\n"]
+    return ["\n".join([*lines, ""])]
 
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _VARIABLE = re.compile(r"^([\w.-]+)[ \t]*(?:\?|:{1,2})?=[ \t]*(.*?)[ \t]*(?:#.*)?$", re.MULTILINE)
 _USE = re.compile(r"\$[({]([\w.-]+)[)}]")
 _RULE = re.compile(r"^([^\s#=:.%][^=:#\n]*?)[ \t]*:(?![=:])(.*?)(?:#.*)?$", re.MULTILINE)
@@ -120,7 +115,6 @@ _NO_PROGRAMS = (".o", ".a", ".so", ".d", ".dylib", ".lo", ".c", ".cc", ".cpp", "
 _CMAKE_PROGRAM = re.compile(r"^\s*add_executable\s*\(\s*([\w.+-]+)(?!.*\bIMPORTED\b)", re.MULTILINE)
 _MESON_PROGRAM = re.compile(r"^\s*(?:\w+\s*=\s*)?executable\s*\(\s*'([^']+)'", re.MULTILINE)
 _GO_MAIN = re.compile(r"^package\s+main\b", re.MULTILINE)
-_GO_FLAGS = "-trimpath -buildvcs=false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,32 +134,7 @@ class Program:
     build: Build = field(default_factory=Build)
 
 
-def find_program(top: Path) -> Program | None:
-    """Find the first program of a project that is not written in Python."""
-    finders: tuple[Callable[[Path], Program | None], ...]
-    finders = (_rust, _go, _node, _cmake, _meson, _make)
-    return next((found for find in finders if (found := find(top))), None)
-
-
-def _built(language: str, build: Build, names: Iterable[str], folder: str) -> Program:
-    name = next(iter(names), "")
-    command = f"{folder}/{name or 'my-program'} --help"
-    return Program(language, PurePosixPath(name).name, command, build)
-
-
-def _compiled(*commands: str, tool: str, **env: str) -> Build:
-    return Build(commands, env, "the program is compiled", (tool,))
-
-
-def _rust(top: Path) -> Program | None:
-    if not (top / "Cargo.toml").is_file():
-        return None
-    locked = " --locked" if (top / "Cargo.lock").is_file() else ""
-    build = _compiled(f"cargo build --release{locked}", tool="cargo", CARGO_TARGET_DIR="{env}")
-    return _built("Rust", build, _rust_programs(top), "{env}/release")
-
-
-def _rust_programs(top: Path) -> Iterator[str]:
+def _rust_programs(top: Path, _manifest: str) -> Iterator[str]:
     manifests = [top / "Cargo.toml", *sorted(top.glob("*/Cargo.toml"))]
     for manifest in (*manifests, *sorted(top.glob("*/*/Cargo.toml"))):
         document = read_toml(manifest)
@@ -175,15 +144,8 @@ def _rust_programs(top: Path) -> Iterator[str]:
         yield from (path.stem for path in sorted(manifest.parent.glob("src/bin/*.rs")))
 
 
-def _go(top: Path) -> Program | None:
-    if not (top / "go.mod").is_file():
-        return None
-    build = _compiled(f"go build {_GO_FLAGS} -o {{env}}/bin/ ./...", tool="go")
-    return _built("Go", build, _go_programs(top), "{env}/bin")
-
-
-def _go_programs(top: Path) -> Iterator[str]:
-    module = re.search(r"^module\s+(\S+)", read_text(top / "go.mod"), re.MULTILINE)
+def _go_programs(top: Path, manifest: str) -> Iterator[str]:
+    module = re.search(r"^module\s+(\S+)", manifest, re.MULTILINE)
     for pattern in ("*.go", "cmd/*/*.go", "*/*.go"):
         for file in sorted(top.glob(pattern)):
             if not file.name.endswith("_test.go") and _GO_MAIN.search(read_text(file)):
@@ -191,7 +153,122 @@ def _go_programs(top: Path) -> Iterator[str]:
                 yield PurePosixPath(own).name if file.parent == top else file.parent.name
 
 
-def _node(top: Path) -> Program | None:
+def _made_programs(_top: Path, makefile: str) -> Iterator[str]:
+    """The programs that a makefile links: those that its first rule makes come first."""
+    joined = makefile.replace("\\\n", " ")
+    variables = dict(reversed(_VARIABLE.findall(joined)))
+    rules = [
+        (_expanded(targets, variables).split(), _expanded(needs, variables).split())
+        for targets, needs in _RULE.findall(joined)
+    ]
+    linked = [_expanded(name, variables) for name in _LINKED.findall(joined)]
+    phony = {name for names in _PHONY.findall(joined) for name in names.split()} | _NO_FILES
+    made = {*linked, *(target for targets, _ in rules for target in targets)} - phony
+    first = rules[0] if rules else ([], [])
+    for name in (*first[1], *first[0], *linked):
+        plain = name.removeprefix("./")
+        if name in made and "$" not in name and not plain.endswith(_NO_PROGRAMS):
+            yield plain
+
+
+def _expanded(text: str, variables: Mapping[str, str], depth: int = 5) -> str:
+    """Replace simple variables; leave functions and automatic variables alone."""
+    if depth == 0:
+        return text
+    return _USE.sub(
+        lambda use: _expanded(variables.get(use[1], use[0]), variables, depth - 1), text
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """How the programs of a language are built.
+
+    Attributes:
+        files: any of which a project in it has.
+        names: of the programs, by the folder and the text of the file.
+        folder: that they are built into.
+    """
+
+    language: str
+    files: tuple[str, ...]
+    commands: tuple[str, ...]
+    names: Callable[[Path, str], Iterable[str]]
+    folder: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    may_be_empty: bool = False
+
+    def program(self, top: Path) -> Program | None:
+        """The first program of a project; None if it is not in this language."""
+        file = next((top / name for name in self.files if (top / name).is_file()), None)
+        text = read_text(file) if file else ""
+        if file is None or not (text or self.may_be_empty):
+            return None
+        locked = " --locked" if (top / "Cargo.lock").is_file() else ""
+        commands = tuple(one.replace("{locked}", locked) for one in self.commands)
+        tool = commands[0].partition(" ")[0]
+        name = next(iter(self.names(top, text)), "")
+        return Program(
+            self.language,
+            PurePosixPath(name).name,
+            f"{self.folder}/{name or 'my-program'} --help",
+            Build(commands, self.env, "the program is compiled", (tool,)),
+        )
+
+
+_COMPILED = (
+    _Builder(
+        "Rust",
+        ("Cargo.toml",),
+        ("cargo build --release{locked}",),
+        _rust_programs,
+        "{env}/release",
+        {"CARGO_TARGET_DIR": "{env}"},
+        may_be_empty=True,
+    ),
+    _Builder(
+        "Go",
+        ("go.mod",),
+        ("go build -trimpath -buildvcs=false -o {env}/bin/ ./...",),
+        _go_programs,
+        "{env}/bin",
+        may_be_empty=True,
+    ),
+)
+_COMPILED_C = (
+    _Builder(
+        "C or C++",
+        ("CMakeLists.txt",),
+        (
+            "cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release",
+            "cmake --build {env} --parallel",
+        ),
+        lambda _, text: _CMAKE_PROGRAM.findall(text),
+        "{env}",
+    ),
+    _Builder(
+        "C or C++",
+        ("meson.build",),
+        ("meson setup --buildtype release {env}", "meson compile -C {env}"),
+        lambda _, text: _MESON_PROGRAM.findall(text),
+        "{env}",
+    ),
+)
+_MAKE = _Builder(
+    "C or C++", ("GNUmakefile", "makefile", "Makefile"), ("make",), _made_programs, "."
+)
+
+
+def find_program(top: Path) -> Program | None:
+    """Find the first program of a project that is not written in Python."""
+    finders = [each.program for each in _COMPILED]
+    finders += [_node_program, *(each.program for each in _COMPILED_C)]
+    if any(True for pattern in ("*.[ch]*", "*/*.[ch]*") for _ in top.glob(pattern)):
+        finders.append(_MAKE.program)
+    return next((found for find in finders if (found := find(top))), None)
+
+
+def _node_program(top: Path) -> Program | None:
     try:
         package = json.loads((top / "package.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -213,67 +290,8 @@ def _node(top: Path) -> Program | None:
     return Program("Node", "", "node my-program.js", build)
 
 
-def _cmake(top: Path) -> Program | None:
-    text = read_text(top / "CMakeLists.txt")
-    if not text:
-        return None
-    build = _compiled(
-        "cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release",
-        "cmake --build {env} --parallel",
-        tool="cmake",
-    )
-    return _built("C or C++", build, _CMAKE_PROGRAM.findall(text), "{env}")
-
-
-def _meson(top: Path) -> Program | None:
-    text = read_text(top / "meson.build")
-    if not text:
-        return None
-    build = _compiled(
-        "meson setup --buildtype release {env}", "meson compile -C {env}", tool="meson"
-    )
-    return _built("C or C++", build, _MESON_PROGRAM.findall(text), "{env}")
-
-
-def _make(top: Path) -> Program | None:
-    text = next((text for name in _MAKEFILES if (text := read_text(top / name))), "")
-    has_sources = any(True for pattern in ("*.[ch]*", "*/*.[ch]*") for _ in top.glob(pattern))
-    if not text or not has_sources:
-        return None
-    return _built("C or C++", _compiled("make", tool="make"), _made_programs(text), ".")
-
-
-def _made_programs(makefile: str) -> Iterator[str]:
-    """The programs that a makefile links: those that its first rule makes come first."""
-    joined = makefile.replace("\\\n", " ")
-    variables = dict(reversed(_VARIABLE.findall(joined)))
-    rules = [
-        (_expanded(targets, variables).split(), _expanded(needs, variables).split())
-        for targets, needs in _RULE.findall(joined)
-    ]
-    made = {target for targets, _ in rules for target in targets}
-    linked = [_expanded(name, variables) for name in _LINKED.findall(joined)]
-    made.update(linked)
-    phony = {name for names in _PHONY.findall(joined) for name in names.split()} | _NO_FILES
-    first = rules[0] if rules else ([], [])
-    for name in (*first[1], *first[0], *linked):
-        plain = name.removeprefix("./")
-        if name in made - phony and "$" not in name and not plain.endswith(_NO_PROGRAMS):
-            yield plain
-
-
-def _expanded(text: str, variables: Mapping[str, str], depth: int = 5) -> str:
-    """Replace simple variables; leave functions and automatic variables alone."""
-    if depth == 0:
-        return text
-    return _USE.sub(
-        lambda use: _expanded(variables.get(use[1], use[0]), variables, depth - 1), text
-    )
-
-
 _NEW_FOLDERS = ("benchmarks", "perf", "gate_benchmarks")
 _PACKAGES_NAMED = 6
-
 _STARTER = '''\
 """Benchmarks of {package}: benchgate measures every function whose name starts with bench_."""
 
@@ -329,7 +347,8 @@ def propose(
     """
     found = find_benchmarks(top, is_ignored)
     packages = find_packages(top)
-    uv = can_call("uv") and _has_above(top, root, "uv.lock")
+    above = (one for one in (top, *top.parents) if one.is_relative_to(root))
+    uv = can_call("uv") and any((one / "uv.lock").is_file() for one in above)
     if found.suites:
         proposal = _for_suites(found, packages, uv=uv)
     elif packages or found.own:
@@ -357,8 +376,7 @@ def _for_suites(found: FoundBenchmarks, packages: Sequence[Package], *, uv: bool
     """Measure the suites that the project has, and its own functions bench_* if it has any."""
     in_python = [suite.python for suite in found.suites if suite.python]
     builds = [suite.build for suite in found.suites]
-    to_edit = [sentence for suite in found.suites for sentence in suite.to_edit]
-    pythonpath: tuple[str, ...] = ()
+    path: dict[str, Value] = {}
     notes = []
     if in_python or found.own:
         projects = dict.fromkeys([package.project for package in packages])
@@ -367,21 +385,20 @@ def _for_suites(found: FoundBenchmarks, packages: Sequence[Package], *, uv: bool
         if in_python:
             folders = [PurePosixPath(project) for project in projects]
             wanted = choose_requirements(found.tree, folders, in_python)
+            notes = [_on_unknown(wanted.unknown)] if wanted.unknown else []
         build = find_build(found.tree.top, projects, uv=uv, wanted=wanted)
         builds.insert(0, build)
-        pythonpath = () if build.installs else _search_path(packages)
-        notes = [_on_unknown(wanted.unknown)] if wanted and wanted.unknown else []
-    tables = [
-        suite_table(replace(suite, table={**suite.table, **_with_path(pythonpath)}))
-        if suite.python
-        else suite_table(suite)
-        for suite in found.suites
-    ]
+        path = {} if build.installs else _search_path(packages)
+    tables = []
+    for suite in found.suites:
+        keys = {**suite.table, **(path if suite.python else {})}
+        tables.append(_table(keys, suite.comment, *(f"To do: {each}" for each in suite.to_edit)))
     if found.own:
-        tables.append(_functions(found.own, pythonpath))
+        tables.append(_functions(found.own, path))
     build = joined_builds(builds)
+    to_edit = [sentence for suite in found.suites for sentence in suite.to_edit]
     return Proposal(
-        {OWN_FILE: configuration(build, tables, notes)},
+        {OWN_FILE: _configuration(build, tables, notes)},
         (_name_packages(packages),) if packages and in_python else (),
         build=build,
         has_functions=bool(in_python or found.own),
@@ -392,9 +409,8 @@ def _for_suites(found: FoundBenchmarks, packages: Sequence[Package], *, uv: bool
 
 def _on_unknown(modules: Sequence[str]) -> str:
     """Say which modules may be missing in the environment of the suites."""
-    named = ", ".join(modules)
     return (
-        f"The suites import {named}, but the project does not say what provides "
+        f"The suites import {', '.join(modules)}, but the project does not say what provides "
         f"{'it' if len(modules) == 1 else 'them'}. If they cannot do without, add it to [build]."
     )
 
@@ -409,18 +425,18 @@ def _for_python(
     top = found.tree.top
     projects = dict.fromkeys(package.project for package in packages) or {".": None}
     build = find_build(top, projects, uv=uv)
-    pythonpath = () if build.commands else _search_path(packages)
+    path = {} if build.commands else _search_path(packages)
     folders, starter, to_replace = found.own, {}, ""
     if not folders and packages:
         folder = _new_folder(top, found, is_ignored)
         package = packages[0]
         to_replace = f"{folder}/bench_{package.name.replace('.', '_')}.py"
         folders, starter = (folder,), {to_replace: _STARTER.format(package=package.name)}
-    tables = [_functions(folders, pythonpath)]
+    tables = [_functions(folders, path)]
     if packages:
-        tables.append(_example(top, packages[0], build, pythonpath))
+        tables.append(_example(top, packages[0], build, path))
     return Proposal(
-        {OWN_FILE: configuration(build, tables), **starter},
+        {OWN_FILE: _configuration(build, tables), **starter},
         (_name_packages(packages),) if packages else (),
         to_replace,
         build,
@@ -428,15 +444,15 @@ def _for_python(
     )
 
 
-def _example(top: Path, package: Package, build: Build, pythonpath: Sequence[str]) -> str:
+def _example(top: Path, package: Package, build: Build, path: Mapping[str, Value]) -> str:
     """A command that measures the package from outside, as an example that is commented out."""
     # -I: import what is installed, not what lies in the current folder.
     python = "{env}/bin/python -I" if build.commands else "python3"
     name, command = f"import/{package.name}", f"{python} -c 'import {package.name}'"
     if (top / package.folder / package.name.replace(".", "/") / "__main__.py").is_file():
         name, command = f"cli/{package.name}", f"{python} -m {package.name} --version"
-    lines = _command(name, command, pythonpath).splitlines()
-    intro = comment("A program can be measured too. Each execution is a process of its own:")
+    lines = _table({"name": name, "command": command, **path}).splitlines()
+    intro = _comment("A program can be measured too. Each execution is a process of its own:")
     return "\n".join([intro, *(f"# {line}" for line in lines), ""])
 
 
@@ -444,20 +460,15 @@ def _for_program(program: Program) -> Proposal:
     intro = "Replace the arguments by work that must not get slower."
     if not program.name:
         intro = "Replace the command by your program, with work that must not get slower."
-    measured = _command(f"cli/{program.name or 'my-program'}", program.command)
+    name = f"cli/{program.name or 'my-program'}"
+    measured = _table({"name": name, "command": program.command}, intro)
     named = f", with the program {program.name}" if program.name else ""
     return Proposal(
-        {OWN_FILE: configuration(program.build, [f"{comment(intro)}\n{measured}"])},
+        {OWN_FILE: _configuration(program.build, [measured])},
         (f"Found a {program.language} project{named}.",),
         OWN_FILE,
         program.build,
     )
-
-
-def _has_above(top: Path, root: Path, name: str) -> bool:
-    """Whether a folder, or one above it up to the root, holds a file."""
-    folders = (one for one in (top, *top.parents) if one.is_relative_to(root))
-    return any((one / name).is_file() for one in folders)
 
 
 def _new_folder(top: Path, found: FoundBenchmarks, is_ignored: Callable[[Path], bool]) -> str:
@@ -472,11 +483,12 @@ def _new_folder(top: Path, found: FoundBenchmarks, is_ignored: Callable[[Path], 
     return next(free, _NEW_FOLDERS[-1])
 
 
-def _search_path(packages: Sequence[Package]) -> tuple[str, ...]:
-    """The folders to import from; none if the default finds all packages."""
+def _search_path(packages: Sequence[Package]) -> dict[str, Value]:
+    """The key with the folders to import from; none if the default finds all packages."""
     if all(package.is_found_by_default for package in packages):
-        return ()
-    return tuple(dict.fromkeys(package.folder for package in packages if package.folder))
+        return {}
+    folders = tuple(dict.fromkeys(package.folder for package in packages if package.folder))
+    return {"pythonpath": folders} if folders else {}
 
 
 def _name_packages(packages: Sequence[Package]) -> str:
@@ -491,15 +503,6 @@ def _name_packages(packages: Sequence[Package]) -> str:
     return f"Found {counted(len(packages), 'Python package')}: {', '.join(named)}{rest}."
 
 
-def _command(name: str, command: str, pythonpath: Sequence[str] = ()) -> str:
-    return table({"name": name, "command": command, **_with_path(pythonpath)})
-
-
-def _functions(folders: Sequence[str], pythonpath: Sequence[str]) -> str:
+def _functions(folders: Sequence[str], path: Mapping[str, Value]) -> str:
     value: Value = folders[0] if len(folders) == 1 else tuple(folders)
-    intro = comment("The functions bench_* in the files bench_*.py.")
-    return f"{intro}\n{table({'python': value, **_with_path(pythonpath)})}"
-
-
-def _with_path(folders: Sequence[str]) -> dict[str, Value]:
-    return {"pythonpath": tuple(folders)} if folders else {}
+    return _table({"python": value, **path}, "The functions bench_* in the files bench_*.py.")

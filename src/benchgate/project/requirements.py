@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import configparser
 import re
 import shlex
 import sys
 import tomllib
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.own_code import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
-from benchgate.project.tree import table_at, words_at
+from benchgate.project.tree import read_ini, table_at, texts_in, words_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +20,88 @@ if TYPE_CHECKING:
 
     from benchgate.project.tree import ProjectTree
 
+_DEFAULT_FOLDERS = frozenset({".", "src"})
+_NOT_MEASURED = frozenset(
+    {
+        *("tests", "test", "testing", "docs", "doc", "examples", "example", "samples"),
+        *("benchmarks", "benchmark", "benches", "perf", "asv_bench", "scripts", "tools"),
+        *("build", "dist", "vendor", "third_party", "templates", "fixtures"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package or module of the project.
+
+    Attributes:
+        name: as it is imported.
+        folder: to import it from, relative to the folder that was searched; "." is that folder
+            itself, and "" means that only an installed copy can be imported.
+        project: folder of the project that it belongs to, relative in the same way.
+    """
+
+    name: str
+    folder: str
+    project: str
+
+    @property
+    def is_found_by_default(self) -> bool:
+        """Whether Python finds it without a `pythonpath`."""
+        return self.folder in _DEFAULT_FOLDERS or not self.folder
+
+
+def find_packages(top: Path) -> tuple[Package, ...]:
+    """Find the packages to measure, the most important first.
+
+    If the folder itself holds packages, these are all. If it holds only folders with packages, as
+    in a repository with several projects, the packages of all of them are returned.
+    """
+    provided = provided_by(top)
+    found = [
+        _package(top, name, folder)
+        for name, folder in provided.modules.items()
+        if folder and _is_measured(name, folder, provided.projects)
+    ]
+    own = [one for one in found if one.project == "."]
+    named = [one for one in own if normalized(one.name) in provided.projects]
+    chosen = named or own or found
+    if not chosen and (top / "pyproject.toml").exists():
+        compiled = [name for name, folder in provided.modules.items() if not folder]
+        chosen = [Package(name, "", ".") for name in compiled]
+    return tuple(
+        sorted(chosen, key=lambda one: (not one.is_found_by_default, one.folder, one.name))
+    )
+
+
+def _is_measured(name: str, folder: str, projects: frozenset[str]) -> bool:
+    if not name.isidentifier() or not _NOT_MEASURED.isdisjoint(PurePosixPath(folder).parts):
+        return False
+    return name not in _NOT_MEASURED or normalized(name) in projects
+
+
+def _package(top: Path, name: str, folder: str) -> Package:
+    """Complete a package; one that lies deeper in a source folder is part of a namespace."""
+    place = PurePosixPath(folder)
+    for source in (place, *place.parents):
+        beside = source.parent
+        if source.name in SOURCE_FOLDERS and (source == place or is_project(top / beside)):
+            full = ".".join((*place.relative_to(source).parts, name))
+            return Package(full, source.as_posix(), beside.as_posix())
+    return Package(name, folder, place.as_posix())
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder holds a file that declares a Python project."""
+    return any((folder / name).is_file() for name in PROJECT_FILES)
+
 
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)")
-_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[\w,\s.-]*\])?\s*(?:[=<>!~]=?.*)?")
-_FILES = ("*requirements*.txt", "*requirements*.in")
-_MAX_GROUPS_DEPTH = 10
+# A name with versions, which any installer takes as one word.
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[\w,\s.-]*\])?\s*(?:[=<>!~]=?.*)?")
+_SET_NAME = re.compile(r"[\w.-]+")
+_MAX_DEPTH = 10
+_MAX_FILES_DEPTH = 3
 
 
 class How(Enum):
@@ -56,61 +130,55 @@ class Declared:
     @property
     def distributions(self) -> frozenset[str]:
         """The normalized names of what is required."""
-        return frozenset(filter(None, map(distribution_in, self.words)))
+        return _distributions_in(self.words)
 
 
-def distribution_in(requirement: str) -> str:
-    """Return the normalized name of a required distribution; "" if there is none."""
+def _distributions_in(requirements: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, map(_distribution_in, requirements)))
+
+
+def _distribution_in(requirement: str) -> str:
+    """The normalized name of a required distribution; "" if there is none."""
     found = _NAME.match(requirement)
     return normalized(found[1]) if found else ""
 
 
-def is_plain(requirement: str) -> bool:
-    """Whether a requirement is a name with versions, which any installer takes as one word."""
-    return _REQUIREMENT.fullmatch(requirement.strip()) is not None
-
-
-def own_requirements(tree: ProjectTree, folder: PurePosixPath) -> frozenset[str]:
+def _own_requirements(tree: ProjectTree, folder: PurePosixPath) -> frozenset[str]:
     """The normalized names of what a project itself depends on, as far as its files tell."""
     document = tree.read_toml(folder / "pyproject.toml")
+    options = read_ini(tree.read(folder / "setup.cfg")).get("options", {})
     words = [*words_at(document, "project", "dependencies")]
     words += table_at(document, "tool", "poetry", "dependencies")
-    words += _setup_cfg(tree, folder).get("options", {}).get("install_requires", "").splitlines()
-    words += _texts(_setup_arguments(tree, folder).get("install_requires"))
-    return frozenset(filter(None, map(distribution_in, words)))
+    return _distributions_in([*words, *options.get("install_requires", "").splitlines()])
 
 
-def find_declared(tree: ProjectTree, folder: PurePosixPath) -> list[Declared]:
+def _find_declared(tree: ProjectTree, folder: PurePosixPath) -> Iterator[Declared]:
     """Find what a project declares for its tests and its developers.
 
     Args:
         folder: of the project. Files with requirements count in the top folder as well.
     """
     document = tree.read_toml(folder / "pyproject.toml")
-    return [
-        *_declared_extras(tree, folder, document),
-        *_groups(document),
-        *_files(tree, folder),
-        *_lists(tree, folder, document),
-    ]
-
-
-def _declared_extras(
-    tree: ProjectTree, folder: PurePosixPath, document: Mapping[str, Any]
-) -> Iterator[Declared]:
     extras = {
-        name: tuple(_texts(words))
+        name: texts_in(words)
         for name, words in table_at(document, "project", "optional-dependencies").items()
     }
-    for name, text in _setup_cfg(tree, folder).get("options.extras_require", {}).items():
+    setup = read_ini(tree.read(folder / "setup.cfg"))
+    for name, text in setup.get("options.extras_require", {}).items():
         extras.setdefault(name, tuple(filter(None, map(str.strip, text.splitlines()))))
-    given = _setup_arguments(tree, folder).get("extras_require")
-    if isinstance(given, dict):
-        for name, words in given.items():
-            extras.setdefault(str(name), tuple(_texts(words)))
-    for name in extras:
-        if re.fullmatch(r"[\w.-]+", name):
-            yield Declared(How.EXTRA, name, _with_own_extras(extras, name))
+    for name in filter(_SET_NAME.fullmatch, extras):
+        yield Declared(How.EXTRA, name, _with_own_extras(extras, name))
+    groups = table_at(document, "dependency-groups")
+    for name in filter(_SET_NAME.fullmatch, groups):
+        yield Declared(How.GROUP, name, tuple(_group(groups, name, _MAX_DEPTH)))
+    near = {folder, PurePosixPath()}
+    beside = {one / "requirements" for one in near}
+    files = [p for p in tree.named("*requirements*.txt", "*requirements*.in") if p.parent in near]
+    files += [path for path in tree.named("*.txt", "*.in") if path.parent in beside]
+    for path in dict.fromkeys(files):
+        yield Declared(How.FILE, str(path), tuple(_file(tree, path, _MAX_FILES_DEPTH)))
+    for name, words in _lists(table_at(document, "tool")):
+        yield Declared(How.LISTED, name, words)
 
 
 def _with_own_extras(extras: Mapping[str, tuple[str, ...]], name: str) -> tuple[str, ...]:
@@ -125,30 +193,14 @@ def _with_own_extras(extras: Mapping[str, tuple[str, ...]], name: str) -> tuple[
     return (*words, *(word for one in inner if one != name for word in extras.get(one, ())))
 
 
-def _groups(document: Mapping[str, Any]) -> Iterator[Declared]:
-    groups = table_at(document, "dependency-groups")
-    for name in groups:
-        if re.fullmatch(r"[\w.-]+", name):
-            yield Declared(How.GROUP, name, tuple(_declared_group(groups, name, _MAX_GROUPS_DEPTH)))
-
-
-def _declared_group(groups: Mapping[str, Any], name: str, depth: int) -> Iterator[str]:
+def _group(groups: Mapping[str, Any], name: str, depth: int) -> Iterator[str]:
     """The requirements of a group and of those that it includes."""
     found = groups.get(name)
     for one in found if isinstance(found, list) and depth else ():
         if isinstance(one, str):
             yield one
         elif isinstance(one, dict) and "include-group" in one:
-            yield from _declared_group(groups, str(one["include-group"]), depth - 1)
-
-
-def _files(tree: ProjectTree, folder: PurePosixPath) -> Iterator[Declared]:
-    near = {folder, PurePosixPath()}
-    beside = {one / "requirements" for one in near}
-    found = [path for path in tree.named(*_FILES) if path.parent in near]
-    found += [path for path in tree.named("*.txt", "*.in") if path.parent in beside]
-    for path in dict.fromkeys(found):
-        yield Declared(How.FILE, str(path), tuple(_file(tree, path, 3)))
+            yield from _group(groups, str(one["include-group"]), depth - 1)
 
 
 def _file(tree: ProjectTree, path: PurePosixPath, depth: int) -> Iterator[str]:
@@ -162,93 +214,17 @@ def _file(tree: ProjectTree, path: PurePosixPath, depth: int) -> Iterator[str]:
             yield word
 
 
-def _lists(
-    tree: ProjectTree, folder: PurePosixPath, document: Mapping[str, Any]
-) -> Iterator[Declared]:
-    tool = table_at(document, "tool")
+def _lists(tool: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What other tools list, by what they call it."""
     poetry = table_at(tool, "poetry")
     for name, group in table_at(poetry, "group").items():
-        listed = tuple(table_at(group, "dependencies"))
-        yield Declared(How.LISTED, f"the group {name} of Poetry", listed)
-    yield Declared(How.LISTED, "Poetry", tuple(table_at(poetry, "dev-dependencies")))
-    for name in table_at(tool, "pdm", "dev-dependencies"):
-        listed = words_at(tool, "pdm", "dev-dependencies", name)
-        yield Declared(How.LISTED, f"the group {name} of PDM", listed)
+        yield f"the group {name} of Poetry", tuple(table_at(group, "dependencies"))
+    yield "Poetry", tuple(table_at(poetry, "dev-dependencies"))
+    for name, words in table_at(tool, "pdm", "dev-dependencies").items():
+        yield f"the group {name} of PDM", texts_in(words)
     for name, environment in table_at(tool, "hatch", "envs").items():
-        listed = (
-            *words_at(environment, "dependencies"),
-            *words_at(environment, "extra-dependencies"),
-        )
-        yield Declared(How.LISTED, f"the environment {name} of Hatch", listed)
-    for section, values in _ini(tree.read(folder / "tox.ini")).items():
-        lines = values.get("deps", "").splitlines()
-        words = (re.sub(r"^[\w,-]+:\s+", "", line.strip()) for line in lines)
-        yield Declared(How.LISTED, f"{section} of tox.ini", tuple(filter(is_plain, words)))
-    texts = _installed_by(tree.read(folder / "noxfile.py"))
-    yield Declared(How.LISTED, "noxfile.py", tuple(filter(is_plain, texts)))
-
-
-def _installed_by(noxfile: str) -> Iterator[str]:
-    """The texts that are given to `session.install`."""
-    for node in _nodes(noxfile):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "install"
-        ):
-            yield from (text for one in node.args if (text := _literal(one)))
-
-
-def _setup_arguments(tree: ProjectTree, folder: PurePosixPath) -> dict[str, object]:
-    """The arguments of `setup(...)` in setup.py that are plain values, or names of such."""
-    values: dict[str, object] = {}
-    found: dict[str, object] = {}
-    for node in _nodes(tree.read(folder / "setup.py")):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            values[node.targets[0].id] = _value(node.value)
-        if isinstance(node, ast.Call):
-            for keyword in node.keywords:
-                if keyword.arg in {"install_requires", "extras_require"}:
-                    by_name = isinstance(keyword.value, ast.Name)
-                    found[keyword.arg] = (
-                        values.get(ast.unparse(keyword.value)) if by_name else _value(keyword.value)
-                    )
-    return found
-
-
-def _nodes(source: str) -> Iterator[ast.AST]:
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        yield from ast.walk(ast.parse(source))
-
-
-def _value(node: ast.expr) -> object:
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
-        return None
-
-
-def _literal(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, list | tuple):
-        yield from (one for one in value if isinstance(one, str))
-
-
-def _setup_cfg(tree: ProjectTree, folder: PurePosixPath) -> Mapping[str, Mapping[str, str]]:
-    return _ini(tree.read(folder / "setup.cfg"))
-
-
-def _ini(text: str) -> Mapping[str, Mapping[str, str]]:
-    """The sections of an INI file; none if it is broken."""
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return {}
-    return {name: dict(parser[name]) for name in parser.sections()}
+        words = (words_at(environment, key) for key in ("dependencies", "extra-dependencies"))
+        yield f"the environment {name} of Hatch", tuple(word for part in words for word in part)
 
 
 _PREFERRED = ("bench", "codspeed", "perf", "test", "dev")
@@ -310,7 +286,7 @@ def choose_requirements(
     Args:
         folders: of the projects that are installed.
     """
-    sets = [(folder, one) for folder in folders for one in find_declared(tree, folder)]
+    sets = [(folder, one) for folder in folders for one in _find_declared(tree, folder)]
     chosen: dict[tuple[PurePosixPath, Declared], None] = {}
     names: dict[str, None] = {}
     for suite in suites:
@@ -323,26 +299,28 @@ def choose_requirements(
     distributions = {
         module: _OTHER_NAMES.get(module.lower(), normalized(module)) for module in sorted(imported)
     }
-    provided = {name for folder in folders for name in own_requirements(tree, folder)}
-    provided |= {_name_of(tree, folder) for folder in folders}
-    provided |= {name for _, one in chosen for name in _installed_with(one)}
+    provided = {name for _, one in chosen for name in _installed_with(one)}
+    for folder in folders:
+        project = table_at(tree.read_toml(folder / "pyproject.toml"), "project")
+        provided |= {normalized(str(project.get("name") or "")), *_own_requirements(tree, folder)}
     written = {
-        distribution_in(word): _compact(word)
+        _distribution_in(word): _compact(word)
         for _, one in reversed(sets)
         for word in one.words
-        if is_plain(word)
+        if _PLAIN.fullmatch(word.strip())
     }
     names |= dict.fromkeys(
         name for name in distributions.values() if name in written and name not in provided
     )
-    own = _own_modules(tree)
+    # The names of the project's files and folders, each of which may be a module.
+    sources = [*tree.named("*.py", "*.pyx", "*.pyi")]
+    own = {part for path in sources for part in (*path.parts[:-1], path.stem)}
+    known = {*provided, *names}
     unknown = [
-        module
-        for module, name in distributions.items()
-        if name not in {*provided, *names} and module not in own
+        module for module, name in distributions.items() if not {name} & known and module not in own
     ]
-    words = [word for suite in suites for word in suite.runs if distribution_in(word) in names]
-    written |= {distribution_in(word): word for word in words if distribution_in(word) != word}
+    words = [word for suite in suites for word in suite.runs if _distribution_in(word) in names]
+    written |= {_distribution_in(word): word for word in words if _distribution_in(word) != word}
     return Wanted(
         tuple((str(folder), one.name) for folder, one in chosen if one.how is How.EXTRA),
         tuple((str(folder), one.name) for folder, one in chosen if one.how is How.GROUP),
@@ -355,7 +333,7 @@ def choose_requirements(
 def _not_held(suite: PythonSuite, best: Declared | None) -> Iterator[str]:
     """The names of what a suite needs to run and what its best set does not install."""
     has = _installed_with(best) if best else frozenset()
-    yield from (name for name in map(distribution_in, suite.runs) if name not in has)
+    yield from (name for name in map(_distribution_in, suite.runs) if name not in has)
     if suite.tools and has.isdisjoint(suite.tools):
         listed = best.distributions if best else ()
         yield next((one for one in suite.tools if one in listed), suite.tools[0])
@@ -383,106 +361,14 @@ def _best(
 
 def _rank(one: Declared) -> tuple[int, int, int]:
     """What is installed as a whole comes first, then what is named for benchmarks or tests."""
-    name = one.name.lower()
-    preference = next(
-        (index for index, each in enumerate(_PREFERRED) if each in name), len(_PREFERRED)
-    )
-    return int(one.how is How.LISTED), preference, len(one.words)
+    named = (index for index, each in enumerate(_PREFERRED) if each in one.name.lower())
+    return int(one.how is How.LISTED), next(named, len(_PREFERRED)), len(one.words)
 
 
 def _compact(requirement: str) -> str:
     """A requirement without spaces, except in its marker, which needs them."""
     versions, semicolon, marker = requirement.partition(";")
     return "".join((*versions.split(), semicolon, marker.rstrip()))
-
-
-def _name_of(tree: ProjectTree, folder: PurePosixPath) -> str:
-    """The normalized name of a project; "" if pyproject.toml does not tell."""
-    name = table_at(tree.read_toml(folder / "pyproject.toml"), "project").get("name")
-    return normalized(str(name or ""))
-
-
-def _own_modules(tree: ProjectTree) -> frozenset[str]:
-    """The names of the project's files and folders, each of which may be a module."""
-    own = {path.stem for path in tree.named("*.py", "*.pyx", "*.pyi")}
-    folders = {part for path in tree.named("*.py", "*.pyx", "*.pyi") for part in path.parts[:-1]}
-    return frozenset(own | folders)
-
-
-_DEFAULT_FOLDERS = frozenset({".", "src"})
-_NOT_MEASURED = frozenset(
-    {
-        *("tests", "test", "testing", "docs", "doc", "examples", "example", "samples"),
-        *("benchmarks", "benchmark", "benches", "perf", "asv_bench", "scripts", "tools"),
-        *("build", "dist", "vendor", "third_party", "templates", "fixtures"),
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """A package or module of the project.
-
-    Attributes:
-        name: as it is imported.
-        folder: to import it from, relative to the folder that was searched; "." is that folder
-            itself, and "" means that only an installed copy can be imported.
-        project: folder of the project that it belongs to, relative in the same way.
-    """
-
-    name: str
-    folder: str
-    project: str
-
-    @property
-    def is_found_by_default(self) -> bool:
-        """Whether Python finds it without a `pythonpath`."""
-        return self.folder in _DEFAULT_FOLDERS or not self.folder
-
-
-def find_packages(top: Path) -> tuple[Package, ...]:
-    """Find the packages to measure, the most important first.
-
-    If the folder itself holds packages, these are all. If it holds only folders with packages, as
-    in a repository with several projects, the packages of all of them are returned.
-    """
-    provided = provided_by(top)
-    found = [
-        _package(top, name, folder)
-        for name, folder in provided.modules.items()
-        if folder and _is_measured(name, folder, provided.projects)
-    ]
-    own = [one for one in found if one.project == "."]
-    named = [one for one in own if normalized(one.name) in provided.projects]
-    chosen = named or own or found
-    if not chosen:
-        compiled = [name for name, folder in provided.modules.items() if not folder]
-        chosen = [Package(name, "", ".") for name in compiled if (top / "pyproject.toml").exists()]
-    return tuple(
-        sorted(chosen, key=lambda one: (not one.is_found_by_default, one.folder, one.name))
-    )
-
-
-def _is_measured(name: str, folder: str, projects: frozenset[str]) -> bool:
-    if not name.isidentifier() or not _NOT_MEASURED.isdisjoint(PurePosixPath(folder).parts):
-        return False
-    return name not in _NOT_MEASURED or normalized(name) in projects
-
-
-def _package(top: Path, name: str, folder: str) -> Package:
-    """Complete a package; one that lies deeper in a source folder is part of a namespace."""
-    place = PurePosixPath(folder)
-    for source in (place, *place.parents):
-        beside = source.parent
-        if source.name in SOURCE_FOLDERS and (source == place or is_project(top / beside)):
-            full = ".".join((*place.relative_to(source).parts, name))
-            return Package(full, source.as_posix(), beside.as_posix())
-    return Package(name, folder, place.as_posix())
-
-
-def is_project(folder: Path) -> bool:
-    """Whether a folder holds a file that declares a Python project."""
-    return any((folder / name).is_file() for name in PROJECT_FILES)
 
 
 _COMPILERS = (
@@ -494,13 +380,12 @@ _WRITES_FILES = re.compile(
 )
 _INSTALL_REQUIRES = re.compile(r"install_requires\s*=\s*(?!\[\s*\]|\(\s*\))")
 _SHARED_REQUIREMENTS = "requirements.txt"
-
+# Lock files, and the command and the tool that install what they say.
 _NODE_INSTALLS = (
     ("package-lock.json", "npm ci", "npm"),
     ("pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm"),
     ("yarn.lock", "yarn install --frozen-lockfile", "yarn"),
 )
-"""Lock files, and the command and the tool that install what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,17 +430,18 @@ def find_build(
     wanted = wanted or Wanted()
     if uv:
         return _with_uv(folders, wanted, reason)
-    installed = [
-        f"{'.' if folder == '.' else f'./{folder}'}{_needs_extras(wanted, folder)}"
-        for folder in installable
-        if _is_installable(top / folder)
-    ]
+    installed = []
+    for folder in (one for one in installable if _is_installable(top / one)):
+        names = ",".join(name for place, name in wanted.extras if place == folder)
+        installed.append(
+            ("." if folder == "." else f"./{folder}") + (f"[{names}]" if names else "")
+        )
     installs = bool(installed)
-    files = dict.fromkeys(wanted.files)
-    if shares and not reasons:
-        files[_SHARED_REQUIREMENTS] = None
-    installed += [f"-r {file}" for file in files]
-    installed += [f"--group {_needs_group(folder, name)}" for folder, name in wanted.groups]
+    files = [*wanted.files, _SHARED_REQUIREMENTS] if shares and not reasons else wanted.files
+    installed += [f"-r {file}" for file in dict.fromkeys(files)]
+    for folder, name in wanted.groups:
+        place = "" if folder == "." else f"{folder}/pyproject.toml:"
+        installed.append(f"--group {place}{name}")
     installed += map(shlex.quote, wanted.words)
     if not installed:
         return Build()
@@ -564,19 +450,6 @@ def find_build(
         commands.append("{env}/bin/pip install 'pip>=25.1'")  # the first with --group
     commands.append(f"{{env}}/bin/pip install {' '.join(installed)}")
     return Build(tuple(commands), {}, reason, installs=installs)
-
-
-def joined_builds(builds: Iterable[Build]) -> Build:
-    """Join what several suites need into one `[build]`."""
-    needed = [build for build in builds if build.commands]
-    reasons = dict.fromkeys(build.reason for build in needed)
-    return Build(
-        tuple(dict.fromkeys(command for build in needed for command in build.commands)),
-        {name: value for build in needed for name, value in build.env.items()},
-        "; ".join(reasons),
-        tuple(dict.fromkeys(tool for build in needed for tool in build.tools)),
-        installs=any(build.installs for build in needed),
-    )
 
 
 def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> Build:
@@ -595,13 +468,16 @@ def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> Build:
     )
 
 
-def _needs_extras(wanted: Wanted, folder: str) -> str:
-    names = [name for place, name in wanted.extras if place == folder]
-    return f"[{','.join(names)}]" if names else ""
-
-
-def _needs_group(folder: str, name: str) -> str:
-    return name if folder == "." else f"{folder}/pyproject.toml:{name}"
+def joined_builds(builds: Iterable[Build]) -> Build:
+    """Join what several suites need into one `[build]`."""
+    needed = [build for build in builds if build.commands]
+    return Build(
+        tuple(dict.fromkeys(command for build in needed for command in build.commands)),
+        {name: value for build in needed for name, value in build.env.items()},
+        "; ".join(dict.fromkeys(build.reason for build in needed)),
+        tuple(dict.fromkeys(tool for build in needed for tool in build.tools)),
+        installs=any(build.installs for build in needed),
+    )
 
 
 def node_build(folder: Path, package: Mapping[str, Any]) -> Build:
@@ -632,6 +508,14 @@ def read_toml(file: Path) -> Mapping[str, Any]:
         return {}
 
 
+def read_text(file: Path) -> str:
+    """Read a file as far as it is text; "" if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def _need(folder: Path) -> str:
     """Why a project must be installed before it is imported; "" if its tree is enough."""
     document = read_toml(folder / "pyproject.toml")
@@ -644,11 +528,12 @@ def _need(folder: Path) -> str:
 
 def _is_compiled(folder: Path, document: Mapping[str, Any]) -> bool:
     requires = str(document.get("build-system", {})).lower()
+    tool = document.get("tool", {})
     return (
         any(name in requires for name in _COMPILERS)
         or any((folder / name).exists() for name in ("Cargo.toml", "meson.build"))
-        or "ext-modules" in str(document.get("tool", {}).get("setuptools", ""))
-        or "mypyc" in str(document.get("tool", {}).get("hatch", ""))
+        or "ext-modules" in str(tool.get("setuptools", ""))
+        or "mypyc" in str(tool.get("hatch", ""))
         or re.search("ext_modules|cffi_modules|rust_extensions", read_text(folder / "setup.py"))
         is not None
     )
@@ -657,16 +542,12 @@ def _is_compiled(folder: Path, document: Mapping[str, Any]) -> bool:
 def _has_dependencies(folder: Path, document: Mapping[str, Any]) -> bool:
     project = document.get("project", {})
     poetry = document.get("tool", {}).get("poetry", {}).get("dependencies", {})
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read_string(read_text(folder / "setup.cfg"))
-    except configparser.Error:
-        return False
+    options = read_ini(read_text(folder / "setup.cfg")).get("options", {})
     return bool(
         project.get("dependencies")
         or "dependencies" in project.get("dynamic", ())
         or set(poetry) - {"python"}
-        or parser.get("options", "install_requires", fallback="").strip()
+        or options.get("install_requires", "").strip()
         or _INSTALL_REQUIRES.search(read_text(folder / "setup.py"))
     )
 
@@ -674,16 +555,7 @@ def _has_dependencies(folder: Path, document: Mapping[str, Any]) -> bool:
 def _is_installable(folder: Path) -> bool:
     """Whether pip can install the project: an application may only list its dependencies."""
     document = read_toml(folder / "pyproject.toml")
-    poetry = document.get("tool", {}).get("poetry", {})
-    if poetry.get("package-mode") is False:
+    if document.get("tool", {}).get("poetry", {}).get("package-mode") is False:
         return False
     old = any((folder / name).is_file() for name in ("setup.py", "setup.cfg"))
     return old or "build-system" in document
-
-
-def read_text(file: Path) -> str:
-    """Read a file as far as it is text; "" if it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import tomllib
@@ -139,5 +140,19 @@ def table_at(document: object, *keys: str) -> Mapping[str, Any]:
 def words_at(document: object, *keys: str) -> tuple[str, ...]:
     """Return the texts in a list inside a document; empty if it is not there, or is no list."""
     *folders, last = keys
-    found = table_at(document, *folders).get(last)
-    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+    return texts_in(table_at(document, *folders).get(last))
+
+
+def texts_in(value: object) -> tuple[str, ...]:
+    """Return the texts in a list; empty if it is no list."""
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def read_ini(text: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the sections of an INI file; none if it is broken."""
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {name: dict(parser[name]) for name in parser.sections()}
