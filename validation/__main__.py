@@ -1,4 +1,4 @@
-"""Writes docs/validation.md, or checks that it still says what the statistics do."""
+"""Writes docs/validation.md and its tables, or checks that they say what the statistics do."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from validation.compare import differences
 from validation.page import make
 from validation.section import BrokenError
 
-PAGE = Path(__file__).parents[1] / "docs" / "validation.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = (DOCS / "validation.md", DOCS / "validation-tables.md")
 
 
 def main() -> str | None:
     """Do what the command line asks; return what is wrong, or None."""
     parser = argparse.ArgumentParser("python -m validation", description=__doc__)
     parser.add_argument(
-        "--check", action="store_true", help="compare with the page, and write nothing"
+        "--check", action="store_true", help="compare with the pages, and write nothing"
     )
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -27,17 +28,16 @@ def main() -> str | None:
     except BrokenError as error:
         return f"The statistics do not keep what docs/validation.md promises:\n{error}"
     if not options.check:
-        PAGE.write_text(made, encoding="utf-8")
+        for path, text in zip(PAGES, made, strict=True):
+            path.write_text(text, encoding="utf-8")
         return None
-    kept = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    if found := differences(kept, made):
-        return "\n".join(
-            [
-                "docs/validation.md (-) is not what the statistics give (+):",
-                *found,
-                "If the change is wanted, run: python -m validation",
-            ]
-        )
+    found = []
+    for path, text in zip(PAGES, made, strict=True):
+        kept = path.read_text(encoding="utf-8") if path.exists() else ""
+        if changed := differences(kept, text):
+            found += [f"docs/{path.name} (-) is not what the statistics give (+):", *changed]
+    if found:
+        return "\n".join([*found, "If the change is wanted, run: python -m validation"])
     return None
 
 

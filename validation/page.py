@@ -12,23 +12,42 @@ from validation.section import BrokenError, Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTRODUCTION = """\
-<!-- Made by `python -m validation`: change the scripts in validation/, not this page. -->
+MADE = (
+    "<!-- Made by `python -m validation`: change the scripts in validation/, not this page. -->\n\n"
+)
 
-# Is the arithmetic right?
+INTRODUCTION = f"""\
+{MADE}# Is the arithmetic right?
 
-benchgate fails builds on the basis of statistics. This page shows how each of them was checked:
-against SciPy or a printed table, and against simulated data whose truth is known. It also shows
-where a method must *not* be trusted, and what to use instead.
+benchgate fails builds on the basis of statistics. This page says how each of them was checked:
+against SciPy or a printed table, and against simulated data whose truth is known.
+[The tables](validation-tables.md) show every single check.
 
-Nobody typed a number on this page, except those that others have printed. In a checkout, after
-`make test`, `.venv/bin/python -m validation` computes all of it in about a minute and writes the
-page. With `--check` it fails if the page is not what the code gives. The tests do that on every
-change. Everything is drawn from fixed seeds, so everybody gets the same numbers. If processors
-round the last bit differently, a measured percentage may differ by 0.1, but a limit or a verdict
-may not.
+`.venv/bin/python -m validation` computes all of it in about a minute and writes both pages. With
+`--check` it fails if the pages are not what the code gives. The tests do that on every change.
+Everything is drawn from fixed seeds, so everybody gets the same numbers. If processors round the
+last bit differently, a measured percentage may differ by 0.1, but a limit or a verdict may not.
 
-What the simulations draw:
+A simulation counts how often an interval contained the truth, or how often a test raised an alarm
+although nothing had changed, and gives 95 % bounds of that rate (Clopper and Pearson). With so many
+rows, a few such bounds miss the truth by chance, so each row is judged by its 99.99 % bounds:
+
+- **holds**: the bounds agree with what is promised ("with fewer errors": they are better);
+- **a little short**: certainly more errors than promised, but at most half as many again;
+- **not to be trusted here**: more than that. The row says why, and what to use.
+
+The code says which verdict each row must have, and the check fails if a row has another one. So the
+failures are there on purpose: they show where a method does not work. Most of them have one of
+these reasons:
+
+- **Samples of one launch resemble each other.** A test over pooled samples finds changes that are
+  not there. Let each launch give one value.
+- **A few values rarely show a long tail.** An interval of the mean is then too narrow. Use an
+  interval of a quantile, or of the mean of logs.
+- **Twenty tests that each keep 5 % do not keep 5 % together.** Correct for that, as Holm does.
+- **A threshold is not a test.** It does not know how much the values vary.
+
+The simulations draw:
 
 | data | what it is |
 |---|---|
@@ -39,18 +58,14 @@ What the simulations draw:
 | launch-structured | what processes look like: each launch has a level of its own, spread by 2 %, \
 and its samples spread by 3 % about it |
 
-How to read the verdicts: a simulation counts how often an interval contained the truth, or how
-often a test raised an alarm although nothing had changed, and gives 95 % bounds of that rate
-(Clopper and Pearson). With so many rows, a few such bounds miss the truth by chance, so each row is
-judged by its 99.99 % bounds:
+The checks, and how they came out:
+"""
 
-- **holds**: the bounds agree with what is promised ("with fewer errors": they are better);
-- **a little short**: certainly more errors than promised, but at most half as many again;
-- **not to be trusted here**: more than that. The row says why, and what to use.
+TABLES = f"""\
+{MADE}# The tables of the validation
 
-The code says which verdict each row must have, and the check fails if a row has another one. So the
-failures on this page are there on purpose. "Expected" is the true rate if theory gives it, or a
-published figure.
+[Is the arithmetic right?](validation.md) says what they show, and what the verdicts mean.
+"Expected" is the true rate if theory gives it, or a published figure.
 """
 
 SECTIONS: tuple[Section, ...] = (
@@ -67,8 +82,8 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-def make(processes: int) -> str:
-    """Compute every row and write the page.
+def make(processes: int) -> tuple[str, str]:
+    """Compute every row; write the page, and the one with all tables.
 
     Raises:
         BrokenError: with every row that does not have the result that it must have.
@@ -80,11 +95,25 @@ def make(processes: int) -> str:
     broken = [result for result in results.values() if isinstance(result, str)]
     if broken:
         raise BrokenError("\n".join(broken))
-    parts = [INTRODUCTION]
+    tables, counts = [TABLES], []
     for s, section in enumerate(SECTIONS):
         rows = [results[s, r] for r in range(len(section.rows))]
-        parts.append(f"## {section.title}\n\n{section.text}\n\n{_table(section.columns, rows)}")
-    return "\n".join(parts)
+        counts.append(_counted(section, rows))
+        table = _table(section.columns, rows)
+        tables.append(f"## {section.title}\n\n{section.text}\n\n{table}")
+    columns = ("checks", "rows", "agree, or hold", "a little short", "not to be trusted there")
+    return f"{INTRODUCTION}\n{_table(columns, counts)}", "\n".join(tables)
+
+
+def _counted(section: Section, rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Say how the rows of a section came out; those that do not agree at all are broken."""
+    anchor = section.title.lower().replace(" ", "-")
+    short, failing = (
+        sum(row[-1].startswith(verdict) for row in rows)
+        for verdict in (rates.Verdict.SHORT, rates.Verdict.FAILS)
+    )
+    counts = (len(rows), len(rows) - short - failing, short, failing)
+    return (f"[{section.title}](validation-tables.md#{anchor})", *map(str, counts))
 
 
 def _work_out(place: tuple[int, int]) -> Sequence[str]:

@@ -3,7 +3,7 @@
 python -m benchmarks.gate record --budget 30m    measure what is missing
 python -m benchmarks.gate peers --budget 30m     give other tools the same work
 python -m benchmarks.gate lanes                  measure checks in one lane and in two
-python -m benchmarks.gate judge                  write docs/believability.md from the recordings
+python -m benchmarks.gate judge                  write docs/believability*.md from the recordings
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
 python -m benchmarks.gate cut                    end the budget of builds after every round
@@ -44,7 +44,7 @@ def _options() -> argparse.Namespace:
     recording.add_argument("--only", default="*", help="scenarios whose name matches")
     lanes = commands.add_parser("lanes", help="measure checks in one lane and in two")
     lanes.add_argument("--checks", type=int, default=10, help="how many of each")
-    judging = commands.add_parser("judge", help="write the page from the recordings")
+    judging = commands.add_parser("judge", help="write the pages from the recordings")
     launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
     simulating = commands.add_parser("simulate", help="judge builds of simulated machines")

@@ -1,4 +1,4 @@
-"""Computes docs/believability.md and its figure from the recordings alone."""
+"""Computes docs/believability.md, its tables and its figure from the recordings alone."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ KINDS = (
 
 
 def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> None:
-    """Judge everything that is recorded or simulated, and write the page and the figure."""
-    head = [_TITLE, summary(), _HEAD, *_executed(), *twice_blocks()]
+    """Judge everything that is recorded or simulated, and write the pages and the figure."""
+    head = [_TABLES, *_executed(), *twice_blocks()]
     replayed = dict(_replayed(sizes, processes, say))
     rules, points = _rules(sizes)
     found = ask_all(sizes.launches, seed=SEED, processes=processes, say=say)
@@ -97,41 +97,72 @@ def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> N
         _STORED,
         *stored_blocks(sizes.stored, seed=SEED, processes=processes, say=say),
     ]
-    (DOCS / "believability.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+    for name, text in (
+        ("believability.md", [_TITLE, summary(), _HEAD]),
+        ("believability-tables.md", blocks),
+    ):
+        (DOCS / name).write_text("\n\n".join(text) + "\n", encoding="utf-8")
     ours = _points()
     (DOCS / "believability.svg").write_text(
         draw([*ours, *points, *peer_points()], "False alarms against power"), encoding="utf-8"
     )
 
 
-_TITLE = """\
-<!-- Made by `python -m benchmarks.gate judge`: change the scripts, not this page. -->
+_MADE = "<!-- Made by `python -m benchmarks.gate judge`: change the scripts, not this page. -->\n\n"
 
-# How often benchgate is right
+_TITLE = f"""\
+{_MADE}# How often benchgate is right
 
-This page shows how often benchgate calls code slower that did not change, and how often it finds
-code that did get slower. In short:"""
+This page says how often benchgate calls code slower that did not change, and how often it finds
+code that did get slower. [The tables](believability-tables.md) have all figures. In short:"""
 
 _HEAD = """\
-All of this was measured on real work, and the launches were kept. `make
-bench-gate` measures what is missing and recomputes this page. `python -m benchmarks.gate judge`
-only recomputes it, from the recordings in `benchmarks/gate/recordings` and from fixed seeds, so
-the result is always the same.
-
-A *build* is ten benchmarks of real work: JSON, sorting, regular expressions, dictionaries,
-SHA-256, SQLite, formatting, floats, counting words, objects. In a *clean* build, head and base
-are the same code. In a build with *an unrelated edit*, the head has one more import, docstring,
-dictionary, table or function, which no benchmark uses. In the other builds the head of one
-benchmark really runs some percent more loop units; each build changes another benchmark. *A
-program* is a build of one Python program of about 30 ms, most of which is the start of Python; if
-it changed, it takes so many percent more CPU time in all. *Three slow functions* take 10, 50 and
-300 ms: JSON, classes that are made, and counted words. Bounds are exact (Clopper and Pearson), at
-95 %.
+All of this was measured on real work, on a virtual machine with two CPUs that it shares with
+others, and the launches were kept. `make bench-gate` measures what is missing and recomputes the
+figures. `python -m benchmarks.gate judge` only recomputes them, from the recordings in
+`benchmarks/gate/recordings` and from fixed seeds, so the result is always the same.
 
 ![False alarms against power](believability.svg)
 
-For benchgate and the simple rules, *found* counts builds. For the other tools it counts
-workloads."""
+In the figure, *found* counts builds for benchgate and the simple rules, and workloads for the other
+tools.
+
+## What was built
+
+A *build* is ten benchmarks of real work: JSON, sorting, regular expressions, dictionaries,
+SHA-256, SQLite, formatting, floats, counting words, objects. The head of a build is one of these:
+
+- *clean*: the same code as the base.
+- *An unrelated edit*: the head has one more import, docstring, dictionary, table or function, which
+  no benchmark uses.
+- *+3 %*: the head of one benchmark really runs 3 % more loop units. Each build changes another
+  benchmark.
+
+*A program* is a build of one Python program of about 30 ms, most of which is the start of Python.
+If it changed, it takes so many percent more CPU time in all. *Three slow functions* take 10, 50 and
+300 ms: JSON, classes that are made, and counted words. Bounds are exact (Clopper and Pearson), at
+95 %.
+
+## What the tables show
+
+- [Builds that were really run](believability-tables.md#builds-that-were-really-run): whole checks,
+  with what a user waits.
+- [The same two commits](believability-tables.md#the-same-two-commits-again-and-again) again and
+  again: whether checks of the same change agree with each other.
+- [Recorded rounds](believability-tables.md#builds-made-of-recorded-rounds): thousands of builds
+  that the gate's own code judges, with other margins and smaller changes, too.
+- [Simple rules](believability-tables.md#simple-rules-on-the-same-rounds) and
+  [other tools](believability-tables.md#other-tools): what they answer about the same work.
+- [Stored results](believability-tables.md#stored-results-launches-that-share-no-rounds), and
+  [launches in turn](believability-tables.md#launches-in-turn-and-in-lockstep): how much is lost if
+  base and head are not measured sample by sample.
+- [Stored baselines](believability-tables.md#stored-baselines-simulated): simulated, because no
+  recording holds thirty runs of many machines."""
+
+_TABLES = f"""\
+{_MADE}# How often benchgate is right: the tables
+
+[How often benchgate is right](believability.md) says what a build is, and what was changed."""
 
 
 _STORED = """\

@@ -2,7 +2,8 @@
 
 The pages are written for GitHub and stay as they are. What differs on the site is made here:
 
-- The navigation is the section "Documentation" of README.md.
+- The navigation is the section "Documentation" of README.md. NAME-tables.md is
+  below NAME.md.
 - A link to a file that is no page leads to GitHub.
 - README.md has no badges, because they would ask other hosts for pictures.
 """
@@ -84,6 +85,9 @@ def for_the_site(_app: object, name: str, source: list[str]) -> None:
     """Change the text of a page before Sphinx reads it."""
     folder = (ROOT / name).parent
     text = _LINK.sub(lambda link: address(link, folder), source[0])
+    tables = Path(f"{name}-tables").name
+    if (folder / f"{tables}.md").exists():
+        text += f"\n```{{toctree}}\n:hidden:\n\n{tables}\n```\n"
     if name == root_doc:
         text = _BADGE.sub("", text) + "\n" + "\n".join(navigation(text))
     source[0] = text
