@@ -23,9 +23,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchgate.formats.http_load import LOCUST, WRK
+from benchgate.formats.http_load import locust, wrk
 from benchgate.formats.parsed import Source
-from benchgate.formats.pgbench import PGBENCH
+from benchgate.formats.pgbench import pgbench
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -198,7 +198,7 @@ class Peers:
         """Load nginx with each generator; give the figures of each."""
         seconds, connections = str(DURATION_S), str(CONNECTIONS)
         text = output_of("wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", self.url)
-        found = {"wrk": figures(WRK, "wrk.txt", text)}
+        found = {"wrk": figures(wrk, "wrk.txt", text)}
         text = output_of("hey", "-z", f"{seconds}s", "-c", connections, "-cpus", "1", self.url)
         found["hey"] = of_hey(text)
         if self.locust:
@@ -216,7 +216,7 @@ class Peers:
         options = ("-n", "-f", script, "-c", str(CONNECTIONS), "-j", "1", "-T", str(DURATION_S))
         address = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "peers", "postgres")
         text = output_of("pgbench", *options, "-M", "prepared", *address)
-        found = {"pgbench": figures(PGBENCH, "pgbench.txt", text)}
+        found = {"pgbench": figures(pgbench, "pgbench.txt", text)}
         target = f'dsn = "postgresql://peers@127.0.0.1:{self.port}/postgres"'
         for workers in ("thread", "process"):
             name = f"benchgate postgresql ({workers})"
@@ -228,7 +228,7 @@ class Peers:
         options = ("--headless", "-u", str(CONNECTIONS), "-r", str(CONNECTIONS), "--json")
         host = ("--host", self.url.rstrip("/"), "-t", f"{DURATION_S}s", "--skip-log")
         text = output_of(self.locust, *options, *host, user, cwd=self.folder)
-        return figures(LOCUST, "locust.json", text)
+        return figures(locust, "locust.json", text)
 
     def _benchgate(self, driver: str, target: str, step: str, workers: str) -> dict[str, float]:
         project = self.folder / "project"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, HYPERFINE
+from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, hyperfine
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
 from benchgate.model.run import Better
@@ -50,7 +50,7 @@ def test_exit_codes_that_are_expected_fail_no_row_of_hyperfine() -> None:
     def errors(codes: list[Any], ok: tuple[int, ...]) -> str:
         row = {"command": "x", "times": [1.0, 2.0], "exit_codes": codes}
         data = json.dumps({"results": [row]}).encode()
-        return HYPERFINE.parse(Source("it", data, ok_exit_codes=ok)).benchmarks[0].error or ""
+        return hyperfine.parse(Source("it", data, ok_exit_codes=ok)).benchmarks[0].error or ""
 
     assert errors([0, 1], (0, 1)) == ""
     assert errors([1, 2], (0, 1)).startswith("it ended with exit code 2 (`ok_exit_codes`")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.formats.test_conformance import described
 
-from benchgate.formats.other_languages import JMH
+from benchgate.formats.other_languages import jmh
 from benchgate.formats.parsed import Source
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def read(primary: dict[str, Any]) -> BenchmarkResult:
     data = [{"benchmark": "a.B.c", "mode": "avgt", "primaryMetric": primary}]
-    (row,) = JMH.parse(Source("out.json", json.dumps(data).encode())).benchmarks
+    (row,) = jmh.parse(Source("out.json", json.dumps(data).encode())).benchmarks
     return row
 
 

@@ -4,12 +4,12 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats.cargo import LIBTEST
+from benchgate.formats.cargo import libtest
 from benchgate.formats.parsed import Reading, Source
 
 
 def parse(text: str) -> Reading:
-    return LIBTEST.parse(Source("out.txt", text.encode()))
+    return libtest.parse(Source("out.txt", text.encode()))
 
 
 def rows(text: str) -> list[tuple[str, tuple[str, ...] | str]]:

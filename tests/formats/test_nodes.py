@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchgate.errors import FormatError
-from benchgate.formats.any_tool import BENCHER
+from benchgate.formats.any_tool import bencher
 from benchgate.formats.contents import read_json, read_json_lines
-from benchgate.formats.k6 import K6
+from benchgate.formats.k6 import k6
 from benchgate.formats.parsed import Source
 from benchgate.model.document import OTHER_FILE
 
@@ -15,7 +15,7 @@ from benchgate.model.document import OTHER_FILE
 def test_a_name_that_is_there_twice_is_an_error_where_keys_are_names() -> None:
     text = b'{"a": {"latency": {"value": 1}}, "a": {"latency": {"value": 2}}}'
     with pytest.raises(FormatError, match=r"^it: the key 'a' is there twice in one object"):
-        BENCHER.parse(Source("it", text))
+        bencher.parse(Source("it", text))
     assert read_json(Source("it", text)).value == {"a": {"latency": {"value": 2}}}
 
 
@@ -36,4 +36,4 @@ def test_only_a_line_feed_ends_a_line_of_json() -> None:
 def test_a_summary_of_k6_that_names_a_metric_twice_is_an_error() -> None:
     text = b'{"root_group": {}, "metrics": {"checks": {"value": 1}, "checks": {"value": 0}}}'
     with pytest.raises(FormatError, match="'checks' is there twice"):
-        K6.parse(Source("it", text))
+        k6.parse(Source("it", text))

@@ -9,8 +9,8 @@ from tests.formats.case import SAMPLES
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats.cargo import DIVAN, GUNGRAUN, LIBTEST
-from benchgate.formats.criterion import CRITERION
+from benchgate.formats.cargo import divan, gungraun, libtest
+from benchgate.formats.criterion import criterion
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import find_format
 
@@ -57,7 +57,7 @@ def test_the_tests_beside_the_benchmarks_do_not_matter(path: str, name: str) -> 
 @pytest.mark.parametrize("log", ["log", "log\n", "a log\nof │ two lines", "12 ns/iter "])
 def test_what_a_benchmark_of_divan_prints_does_not_hide_its_times(log: str) -> None:
     text = f"{HEADER}├─ a    {log}1 ns │ 3 ns │ 2 ns │ 2 ns │ 100 │ 100\n╰─ b  1 ns │ 3 ns │ 2 ns"
-    found = rows(DIVAN, f"{text} │ 2 ns │ 100 │ 100\n")
+    found = rows(divan, f"{text} │ 2 ns │ 100 │ 100\n")
     two = ("time s lower summary 1x1 loops=1 2e-09",)
     assert found == {"top::a": two, "top::b": two}
 
@@ -73,7 +73,7 @@ def test_allocations_of_divan_are_read_if_less_of_them_is_better() -> None:
         "             3    │ 3       │ 9      │ 3    │         │\n"
         "             3 B  │ 3 B     │ 9 B    │ 3 B  │         │\n"
     )
-    assert rows(DIVAN, text) == {
+    assert rows(divan, text) == {
         "top::a": (
             "time s lower summary 1x1 loops=1 2e-06",
             "throughput B/s higher summary 1x1 loops=1 2e+09",
@@ -88,27 +88,27 @@ def test_what_divan_did_not_measure_is_told() -> None:
         f"{HEADER}├─ a  (ignored) │ │ │ │ │\n├─ b  boom\n├─ c  1 ns │ 3 ns │ x ns │ 2 ns │ 1 │ 1\n"
         "╰─ d  1 ns │ 3 ns │ 2 ns │ 2 ns │ 1 │ 1\n"
     )
-    assert errors(DIVAN, text) == {
+    assert errors(divan, text) == {
         "top::b": "line 3: it printed no result",
         "top::c": (
             "line 4: 'x ns' is not a number with a unit: '├─ c  1 ns │ 3 ns │ x ns │ 2 ns │ 1 │ 1'"
         ),
         "top::d": None,
     }
-    assert parse(DIVAN, text).skipped == ("top::a: divan ignored it",)
+    assert parse(divan, text).skipped == ("top::a: divan ignored it",)
     with pytest.raises(FormatError, match="has no row of a benchmark"):
-        parse(DIVAN, HEADER)
+        parse(divan, HEADER)
 
 
 def test_two_benchmarks_of_one_name_in_two_programs_are_not_joined() -> None:
     text = f"{HEADER}╰─ a  1 ns │ 3 ns │ 2 ns │ 2 ns │ 1 │ 1\n\n"
-    assert errors(DIVAN, text * 2) == {"top::a": "the file has 2 benchmarks of this name"}
+    assert errors(divan, text * 2) == {"top::a": "the file has 2 benchmarks of this name"}
 
 
 @pytest.mark.parametrize("log", ["a::b\n", "a::b x:1\nInstructions are many\n", "1999000\n"])
 def test_what_a_program_prints_is_no_name_of_gungraun(log: str) -> None:
     text = f"x::g::f id:(1) -> y\n{log}- end of stdout/stderr\n  Instructions:  5|N/A (***)\n"
-    assert rows(GUNGRAUN, text) == {"x::g::f id": ("instructions  lower exact 1x1 loops=1 5",)}
+    assert rows(gungraun, text) == {"x::g::f id": ("instructions  lower exact 1x1 loops=1 5",)}
 
 
 def test_counts_of_gungraun_that_cannot_be_read_are_failures() -> None:
@@ -121,7 +121,7 @@ def test_counts_of_gungraun_that_cannot_be_read_are_failures() -> None:
         "  ## pid: 1 thread: 2 part: 1  |N/A\n  Instructions:   8|5 (***)\n"
         "x::g::h\n  ======= DHAT ====\n  Total bytes:   7|5 (***)\n"
     )
-    reading = parse(GUNGRAUN, text)
+    reading = parse(gungraun, text)
     assert {row.id: bool(row.error) for row in reading.benchmarks} == {
         "x::g::b id": True,
         "x::g::c": True,
@@ -137,19 +137,19 @@ def test_only_the_first_tool_and_the_new_run_of_gungraun_are_read() -> None:
         "x::g::a\n  ======= CALLGRIND ====\n  Instructions:  7|N/A\n"
         "  ======= CACHEGRIND ====\n  Instructions:  9|N/A\n"
     )
-    assert rows(GUNGRAUN, text) == {"x::g::a": ("instructions  lower exact 1x1 loops=1 7",)}
+    assert rows(gungraun, text) == {"x::g::a": ("instructions  lower exact 1x1 loops=1 7",)}
 
 
 def test_a_long_name_of_criterion_has_a_line_of_its_own() -> None:
     line = " " * 24 + "time:   [1.0 ms 2.0 ms 3.0 ms]\n"
-    assert rows(CRITERION, f"a/very/long/name/of/a/benchmark\n{line}") == {
+    assert rows(criterion, f"a/very/long/name/of/a/benchmark\n{line}") == {
         "a/very/long/name/of/a/benchmark": ("time s lower summary 1x1 loops=1 0.002",)
     }
 
 
 def test_a_log_line_before_a_result_of_criterion_does_not_change_its_name() -> None:
     text = "Benchmarking fib 10\nlogfib 10       time:   [1.0 ms 2.0 ms 3.0 ms]\n"
-    assert list(rows(CRITERION, text)) == ["fib 10"]
+    assert list(rows(criterion, text)) == ["fib 10"]
 
 
 def test_the_change_since_the_last_run_of_criterion_is_no_result() -> None:
@@ -161,7 +161,7 @@ def test_the_change_since_the_last_run_of_criterion_is_no_result() -> None:
         "                        thrpt:  [-1.0% +2.0% +3.0%]\n"
         "                        No change in performance detected.\n"
     )
-    assert rows(CRITERION, text) == {
+    assert rows(criterion, text) == {
         "a": (
             "time s lower summary 1x1 loops=1 2",
             "throughput elem/s higher summary 1x1 loops=1 2000",
@@ -176,28 +176,28 @@ def test_a_result_of_criterion_that_cannot_be_read_is_not_lost() -> None:
         "c                       time:   [1.0 s 2,5 s 3.0 s]\n"
         "Benchmarking d: Collecting 100 samples in estimated 5.0 s (188100 iterations)\n"
     )
-    assert {id_: bool(error) for id_, error in errors(CRITERION, text).items()} == dict.fromkeys(
+    assert {id_: bool(error) for id_, error in errors(criterion, text).items()} == dict.fromkeys(
         "abcd", True
     )
-    nameless = parse(CRITERION, "\n   time:   [1.0 s 2.0 s 3.0 s]\na  time:   [1 s 2 s 3 s]\n")
+    nameless = parse(criterion, "\n   time:   [1.0 s 2.0 s 3.0 s]\na  time:   [1 s 2 s 3 s]\n")
     assert [row.id for row in nameless.benchmarks] == ["a"]
     assert nameless.skipped == ("line 2: the result cannot be read: 'time:   [1.0 s 2.0 s 3.0 s]'",)
 
 
 def test_two_results_on_one_line_are_never_mixed_up() -> None:
     two = "test a ... bench: 5 ns/iter (+/- 1)test b ... bench: 7 ns/iter (+/- 1)\n"
-    assert {id_: bool(error) for id_, error in errors(LIBTEST, two).items()} == {
+    assert {id_: bool(error) for id_, error in errors(libtest, two).items()} == {
         "a": True,
         "b": True,
     }
     row = "1 ns │ 3 ns │ {} ns │ 2 ns │ 1 │ 1"
     glued = f"├─ a  {row.format(5)}├─ b  {row.format(7)}"
-    reading = parse(DIVAN, f"{HEADER}{glued}\n╰─ c  {row.format(2)}\n")
+    reading = parse(divan, f"{HEADER}{glued}\n╰─ c  {row.format(2)}\n")
     assert [one.id for one in reading.benchmarks] == ["top::c"]
     assert reading.skipped == (f"line 2: the result cannot be read: {glued!r}",)
     counts = "  Instructions:   7|5 (***)\n"
-    lost = parse(GUNGRAUN, f"x::g::a\n{counts}log x::g::b\n{counts.replace('7', '9')}")
-    assert rows(GUNGRAUN, f"x::g::a\n{counts}") == {
+    lost = parse(gungraun, f"x::g::a\n{counts}log x::g::b\n{counts.replace('7', '9')}")
+    assert rows(gungraun, f"x::g::a\n{counts}") == {
         row.id: described(row) for row in lost.benchmarks
     }
     assert lost.skipped == ("line 4: the result cannot be read: 'Instructions:   9|5 (***)'",)
@@ -205,7 +205,7 @@ def test_two_results_on_one_line_are_never_mixed_up() -> None:
 
 def test_a_failure_after_a_log_line_without_an_end_is_one() -> None:
     text = "logtest a ... FAILED\ntest b ... bench: 5 ns/iter\n\nfailures:\n\n---- c stdout ----\n"
-    assert errors(LIBTEST, f"{text}boom\n\nfailures:\n    a\n    c\n") == {
+    assert errors(libtest, f"{text}boom\n\nfailures:\n    a\n    c\n") == {
         "a": "it failed under cargo bench",
         "b": None,
         "c": "it failed under cargo bench\nboom",

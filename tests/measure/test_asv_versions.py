@@ -14,7 +14,7 @@ from tests.measure.test_asv_suite import value_of
 from tests.measure.test_worker import PLAIN, launch
 
 from benchgate.formats.parsed import Source
-from benchgate.formats.python import ASV
+from benchgate.formats.python import asv
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError, WorkerSkippedError
@@ -213,7 +213,7 @@ def run_asv(python: str, tree: Path, log: Path) -> dict[str, BenchmarkResult | s
         path.relative_to(tree / "results").as_posix(): path.read_bytes()
         for path in (tree / "results").rglob("*.json")
     }
-    reading = ASV.parse(Source("results", files=files))
+    reading = asv.parse(Source("results", files=files))
     found: dict[str, BenchmarkResult | str] = {each.id: each for each in reading.benchmarks}
     return found | {each.partition(": asv skipped it")[0]: each for each in reading.skipped}
 

@@ -14,7 +14,7 @@ from benchgate.files import MAX_FILE_BYTES, TooLargeError, read_below, read_byte
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, is_custom
 from benchgate.formats.contents import json_within
 from benchgate.formats.parsed import Source, join_readings
-from benchgate.formats.python import ASV, BENCHMARKS
+from benchgate.formats.python import BENCHMARKS, asv
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
@@ -119,7 +119,7 @@ def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
         raise source.error("", "is empty", hint="Did the tool that writes it fail?")
     if known is None:
         raise _unknown(source)
-    if known is ASV and source.data:
+    if known is asv and source.data:
         source = replace(source, files=_beside(path))
     return _Read(path, known, read_as(known, source))
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.contents import read_json
 from benchgate.formats.http_load import THROUGHPUT
-from benchgate.formats.parsed import RowError, shown
-from benchgate.formats.rows import Advice, ForeignFormat, begins
-from benchgate.model.run import INSTRUCTIONS, PEAK_RSS, TIME, Better, Kind, Metric
+from benchgate.formats.parsed import MEAN_TIME, RowError, shown
+from benchgate.formats.rows import Advice, ForeignFormat, begins, reads
+from benchgate.model.run import INSTRUCTIONS, PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import Node
@@ -21,7 +20,12 @@ if TYPE_CHECKING:
 _PERMIT = "(`ok_exit_codes` of the suite permits it, and so does --ok-exit-code)"
 
 
-def _read_hyperfine(source: Source, rows: ReadRows) -> None:
+@reads(
+    "hyperfine",
+    "hyperfine --export-json FILE COMMAND",
+    begins(b"{", b'"command"', near=(100, b'"results"')),
+)
+def hyperfine(source: Source, rows: ReadRows) -> None:
     """hyperfine: `hyperfine --export-json FILE`, with the time of each execution, in seconds."""
     for node in read_json(source)["results"].each():
         with rows.row() as row:
@@ -48,19 +52,12 @@ def _hyperfine_id(row: Node) -> str:
     return command if are_shown else f"{command}[{named}]"
 
 
-HYPERFINE = ForeignFormat(
-    "hyperfine",
-    Advice("hyperfine --export-json FILE COMMAND"),
-    begins(b"{", b'"command"', near=(100, b'"results"')),
-    _read_hyperfine,
-)
-
 _TEXT = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
 _START = re.compile(rb"\{" + _TEXT + rb"\{" + _TEXT + rb'\{\s*"(?:lower_|upper_)?value"\s*:')
 
 # By slug: the metric, and the unit of Bencher in that of the metric.
 _MEASURES = {
-    "latency": (replace(TIME, kind=Kind.SUMMARY), 1e-9),
+    "latency": (MEAN_TIME, 1e-9),
     "throughput": (THROUGHPUT, 1),
     "build-time": (Metric("build_time", "s", kind=Kind.SUMMARY), 1),
     "file-size": (Metric("file_size", "B", kind=Kind.SUMMARY), 1),
@@ -70,7 +67,8 @@ _MEASURES = {
 }
 
 
-def _read_bencher(source: Source, rows: ReadRows) -> None:
+@reads("bencher", "", lambda source: _START.match(source.head) is not None, has_samples=False)
+def bencher(source: Source, rows: ReadRows) -> None:
     """Bencher Metric Format (BMF): JSON with the measures of each benchmark.
 
     The file does not say the unit of a measure, nor whether more of it is better. So only the
@@ -86,13 +84,6 @@ def _read_bencher(source: Source, rows: ReadRows) -> None:
                 value = measure["value"]
                 row.value(known[0], value.number, value.place, scale=known[1])
 
-
-BENCHER = ForeignFormat(
-    "bencher",
-    Advice("", has_samples=False),
-    lambda source: _START.match(source.head) is not None,
-    _read_bencher,
-)
 
 _FIRST_BYTES: Final = 4000
 _BETTER: Final = re.compile(rb'"better"\s*:(?!\s*null)')
@@ -147,7 +138,7 @@ def _custom_metric(unit: str, better: Better) -> tuple[Metric, float]:
     bare = unit.strip().removesuffix("/iter").removesuffix("/op")
     scale = _UNITS_S.get(bare) or _UNITS_S.get(bare.lower() if len(bare) > 2 else "")
     if scale is not None and better is Better.LOWER:
-        return Metric(TIME.name, TIME.unit, better, Kind.SUMMARY), scale
+        return MEAN_TIME, scale
     return Metric("value", unit, better, Kind.SUMMARY), 1
 
 

@@ -8,20 +8,13 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import (
-    Node,
-    amount_in,
-    number_in,
-    read_lines,
-    time_in,
-    unread,
-)
-from benchgate.formats.parsed import RowError, shown, summary, time_summary
-from benchgate.formats.rows import Advice, ForeignFormat
-from benchgate.model.run import INSTRUCTIONS, TIME, Better, Kind, Metric
+from benchgate.formats.contents import Node, amount_in, number_in, read_lines, time_in, unread
+from benchgate.formats.parsed import MEAN_TIME, RowError, shown, summary, time_summary
+from benchgate.formats.rows import reads
+from benchgate.model.run import INSTRUCTIONS, Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from benchgate.formats.parsed import Source
     from benchgate.formats.rows import ReadRows
@@ -52,7 +45,8 @@ def _are_events(source: Source) -> bool:
     return _EVENT.search(source.head) is not None
 
 
-def _read_libtest(source: Source, rows: ReadRows) -> None:
+@reads("libtest", "cargo bench > FILE", _is_libtest, has_samples=False)
+def libtest(source: Source, rows: ReadRows) -> None:
     """libtest: what `cargo bench` prints for `#[bench]`, as text or with `--format json`.
 
     `--output-format bencher` of Criterion is the same text. Of each benchmark there is only the
@@ -77,7 +71,7 @@ def _read_libtest(source: Source, rows: ReadRows) -> None:
     for name in (one for one in why if one not in known):
         rows.fail(name, _FAILED)
     if not rows.found:
-        raise source.error("", "has no result of a benchmark; expected lines of cargo bench")
+        raise RowError("has no result of a benchmark; expected lines of cargo bench")
     found, rows.found = rows.found, []
     for row in found:
         if row.error and row.id in why:
@@ -123,8 +117,10 @@ def _read_event(event: _Event, rows: ReadRows) -> None:
 
 def _json_events(source: Source) -> Iterator[_Event]:
     for place, line in read_lines(source):
+        # Before an event may be what a benchmark printed without a line end.
+        start = max(0, line.find("{"), line.rfind('{ "type"'), line.rfind('{"type"'))
         try:
-            value = json.loads(line[_start_of_event(line) :])
+            value = json.loads(line[start:])
         except (ValueError, RecursionError):
             if '"bench"' in line:
                 yield _Event(place, "", "unread", why=line)
@@ -134,11 +130,6 @@ def _json_events(source: Source) -> Iterator[_Event]:
         outcome = "bench" if value.get("type") == "bench" else str(value.get("event"))
         why = _first_lines(str(value.get("stdout", "")).split("\n"))
         yield _Event(place, name, outcome, Node(value, place), why)
-
-
-def _start_of_event(line: str) -> int:
-    """Where an event begins after what a benchmark printed without a line end."""
-    return max(0, line.find("{"), line.rfind('{ "type"'), line.rfind('{"type"'))
 
 
 def _text_events(source: Source) -> Iterator[_Event]:
@@ -207,16 +198,11 @@ def _first_lines(lines: list[str]) -> str:
     return "\n".join(found[:_WHY_LINES])
 
 
-LIBTEST = ForeignFormat(
-    "libtest", Advice("cargo bench > FILE", has_samples=False), _is_libtest, _read_libtest
-)
-
 _COLUMNS = ("fastest", "slowest", "median", "mean", "samples", "iters")
 _TREE = re.compile(r"((?:\u2502 {2}| {3})*)(\u251c\u2500 |\u2570\u2500 )?(.*)")
 _BRANCH = re.compile(r"[\u251c\u2570]\u2500 ")
 _DEPTH = 3
 _IGNORED = "(ignored)"
-_TIME = Metric(TIME.name, TIME.unit, kind=Kind.SUMMARY)
 _RATES = {
     "B/s": Metric("throughput", "B/s", Better.HIGHER, Kind.SUMMARY),
     "item/s": Metric("items_per_second", "1/s", Better.HIGHER, Kind.SUMMARY),
@@ -232,7 +218,8 @@ def _is_divan(source: Source) -> bool:
     return any(_program_in(line) for line in head.split("\n"))
 
 
-def _read_divan(source: Source, rows: ReadRows) -> None:
+@reads("divan", "cargo bench > FILE", _is_divan, has_samples=False)
+def divan(source: Source, rows: ReadRows) -> None:
     """divan: the tree that `cargo bench` prints, with a row of times for each benchmark.
 
     Only the median is read. Below it, there may be rates, and what was allocated. What a benchmark
@@ -243,7 +230,7 @@ def _read_divan(source: Source, rows: ReadRows) -> None:
         output.add(place, line)
     output.end()
     if not output.found:
-        raise source.error("", "has no row of a benchmark below 'fastest | slowest | median'")
+        raise RowError("has no row of a benchmark below 'fastest | slowest | median'")
     for one in output.found:
         with rows.row(one.id) as row:
             if one.error:
@@ -264,11 +251,7 @@ class _DivanRow:
 
 @dataclass(slots=True)
 class _DivanOutput:
-    """What was printed so far.
-
-    Attributes:
-        found: what was printed about each benchmark.
-    """
+    """What was printed so far."""
 
     rows: ReadRows
     found: list[_DivanRow] = field(default_factory=list)
@@ -324,38 +307,40 @@ class _DivanOutput:
             self._last = _DivanRow(self._started, place)
             self.found.append(self._last)
             self._started = ""
-            self._read(self._last, place, line, lambda: {_TIME: time_in(cells[2], place)})
+            self._read(self._last, place, cells[2], line)
         elif self._last and cells[0] in _ALLOCATIONS:
             self._allocation = cells[0]
         elif self._last and is_whole and cells[2]:
-            self._read(self._last, place, line, lambda: self._below(cells[2], place))
+            self._read(self._last, place, cells[2], line)
         elif self._last and len(cells) > 1 and any(cells):
             self._last.error = unread(place, line)
 
-    def _read(
-        self, row: _DivanRow, place: str, line: str, read: Callable[[], dict[Metric, float]]
-    ) -> None:
+    def _read(self, row: _DivanRow, place: str, text: str, line: str) -> None:
         if row.error:
             return
         try:
-            found = read()
+            metric, value = self._figure(row, text, place)
         except RowError as error:
             row.error = f"{error}: {shown(line.strip())}"
             return
-        if any(metric in row.figures for metric in found):
+        if metric in row.figures:
             row.error = f"{place}: the row is there twice: {shown(line.strip())}"
-        row.figures |= found
+        elif metric:
+            row.figures[metric] = value
 
-    def _below(self, text: str, place: str) -> dict[Metric, float]:
+    def _figure(self, row: _DivanRow, text: str, place: str) -> tuple[Metric | None, float]:
+        """A median: first of the times, then of what is below them."""
+        if not row.figures:
+            return MEAN_TIME, time_in(text, place)
         value, unit = amount_in(text, place)
         if unit in _RATES:
-            return {_RATES[unit]: value}
+            return _RATES[unit], value
         if unit not in {"", "B"} or not self._allocation:
             raise RowError(f"{place}: {shown(text)} is neither a rate nor an allocation")
-        what = "bytes" if unit else "count"
-        name = f"{self._allocation.rstrip(':').replace(' ', '_')}_{what}"
-        known = self._allocation in _READ_ALLOCATIONS
-        return {Metric(name, unit, kind=Kind.SUMMARY): value} if known else {}
+        if self._allocation not in _READ_ALLOCATIONS:
+            return None, value
+        name = f"{self._allocation.rstrip(':').replace(' ', '_')}_{'bytes' if unit else 'count'}"
+        return Metric(name, unit, kind=Kind.SUMMARY), value
 
 
 def _program_in(line: str) -> str:
@@ -364,10 +349,6 @@ def _program_in(line: str) -> str:
     columns = tuple(cell.strip() for cell in f"{_COLUMNS[0]} {rest}".split("\u2502"))
     return name.strip() if columns == _COLUMNS else ""
 
-
-DIVAN = ForeignFormat(
-    "divan", Advice("cargo bench > FILE", has_samples=False), _is_divan, _read_divan
-)
 
 _METRICS = {
     "Instructions": INSTRUCTIONS,
@@ -389,7 +370,13 @@ _GUNGRAUN_RESULT = re.compile(
 )
 
 
-def _read_gungraun(source: Source, rows: ReadRows) -> None:
+@reads(
+    "gungraun",
+    "cargo bench > FILE",
+    lambda source: _GUNGRAUN_RESULT.search(source.head) is not None,
+    has_samples=False,
+)
+def gungraun(source: Source, rows: ReadRows) -> None:
     """gungraun, which was iai-callgrind: the counts that `cargo bench` prints for each benchmark.
 
     Of each benchmark, the instructions and the estimated cycles are read, from the first tool that
@@ -413,8 +400,7 @@ def _read_gungraun(source: Source, rows: ReadRows) -> None:
             for key, value in one.figures.items():
                 row.value(_METRICS[key], value, f"{one.place}: {key}")
     if not rows.found:
-        what = "has no counts of a benchmark; expected lines such as 'Instructions:'"
-        raise source.error("", what)
+        raise RowError("has no counts of a benchmark; expected lines such as 'Instructions:'")
 
 
 @dataclass(slots=True)
@@ -452,11 +438,7 @@ class _GungraunRow:
 
 @dataclass(slots=True)
 class _GungraunOutput:
-    """What was printed so far.
-
-    Attributes:
-        found: what was printed about each benchmark.
-    """
+    """What was printed so far."""
 
     rows: ReadRows
     found: list[_GungraunRow] = field(default_factory=list)
@@ -526,11 +508,3 @@ class _GungraunOutput:
             self.rows.skip(unread(place, line))
         elif not self.found[-1].is_over:
             self.found[-1].error = self.found[-1].error or unread(place, line)
-
-
-GUNGRAUN = ForeignFormat(
-    "gungraun",
-    Advice("cargo bench > FILE", has_samples=False),
-    lambda source: _GUNGRAUN_RESULT.search(source.head) is not None,
-    _read_gungraun,
-)

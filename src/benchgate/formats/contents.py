@@ -1,7 +1,4 @@
-"""Reads JSON, XML, lines and quantities, so that an error names the place of what is wrong.
-
-A document with a DTD is refused: entities, which can grow without bounds, are declared there.
-"""
+"""Reads JSON, CSV, lines and quantities, so that an error names the place of what is wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ import io
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from xml.parsers import expat
 
 from benchgate.errors import FormatError
 from benchgate.formats.parsed import RowError, Source, shown
@@ -21,7 +17,6 @@ from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import NoReturn
 
 
 T = TypeVar("T")
@@ -35,7 +30,7 @@ _PIECE = re.compile(r"\"\s*+:|[,\[{]\s*+\Z|\A\s*+[,\]}]")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A value in a JSON document.
+    """A value in a JSON document. What it is not, it refuses to be, with a RowError.
 
     Attributes:
         value: as `json` reads it.
@@ -46,22 +41,14 @@ class Node:
     place: str = ""
 
     def __getitem__(self, key: str) -> Node:
-        """The value of a key of an object.
-
-        Raises:
-            RowError: this is no object, or it lacks the key.
-        """
+        """The value of a key of an object."""
         found = self.get(key)
         if found is None:
             raise RowError(f"{self.place or 'the document'}: the key {key!r} is missing")
         return found
 
     def get(self, key: str) -> Node | None:
-        """The value of a key; None if the key is missing or its value is null.
-
-        Raises:
-            RowError: this is no object.
-        """
+        """The value of a key; None if the key is missing or its value is null."""
         value = self._of(dict, "an object").get(key)
         return None if value is None else Node(value, f"{self.place}.{key}".lstrip("."))
 
@@ -72,7 +59,7 @@ class Node:
 
     def each(self) -> Iterator[Node]:
         """The elements of a list."""
-        for index, value in enumerate(self._of(list, "a list")):
+        for index, value in enumerate(self.list):
             yield Node(value, f"{self.place}[{index}]")
 
     @property
@@ -97,8 +84,7 @@ class Node:
 
     def _of(self, kind: type[T], what: str) -> T:
         if not isinstance(self.value, kind):
-            place = self.place or "the document"
-            raise RowError(f"{place}: {shown(self.value)} is not {what}")
+            raise RowError(f"{self.place or 'the document'}: {shown(self.value)} is not {what}")
         return self.value
 
 
@@ -144,8 +130,7 @@ def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source |
         is_wanted: whether a document is of the tool. If not exactly one is, all of them are kept.
 
     Returns:
-        The documents at their lines, without anything else; None if there is none, or if a part of
-        what is left out looks like JSON.
+        The documents at their lines; None if there is none, or if what is left out looks like JSON.
     """
     try:
         require_few(source.data, source.name, OTHER_FILE)
@@ -184,14 +169,9 @@ def _documents(text: str) -> list[tuple[int, int]]:
 
 
 def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
-    """Read a document with one JSON value on each line.
-
-    Yields:
-        The number of each line that is not empty, from 1, and its value; None if it is no JSON.
-    """
-    for number, line in enumerate(
-        source.text("backslashreplace").split("\n"), 1
-    ):  # names may hold other marks
+    """The number of each line that is not empty, and its value; None if it is no JSON."""
+    # Other marks than a line feed may be a part of a name.
+    for number, line in enumerate(source.text("backslashreplace").split("\n"), 1):
         if line.strip():
             try:
                 yield number, Node(json.loads(line), f"line {number}")
@@ -199,117 +179,14 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
                 yield number, None
 
 
-_DEEPEST = 200
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Element:
-    """An element of a document, without its text.
-
-    Attributes:
-        place: "line N".
-    """
-
-    tag: str
-    attributes: dict[str, str]
-    place: str
-    children: list[Element] = field(default_factory=list)
-
-    def attribute(self, name: str) -> str:
-        """The value of an attribute.
-
-        Raises:
-            RowError: it is missing.
-        """
-        if name not in self.attributes:
-            raise RowError(f"{self.place}: <{self.tag}> has no {name}")
-        return self.attributes[name]
-
-    def number(self, name: str) -> float:
-        """The number that an attribute is; it may be NaN or infinite.
-
-        Raises:
-            RowError: it is missing, or no number.
-        """
-        text = self.attribute(name)
-        try:
-            return float(text)
-        except ValueError:
-            raise RowError(f"{self.place}: {name}: {shown(text)} is not a number") from None
-
-    def get(self, tag: str) -> Element | None:
-        """The first element of this tag in it; None if there is none."""
-        return next((each for each in self.children if each.tag == tag), None)
-
-    def __getitem__(self, tag: str) -> Element:
-        """The first element of this tag in it.
-
-        Raises:
-            RowError: there is none.
-        """
-        found = self.get(tag)
-        if found is None:
-            raise RowError(f"{self.place}: <{self.tag}> has no <{tag}>")
-        return found
-
-
-class _RefusedError(Exception):
-    """What is read is XML, but not such that a tool wrote it."""
-
-
-def read_xml(source: Source) -> Element:
-    """Read a document.
-
-    Returns:
-        Its outermost element.
-
-    Raises:
-        FormatError: it is not XML, declares a DTD, or is too deeply nested.
-    """
-    parser = expat.ParserCreate()
-    document = Element("", {}, "")
-    open_elements = [document]
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        if len(open_elements) > _DEEPEST:
-            raise _RefusedError("is nested too deeply")
-        found = Element(tag, attributes, f"line {parser.CurrentLineNumber}")
-        open_elements[-1].children.append(found)
-        open_elements.append(found)
-
-    def end(_tag: str) -> None:
-        open_elements.pop()
-
-    def refuse(*_declaration: object) -> NoReturn:
-        raise _RefusedError("declares a document type, which no benchmark tool does")
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.StartDoctypeDeclHandler = refuse
-    try:
-        parser.Parse(source.data, True)  # noqa: FBT003 - this is all of it
-    except expat.ExpatError as error:
-        place = f"line {error.lineno}, column {error.offset + 1}"
-        raise source.error(place, f"is not XML: {expat.ErrorString(error.code)}") from None
-    except _RefusedError as error:
-        raise source.error(f"line {parser.CurrentLineNumber}", str(error)) from None
-    except (LookupError, ValueError) as error:  # an encoding that Python cannot read
-        raise source.error("", f"is not XML: {error}") from None
-    return document.children[0]
-
-
 _MOST_SAID = 5
 _COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def read_lines(source: Source) -> Iterator[tuple[str, str]]:
-    """The lines of a file. A byte that is no UTF-8 is shown by its number: names stay different.
+    """The lines of a file, each after its place.
 
-    Yields:
-        "line N", from 1, and the line without its end.
-
-    Raises:
-        FormatError: it is not text.
+    A byte that is no UTF-8 is shown by its number: names stay different.
     """
     for number, line in enumerate(plain_lines(source.text("backslashreplace")), 1):
         yield f"line {number}", line
@@ -321,14 +198,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def number_in(text: str, place: str) -> float:
-    """The number that a text is.
-
-    Args:
-        text: without separators of thousands, and with a decimal point.
-
-    Raises:
-        RowError: it is none.
-    """
+    """The number that a text without separators of thousands is; RowError if it is none."""
     try:
         return float(text)
     except ValueError:
@@ -336,11 +206,7 @@ def number_in(text: str, place: str) -> float:
 
 
 def left_out(lines: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Say which lines are not results, for `Reading.skipped`.
-
-    Args:
-        lines: each with its place.
-    """
+    """Say which lines, each with its place, are not results."""
     said = [f"{place} is not a result: {shown(text)}" for place, text in lines[:_MOST_SAID]]
     if rest := len(lines) - len(said):
         said.append(f"{counted(rest, 'more line')} after {lines[_MOST_SAID - 1][0]}")
@@ -363,11 +229,7 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(?: (\S+))?")
 
 
 def time_in(text: str, place: str) -> float:
-    """The time in seconds that a text is, such as "1.25 ms".
-
-    Raises:
-        RowError: it is none.
-    """
+    """The time in seconds that a text is, such as "1.25 ms"; RowError if it is none."""
     number, unit = _split(text, place)
     if unit not in TIMES_S:
         raise RowError(f"{place}: {shown(text)} is not a time such as 1.25 ms")
@@ -375,11 +237,7 @@ def time_in(text: str, place: str) -> float:
 
 
 def amount_in(text: str, place: str) -> tuple[float, str]:
-    """The number that a text is, and its unit without the prefix: "1.5 Kitem/s" is 1500 item/s.
-
-    Raises:
-        RowError: it is none.
-    """
+    """The number that a text is, and its unit without the prefix: "1.5 Kitem/s" is 1500 item/s."""
     number, unit = _split(text, place)
     if match := _PREFIXED.fullmatch(unit):
         number *= (1024.0 if match[2] else 1000.0) ** _POWERS[match[1]]
@@ -400,17 +258,11 @@ def unread(place: str, line: str) -> str:
 
 
 def read_table(source: Source, text: str, first: int = 0) -> Iterator[tuple[str, dict[str, str]]]:
-    """Read CSV whose first line names its columns.
+    """The place of each row of CSV, and the cells that are there, by their columns.
 
     Args:
-        text: of the file, or a part of it.
+        text: a part of the file; its first line names the columns.
         first: number of lines before the part.
-
-    Yields:
-        "line N", and the cells of a row that are there, by their columns.
-
-    Raises:
-        FormatError: it is not CSV.
     """
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:

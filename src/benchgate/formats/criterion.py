@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import FormatError
 from benchgate.formats.contents import amount_in, read_json, read_lines, time_in, unread
 from benchgate.formats.parsed import RowError, means, sampled, shown, summary, time_summary
-from benchgate.formats.rows import Advice, ForeignFormat
+from benchgate.formats.rows import reads
 from benchgate.model.run import TIME, Better, Metric
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def _is_criterion(source: Source) -> bool:
     return is_printed or any(f"{run}{_NAME}" in source.files for run in _runs(source))
 
 
-def _read_criterion(source: Source, rows: ReadRows) -> None:
+@reads("criterion", "cargo bench, which writes target/criterion", _is_criterion)
+def criterion(source: Source, rows: ReadRows) -> None:
     """Criterion.rs: the folder `target/criterion`, or a part of it; or what a benchmark prints.
 
     The folder of a benchmark has its latest run in `new`: `benchmark.json` has its name, and
@@ -47,7 +48,7 @@ def _read_criterion(source: Source, rows: ReadRows) -> None:
     found = _runs(source)
     runs = [run for run in found if run in {"", "new/"} or run.endswith("/new/")]
     if not runs:
-        raise source.error("", f"has no new/{_SAMPLE}; expected a folder such as target/criterion")
+        raise RowError(f"has no new/{_SAMPLE}; expected a folder such as target/criterion")
     for name in sorted({run.split("/")[-2] for run in found if run} - {"new", "base"}):
         rows.skip(f"the saved run {name}: benchgate reads only the latest run")
     for run in runs:
@@ -139,7 +140,7 @@ def _read_printed(source: Source, rows: ReadRows) -> None:
     for id_, place in started.items():
         rows.fail(id_, f"{place}: it printed no result")
     if not rows.found:
-        raise source.error("", "has no line such as 'fib 20  time:   [26.0 us 26.2 us 26.5 us]'")
+        raise RowError("has no line such as 'fib 20  time:   [26.0 us 26.2 us 26.5 us]'")
 
 
 def _id(text: str, started: Iterable[str]) -> str:
@@ -155,11 +156,3 @@ def _middle(text: str, place: str) -> str:
         what = "is not three numbers with their units"
         raise RowError(f"{place}: the result cannot be read: {shown(text.strip())} {what}")
     return " ".join(words[2:4])
-
-
-CRITERION = ForeignFormat(
-    "criterion",
-    Advice("cargo bench, which writes target/criterion"),
-    _is_criterion,
-    _read_criterion,
-)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import plain_lines, read_json_lines, read_lines, unread
-from benchgate.formats.parsed import sampled, usual_loops
-from benchgate.formats.rows import APPEND, Advice, ForeignFormat
+from benchgate.formats.parsed import RowError, sampled, usual_loops
+from benchgate.formats.rows import APPEND, reads
 from benchgate.model.run import TIME, Better, Metric
 from benchgate.units import counted
 
@@ -56,12 +56,12 @@ class _Result:
 
 @dataclass(slots=True)
 class _GoOutput:
-    """What was printed so far.
+    """What was printed so far, by the package and the name of each benchmark.
 
     Attributes:
         package: whose lines come next.
-        results: of every benchmark, by its package and its name; none of one that only failed.
-        failures: of those that failed, the lines that say why.
+        results: none of a benchmark that only failed.
+        failures: the lines that say why a benchmark failed.
         better: the directions that lines `Unit UNIT better=...` state, by unit.
     """
 
@@ -147,9 +147,8 @@ class _GoOutput:
         values, before = _values(line)
         loops = _loops(before)
         names = _started(line)
-        looks_like_one = (values and (loops or names)) or (
-            _TIME.search(line) and _DIGIT.search(line)
-        )
+        has_time = _TIME.search(line) and _DIGIT.search(line)
+        looks_like_one = has_time or (values and (loops or names))
         if looks_like_one and not names:
             name = _NAME.search(line.split(maxsplit=1)[0])
             names = [name[0]] if name else []
@@ -203,11 +202,8 @@ def _loops(text: str) -> int:
 
 def _value(number: str, unit: str) -> tuple[str, float] | None:
     value = _number(number)
-    return None if value is None or not _is_unit(unit) else (unit, value)
-
-
-def _is_unit(word: str) -> bool:
-    return len(word) <= _LONGEST_UNIT and _number(word) is None
+    is_unit = len(unit) <= _LONGEST_UNIT and _number(unit) is None
+    return (unit, value) if value is not None and is_unit else None
 
 
 def _number(word: str) -> float | None:
@@ -240,7 +236,8 @@ def _are_events(source: Source) -> bool:
     return _EVENT.search(source.head) is not None
 
 
-def _read_go(source: Source, rows: ReadRows) -> None:
+@reads("go", "go test -run=NONE -bench=. -count=10 ./... > FILE", _is_go, launches=APPEND)
+def go(source: Source, rows: ReadRows) -> None:
     """go: what `go test -bench` prints, as text or with -json.
 
     With -count, a benchmark has several results from one process; a file with the output of several
@@ -255,7 +252,7 @@ def _read_go(source: Source, rows: ReadRows) -> None:
             output.add(place, line)
         output.end()
     if not output.results:
-        raise source.error("", "has no result of a benchmark; expected lines of go test -bench")
+        raise RowError("has no result of a benchmark; expected lines of go test -bench")
     _add_rows(output, rows)
 
 
@@ -343,11 +340,3 @@ def _note(unit: str) -> str:
     better = _custom(unit, None)[0].better
     stated = f"a line 'Unit {unit} better=higher' or 'better=lower' in the output says which"
     return f"{unit}: benchgate assumes that {better} is better; {stated}"
-
-
-GO = ForeignFormat(
-    "go",
-    Advice("go test -run=NONE -bench=. -count=10 ./... > FILE", launches=APPEND),
-    _is_go,
-    _read_go,
-)

@@ -9,15 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.contents import (
-    number_in,
-    read_json,
-    read_json_lines,
-    read_lines,
-    unread,
-)
-from benchgate.formats.parsed import RowError, sampled, shown, usual_loops
-from benchgate.formats.rows import APPEND, Advice, ForeignFormat, begins
+from benchgate.formats.contents import number_in, read_json, read_json_lines, read_lines, unread
+from benchgate.formats.parsed import MEAN_TIME, RowError, sampled, shown, usual_loops
+from benchgate.formats.rows import APPEND, begins, reads
 from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
 
 if TYPE_CHECKING:
@@ -27,8 +21,6 @@ if TYPE_CHECKING:
     from benchgate.formats.parsed import Source
     from benchgate.formats.rows import ReadRow, ReadRows
 
-TIME: Final = Metric("time", "s", kind=Kind.SUMMARY)
-"""The mean or the median of the response times."""
 THROUGHPUT: Final = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)
 NO_ANSWER: Final = "the server answered no request"
 _MS = 1e-3
@@ -67,11 +59,7 @@ class LoadRun:
     requests: float = 0
 
     def finish(self) -> None:
-        """Add the error ratio.
-
-        Raises:
-            RowError: the run failed, nothing was answered, or the counts are not possible.
-        """
+        """Add the error ratio; RowError if the run failed, or its counts are not possible."""
         if self.error is not None:
             raise RowError(self.error)
         if self.figures.get(THROUGHPUT) == 0:
@@ -140,7 +128,8 @@ def _is_ab(source: Source) -> bool:
     return _AB_START.encode() in head or head.startswith((_PERCENTILES.encode(), _GNUPLOT))
 
 
-def _read_ab(source: Source, rows: ReadRows) -> None:
+@reads("ab", "ab -n 1000 URL > FILE", _is_ab, has_samples=False, launches=APPEND)
+def ab(source: Source, rows: ReadRows) -> None:
     """ab, ApacheBench: what it prints, or the percentiles of `ab -e FILE`.
 
     The time of a benchmark is the mean. Percentiles are read from the file of `-e` alone: in the
@@ -156,19 +145,19 @@ def _read_ab(source: Source, rows: ReadRows) -> None:
     runs = LoadRuns()
     if source.head.startswith(_PERCENTILES.encode()):
         _, *lines = [each for each in read_lines(source) if each[1].strip()]
-        with runs.run(AB.name, source.name) as run:
+        with runs.run(rows.tool, source.name) as run:
             for place, line in lines:
                 percent, _, time_ms = line.partition(",")
                 if percent in _READ_PERCENTILES:
                     run.figures[percentile(percent)] = number_in(time_ms, place) * _MS
         if not run.error and len(run.figures) < len(_READ_PERCENTILES):
-            raise source.error("", "is cut off: the row of a percentile is missing")
+            raise RowError("is cut off: the row of a percentile is missing")
     else:
         for place, values in _ab_outputs(source):
             with runs.run(_ab_url(values), place) as run:
                 _read_ab_output(run, values)
         if not runs:
-            raise source.error("", f"has no line {_AB_START!r}")
+            raise RowError(f"has no line {_AB_START!r}")
     runs.join(rows)
 
 
@@ -211,7 +200,7 @@ def _read_ab_output(run: LoadRun, values: Mapping[str, str]) -> None:
     run.errors = number("Failed requests")
     if "Non-2xx responses" in values:  # a request may count as both
         run.errors = max(run.errors, number("Non-2xx responses"))
-    run.figures[TIME] = number("Time per request") * _MS
+    run.figures[MEAN_TIME] = number("Time per request") * _MS
     run.figures[THROUGHPUT] = number("Requests per second")
 
 
@@ -221,18 +210,18 @@ def _ab_url(values: Mapping[str, str]) -> str:
     return f"{scheme}://{host}:{values.get('Server Port', '')}{path}" if host else ""
 
 
-AB = ForeignFormat(
-    "ab",
-    Advice("ab -n 1000 URL > FILE", has_samples=False, launches=APPEND),
-    _is_ab,
-    _read_ab,
-)
-
 _LEAST_S = 0.05
-_LATENCIES = {"average": TIME, **{f"p{p}": percentile(p) for p in ("50", "75", "90", "99")}}
+_LATENCIES = {"average": MEAN_TIME, **{f"p{p}": percentile(p) for p in ("50", "75", "90", "99")}}
 
 
-def _read_autocannon(source: Source, rows: ReadRows) -> None:
+@reads(
+    "autocannon",
+    "autocannon --json URL > FILE",
+    begins(b"{", b'"pipelining"', b'"non2xx"'),
+    has_samples=False,
+    launches=APPEND,
+)
+def autocannon(source: Source, rows: ReadRows) -> None:
     """autocannon: `autocannon --json`; several results on lines of their own are several launches.
 
     autocannon counts response times in whole milliseconds. A time of fewer than fifty of them is
@@ -276,13 +265,6 @@ def _read_autocannon_result(run: LoadRun, result: Node) -> None:
         run.figures[metric] = result["latency"][key].number * _MS
 
 
-AUTOCANNON = ForeignFormat(
-    "autocannon",
-    Advice("autocannon --json URL > FILE", has_samples=False, launches=APPEND),
-    begins(b"{", b'"pipelining"', b'"non2xx"'),
-    _read_autocannon,
-)
-
 _COLUMNS = (
     *("Type", "Name", "Request Count", "Failure Count", "Average Response Time"),
     *("Average Content Size", "Requests/s"),
@@ -294,7 +276,8 @@ def _is_locust(source: Source) -> bool:
     return source.head.startswith(_CSV) or begins(b"[", b'"num_none_requests"')(source)
 
 
-def _read_locust(source: Source, rows: ReadRows) -> None:
+@reads("locust", "locust --headless --json > FILE", _is_locust, has_samples=False)
+def locust(source: Source, rows: ReadRows) -> None:
     """locust: the file `PREFIX_stats.csv` of `--csv PREFIX`, or what `--json` prints; in ms.
 
     The time of a benchmark is the mean: locust rounds the median and the percentiles to two digits.
@@ -306,7 +289,7 @@ def _read_locust(source: Source, rows: ReadRows) -> None:
             source, runs
         )
     except csv.Error as error:
-        raise source.error("", f"is not CSV: {error}") from None
+        raise RowError(f"is not CSV: {error}") from None
     runs.join(rows)
 
 
@@ -355,17 +338,10 @@ def _finish_locust(run: LoadRun, mean_ms: float, size: float, per_s: float) -> N
         why = f"all {run.errors:.0f} requests failed, and no answer has content"
         raise RowError(f"{run.place}: {why}: {NO_ANSWER}, or only with empty answers")
     if mean_ms != 0:  # locust shows 0 if a request has no time
-        run.figures[TIME] = mean_ms * _MS
+        run.figures[MEAN_TIME] = mean_ms * _MS
     if per_s != 0:
         run.figures[THROUGHPUT] = per_s
 
-
-LOCUST = ForeignFormat(
-    "locust",
-    Advice("locust --headless --json > FILE", has_samples=False),
-    _is_locust,
-    _read_locust,
-)
 
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _WRK_START = " test @ "
@@ -390,8 +366,9 @@ def _is_wrk(source: Source) -> bool:
     return (_WRK_START.encode() in head and b"Thread Stats" in head) or head.startswith(_REFUSED)
 
 
-def _read_wrk(source: Source, rows: ReadRows) -> None:
-    """Wrk and wrk2: what they print, best with `--latency`, or JSON that a script of theirs writes.
+@reads("wrk", "wrk --latency URL > FILE", _is_wrk, has_samples=False, launches=APPEND)
+def wrk(source: Source, rows: ReadRows) -> None:
+    """What wrk and wrk2 print, best with `--latency`, or JSON that a script of theirs writes.
 
     The time of a benchmark is the mean. Several outputs one after the other are several launches.
 
@@ -405,7 +382,7 @@ def _read_wrk(source: Source, rows: ReadRows) -> None:
         return
     if source.head.startswith(_REFUSED):
         said = shown(source.head.decode(errors="replace").strip())
-        raise source.error("", f"{NO_ANSWER}: {said}")
+        raise RowError(f"{NO_ANSWER}: {said}")
     outputs: list[_WrkOutput] = []
     for place, line in read_lines(source):
         if "Running " in line and _WRK_START in line:
@@ -416,7 +393,7 @@ def _read_wrk(source: Source, rows: ReadRows) -> None:
             except RowError as error:
                 outputs[-1].error = str(error)
     if not outputs:
-        raise source.error("", "has no line such as 'Running 10s test @ URL'")
+        raise RowError("has no line such as 'Running 10s test @ URL'")
     runs = LoadRuns()
     for output in outputs:
         with runs.run(output.url, output.place) as run:
@@ -444,8 +421,8 @@ class _WrkOutput:
         Raises:
             RowError: it looks like a result, and is none.
         """
-        if (found := _LATENCY.search(line)) and TIME not in self.figures:
-            self.figures[TIME] = _seconds(found[1], place)
+        if (found := _LATENCY.search(line)) and MEAN_TIME not in self.figures:
+            self.figures[MEAN_TIME] = _seconds(found[1], place)
         elif found := _PERCENTILE.search(line):
             metric = percentile(f"{number_in(found[1], place):g}")
             # wrk2 may print a second distribution, without its correction.
@@ -475,7 +452,7 @@ class _WrkOutput:
             raise RowError(self.error)
         there = {
             "Requests/sec:": THROUGHPUT in self.figures,
-            "Latency": TIME in self.figures,
+            "Latency": MEAN_TIME in self.figures,
             "N requests in N s": self.requests >= 0,
             "N% N ms": self.percentiles >= self.distributions * _LEAST_PERCENTILES,
         }
@@ -499,13 +476,13 @@ def _seconds(text: str, place: str) -> float:
 def _read_wrk_json(source: Source, rows: ReadRows) -> None:
     keys = dict(read_json(source).items())
     name = keys.pop("url", None) or keys.pop("name", None)
-    run = LoadRun(WRK.name, source.name)
+    run = LoadRun(rows.tool, source.name)
     if rate := keys.pop("rps", None):
         run.figures[THROUGHPUT] = rate.number
     for key in [key for key in keys if key.endswith("_us")]:
         stem = key.removesuffix("_us")
         if stem == "mean":
-            run.figures[TIME] = keys.pop(key).number * 1e-6
+            run.figures[MEAN_TIME] = keys.pop(key).number * 1e-6
         elif stem.startswith("p") and stem[1:].replace(".", "", 1).isdecimal():
             run.figures[percentile(stem[1:])] = keys.pop(key).number * 1e-6
     if not run.figures:
@@ -521,11 +498,3 @@ def _read_wrk_json(source: Source, rows: ReadRows) -> None:
     elif errors:
         rows.skip("errors: the file does not say of how many requests")
     LoadRuns([run]).join(rows)
-
-
-WRK = ForeignFormat(
-    "wrk",
-    Advice("wrk --latency URL > FILE", has_samples=False, launches=APPEND),
-    _is_wrk,
-    _read_wrk,
-)

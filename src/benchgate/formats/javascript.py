@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import left_out, number_in, read_json, read_lines, unread
 from benchgate.formats.parsed import SORTED, RowError, shown, time_summary, usual_loops
-from benchgate.formats.rows import Advice, ForeignFormat, begins
+from benchgate.formats.rows import begins, reads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -34,7 +34,8 @@ def _is_benchmark_js(source: Source) -> bool:
     return _RATE.encode() in head and any(end.encode() in head for end in _ENDS)
 
 
-def _read_benchmark_js(source: Source, rows: ReadRows) -> None:
+@reads("benchmark.js", "node SUITE.js > FILE", _is_benchmark_js, has_samples=False)
+def benchmark_js(source: Source, rows: ReadRows) -> None:
     """benchmark.js: the lines that a suite prints, with operations per second.
 
     suite.on("cycle", event => console.log(String(event.target)))
@@ -61,21 +62,18 @@ def _read_benchmark_js(source: Source, rows: ReadRows) -> None:
         elif line.strip():
             others.append((place, line))
     if not rows.found:
-        what = "has no line such as 'NAME x 1,234 ops/sec +-1.00% (9 runs sampled)'"
-        raise source.error("", what)
+        raise RowError("has no line such as 'NAME x 1,234 ops/sec +-1.00% (9 runs sampled)'")
     rows.skip(*left_out(others))
 
 
-BENCHMARK_JS = ForeignFormat(
-    "benchmark.js",
-    Advice("node SUITE.js > FILE", has_samples=False),
-    _is_benchmark_js,
-    _read_benchmark_js,
+@reads(
+    "deno-bench",
+    "deno bench --json > FILE",
+    begins(b"{", b'"benches"', b'"runtime"'),
+    has_samples=False,
 )
-
-
-def _read_deno_bench(source: Source, rows: ReadRows) -> None:
-    """Deno bench: `deno bench --json`, with the mean time of an iteration in nanoseconds.
+def deno_bench(source: Source, rows: ReadRows) -> None:
+    """`deno bench --json`, with the mean time of an iteration in nanoseconds.
 
     A benchmark belongs to a file. Where the file lies differs between two checkouts, so its id has
     only the name of the file, and more of the path if two files have the same name.
@@ -109,15 +107,12 @@ def _short(origins: Collection[str]) -> Mapping[str, str]:
     return {origin: "/".join(origin.split("/")[shared:]) for origin in origins}
 
 
-DENO_BENCH = ForeignFormat(
-    "deno-bench",
-    Advice("deno bench --json > FILE", has_samples=False),
-    begins(b"{", b'"benches"', b'"runtime"'),
-    _read_deno_bench,
+@reads(
+    "mitata",
+    'node BENCHMARK.mjs > FILE, with `run({ format: "json" })` in it',
+    begins(b"{", b'"runs"', near=(20, b'"layout"')),
 )
-
-
-def _read_mitata(source: Source, rows: ReadRows) -> None:
+def mitata(source: Source, rows: ReadRows) -> None:
     """mitata: `await run({ format: "json" })`, under any runtime, with times in nanoseconds.
 
     It has the samples unless they are turned off: `{ json: { samples: false } }`. A sample is the
@@ -157,13 +152,6 @@ def _mitata_id(group: Node | None, alias: Node | None, run: Node) -> str:
     return f"{group.text} > {name}" if group and group.value else name
 
 
-MITATA = ForeignFormat(
-    "mitata",
-    Advice('node BENCHMARK.mjs > FILE, with `run({ format: "json" })` in it'),
-    begins(b"{", b'"runs"', near=(20, b'"layout"')),
-    _read_mitata,
-)
-
 _TINYBENCH_MARKS = (b'"latency"', b'"totalTime"', b'"state"')
 
 
@@ -172,7 +160,8 @@ def _is_tinybench(source: Source) -> bool:
     return has_marks and begins(b"[", b'"result"')(source)
 
 
-def _read_tinybench(source: Source, rows: ReadRows) -> None:
+@reads("tinybench", "node BENCHMARK.mjs > FILE, with `retainSamples: true` in it", _is_tinybench)
+def tinybench(source: Source, rows: ReadRows) -> None:
     """tinybench: the tasks of a `Bench` as JSON, with the time of every call, in milliseconds.
 
     tinybench writes no file itself. The script that runs it does, after `bench.run()`:
@@ -202,15 +191,13 @@ def _read_tinybench(source: Source, rows: ReadRows) -> None:
                 row.time(latency["p50"], _MS)
 
 
-TINYBENCH = ForeignFormat(
-    "tinybench",
-    Advice("node BENCHMARK.mjs > FILE, with `retainSamples: true` in it"),
-    _is_tinybench,
-    _read_tinybench,
+@reads(
+    "vitest",
+    "vitest bench --run --outputJson FILE",
+    begins(b"{", b'"filepath"', b'"groups"'),
+    has_samples=False,
 )
-
-
-def _read_vitest(source: Source, rows: ReadRows) -> None:
+def vitest(source: Source, rows: ReadRows) -> None:
     """vitest: `vitest bench --run --outputJson FILE`, with the median time of a call, in ms.
 
     vitest never writes the times of single calls into this file, even with `includeSamples`.
@@ -226,11 +213,3 @@ def _read_vitest(source: Source, rows: ReadRows) -> None:
                     if median is None:
                         raise RowError("it has no times: it threw an error, or did not run")
                     row.time(median, _MS)
-
-
-VITEST = ForeignFormat(
-    "vitest",
-    Advice("vitest bench --run --outputJson FILE", has_samples=False),
-    begins(b"{", b'"filepath"', b'"groups"'),
-    _read_vitest,
-)

@@ -6,10 +6,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.contents import read_json, read_json_lines
-from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, TIME, percentile
-from benchgate.formats.parsed import RowError, distinct, failed, sampled, shown, times, usual_loops
-from benchgate.formats.rows import Advice, ForeignFormat
-from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
+from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, percentile
+from benchgate.formats.parsed import (
+    MEAN_TIME,
+    RowError,
+    distinct,
+    failed,
+    sampled,
+    shown,
+    usual_loops,
+)
+from benchgate.formats.rows import reads
+from benchgate.model.run import ERROR_RATIO, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,7 +55,8 @@ def _is_k6(source: Source) -> bool:
     return head.startswith(b"{") and (b'"root_group"' in head or _POINT in head[:1000])
 
 
-def _read_k6(source: Source, rows: ReadRows) -> None:
+@reads("k6", "k6 run --out json=FILE SCRIPT.js", _is_k6)
+def k6(source: Source, rows: ReadRows) -> None:
     """k6: the end-of-test summary, or the points of `--out json=FILE`; times in milliseconds.
 
     The summary is the file of `--summary-export`, or the `data` of `handleSummary` as JSON. The
@@ -90,7 +99,7 @@ def _summary_series(base: str, metric: Node) -> Iterator[Series]:
     values = metric.get("values") or metric
     if _is_time(base, None if contains is None else contains.text):
         typical = values.get("med") or values["avg"]
-        yield sampled(TIME, [[typical.number]], typical.place, scale=_MS)
+        yield sampled(MEAN_TIME, [[typical.number]], typical.place, scale=_MS)
         for key, value in sorted(values.items()):
             if key.startswith("p(") and key.endswith(")"):
                 yield sampled(percentile(key[2:-1]), [[value.number]], value.place, scale=_MS)
@@ -200,7 +209,7 @@ def _add_points(found: dict[str, _Points], contains: dict[str, str], rows: ReadR
                 mean = sum(values) / len(values)
                 row.series.append(sampled(ratio, [[mean]], "its points", loops=len(values)))
             else:
-                row.series.append(times([values], "its points", scale=_MS))
+                row.series.append(sampled(TIME, [values], "its points", scale=_MS))
     for name in sorted(left & set(_THROUGHPUTS)):
         rows.skip(f"{name}: the points do not say how many there were in each second")
     rows.skip(*_left_out(left.difference(_THROUGHPUTS)))
@@ -220,6 +229,3 @@ def _add(found: dict[str, _Points], metric: str, line: Node) -> None:
         points.values.append(data["value"].number)
     except RowError as error:
         points.error = points.error or str(error)
-
-
-K6 = ForeignFormat("k6", Advice("k6 run --out json=FILE SCRIPT.js"), _is_k6, _read_k6)

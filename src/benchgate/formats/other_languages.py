@@ -16,10 +16,9 @@ from benchgate.formats.parsed import (
     shown,
     summary,
     time_summary,
-    times,
     usual_loops,
 )
-from benchgate.formats.rows import Advice, ForeignFormat, begins
+from benchgate.formats.rows import begins, reads
 from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
 if TYPE_CHECKING:
@@ -38,7 +37,13 @@ _TEXTS = {"NaN": np.nan, "+INF": np.inf, "-INF": -np.inf}
 _MOST_PER_PAIR = 20
 
 
-def _read_jmh(source: Source, rows: ReadRows) -> None:
+@reads(
+    "jmh",
+    "java -jar benchmarks.jar -f 10 -rf json -rff FILE",
+    begins(b"[", b'"primaryMetric"', b'"benchmark"'),
+    launches="With `-f 10`, one file holds ten launches: the forks.",
+)
+def jmh(source: Source, rows: ReadRows) -> None:
     """JMH: `-rf json -rff FILE`.
 
     `rawData` has a list for each fork, which is a process of its own, with the score of each
@@ -132,20 +137,16 @@ def _from_histogram(fork: Node) -> FloatArray:
     return found
 
 
-JMH = ForeignFormat(
-    "jmh",
-    Advice(
-        "java -jar benchmarks.jar -f 10 -rf json -rff FILE",
-        launches="With `-f 10`, one file holds ten launches: the forks.",
-    ),
-    begins(b"[", b'"primaryMetric"', b'"benchmark"'),
-    _read_jmh,
-)
-
 _SIZES = {"ns": ("s", 1e-9), "B": ("B", 1.0), "Count": ("", 1.0)}
 
 
-def _read_benchmarkdotnet(source: Source, rows: ReadRows) -> None:
+@reads(
+    "benchmarkdotnet",
+    "dotnet run -c Release -- --exporters fulljson --launchCount 10",
+    begins(b"{", near=(4000, b'"BenchmarkDotNetVersion"')),
+    launches="With `--launchCount 10`, one file holds ten launches.",
+)
+def benchmarkdotnet(source: Source, rows: ReadRows) -> None:
     """BenchmarkDotNet: its JSON exporters, `*-report-full.json` and `*-report-brief.json`.
 
     Of the measurements, those of the workload in the stage `Result` count: without outliers, and
@@ -196,7 +197,7 @@ def _dotnet_time(row: Node) -> Series:
             for place, (_, launch) in zip(places, sorted(launches.items()), strict=True)
         ]
         loops = usual_loops([loops for _, loops in found])
-        return times([samples for samples, _ in found], places, loops=loops)
+        return sampled(TIME, [samples for samples, _ in found], places, loops=loops)
     statistics = row.get("Statistics")
     if statistics is None:
         raise RowError("it failed under BenchmarkDotNet, whose log says why")
@@ -212,16 +213,6 @@ def _diagnosed(node: Node) -> Series:
     return summary(descriptor["Id"].text, unit, value.number * scale, value.place, better=better)
 
 
-BENCHMARKDOTNET = ForeignFormat(
-    "benchmarkdotnet",
-    Advice(
-        "dotnet run -c Release -- --exporters fulljson --launchCount 10",
-        launches="With `--launchCount 10`, one file holds ten launches.",
-    ),
-    begins(b"{", near=(4000, b'"BenchmarkDotNetVersion"')),
-    _read_benchmarkdotnet,
-)
-
 _HEADER = b"Name,Mean,MeanLB,MeanUB,Stddev"
 _LEAST_S = 0.03
 _COLUMNS = {"time": TIME, "cpuTime": CPU_TIME, "allocated": Metric("allocated", "B")}
@@ -232,7 +223,8 @@ def _is_haskell_criterion(source: Source) -> bool:
     return is_json or source.head.startswith(_HEADER)
 
 
-def _read_haskell_criterion(source: Source, rows: ReadRows) -> None:
+@reads("haskell-criterion", "./BENCHMARK --json FILE", _is_haskell_criterion)
+def haskell_criterion(source: Source, rows: ReadRows) -> None:
     """Criterion for Haskell: the files of `--json` and of `--csv`.
 
     In JSON, `reportKeys` names the columns of `reportMeasured`, which has a row for each sample
@@ -251,7 +243,7 @@ def _read_haskell_criterion(source: Source, rows: ReadRows) -> None:
         return
     parts = list(read_json(source).each())
     if len(parts) != 3:
-        raise source.error("", "is not a list of a name, a version and reports")
+        raise RowError("is not a list of a name, a version and reports")
     rows.version = str(parts[1].value)
     for report in parts[2].each():
         with rows.row() as row:
@@ -289,15 +281,13 @@ def _haskell_series(columns: dict[str, list[Any]], place: str) -> Iterator[Serie
             yield sampled(metric, [found], where, loops=usual)
 
 
-HASKELL_CRITERION = ForeignFormat(
-    "haskell-criterion",
-    Advice("./BENCHMARK --json FILE"),
-    _is_haskell_criterion,
-    _read_haskell_criterion,
+@reads(
+    "benchmark-ips",
+    "ruby BENCHMARK.rb, with `x.json! 'FILE'` in it",
+    begins(b"[", b'"central_tendency"'),
+    has_samples=False,
 )
-
-
-def _read_benchmark_ips(source: Source, rows: ReadRows) -> None:
+def benchmark_ips(source: Source, rows: ReadRows) -> None:
     """benchmark-ips: the file that `x.json! FILE` writes.
 
     It has no samples, but for each benchmark the central tendency of its iterations per second.
@@ -308,11 +298,3 @@ def _read_benchmark_ips(source: Source, rows: ReadRows) -> None:
             rate = node["central_tendency"]
             better = Better.HIGHER
             row.series.append(summary("throughput", "i/s", rate.number, rate.place, better=better))
-
-
-BENCHMARK_IPS = ForeignFormat(
-    "benchmark-ips",
-    Advice("ruby BENCHMARK.rb, with `x.json! 'FILE'` in it", has_samples=False),
-    begins(b"[", b'"central_tendency"'),
-    _read_benchmark_ips,
-)

@@ -39,6 +39,9 @@ _MARKS = (
 SORTED = "time: the tool sorted the samples"
 """The note on a benchmark whose samples say nothing about drift and warmup: their order is lost."""
 
+MEAN_TIME = Metric(TIME.name, TIME.unit, kind=Kind.SUMMARY)
+"""The mean or the median of times, of which the file does not have each."""
+
 _NO_WARMUP: FloatArray = np.empty(0)
 _TEXT_LIMIT = 200
 
@@ -118,42 +121,6 @@ class Reading:
     skipped: tuple[str, ...] = ()
 
 
-def benchmark(
-    tool: str,
-    id_: str,
-    series: Iterable[Series],
-    *,
-    notes: Iterable[str] = (),
-    version: str | None = None,
-) -> BenchmarkResult:
-    """A benchmark that was read.
-
-    Args:
-        tool: `NAME` of the format.
-        id_: the tool's own name for it, stable between two runs of the tool.
-        version: the tool's own hash of what the benchmark does, if it has one; without it, that is
-            known by the id alone.
-
-    Raises:
-        RowError: the id or the name of a metric is empty or too long, or a metric is there twice.
-    """
-    series = tuple(series)
-    names: set[str] = set()
-    for name in (each.metric.name for each in series):
-        _check_name(name, "a metric")
-        if name in names:
-            raise RowError(f"the metric {shown(name)} is there twice")
-        names.add(name)
-    _check_name(id_, "the benchmark")
-    return BenchmarkResult(
-        id_,
-        f"{tool}:{id_}" if version is None else f"{tool}:{id_}@{version}",
-        Tier.STORED,
-        series,
-        notes=tuple(notes),
-    )
-
-
 def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> BenchmarkResult:
     """A benchmark that failed under the tool, or that cannot be read.
 
@@ -166,34 +133,6 @@ def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> Bench
     )
 
 
-def _check_name(name: str, whose: str) -> None:
-    if not name.strip():
-        raise RowError(f"{whose} has no name")
-    if len(name) > MAX_NAME:
-        raise RowError(f"the name of {whose} has {len(name)} characters, more than {MAX_NAME}")
-
-
-def times(
-    launches: Sequence[Sequence[float] | FloatArray],
-    place: str | Sequence[str],
-    *,
-    loops: int = 1,
-    scale: float = 1,
-) -> Series:
-    """The time of one operation.
-
-    Args:
-        launches: the samples of each process of the tool, in order.
-        place: of the samples in the file, for errors; one for each process if they differ.
-        loops: operations in one sample, if the tool tells; the samples are their means already.
-        scale: the unit of the samples, in base units.
-
-    Raises:
-        RowError: there are no samples, or one is negative, NaN or infinite.
-    """
-    return sampled(TIME, launches, place, loops=loops, scale=scale)
-
-
 def sampled(
     metric: Metric,
     launches: Sequence[Sequence[float] | FloatArray],
@@ -202,7 +141,17 @@ def sampled(
     loops: int = 1,
     scale: float = 1,
 ) -> Series:
-    """Samples of a metric; for the arguments and errors see `times`."""
+    """Samples of a metric.
+
+    Args:
+        launches: the samples of each process of the tool, in order.
+        place: of the samples in the file, for errors; one for each process if they differ.
+        loops: operations in one sample, if the tool tells; the samples are their means already.
+        scale: the unit of the samples, in base units.
+
+    Raises:
+        RowError: there are no samples, or one is NaN, infinite, or a negative time.
+    """
     if not launches:
         raise RowError(f"{place}: there are no samples" if place else "there are no samples")
     places = [place] * len(launches) if isinstance(place, str) else place
@@ -220,31 +169,24 @@ def sampled(
 def summary(
     name: str, unit: str, value: float, place: str, *, better: Better = Better.LOWER
 ) -> Series:
-    """One number that stands for samples that the file does not have.
-
-    Raises:
-        RowError: it is NaN or infinite, or it is a negative time.
-    """
+    """One number that stands for samples that the file does not have; see `sampled`."""
     return sampled(Metric(name, unit, better, Kind.SUMMARY), [[value]], place)
 
 
 def time_summary(value_s: float, place: str) -> Series:
     """The time of one operation, of which the file has only a mean or a median."""
-    return summary(TIME.name, TIME.unit, value_s, place)
+    return sampled(MEAN_TIME, [[value_s]], place)
 
 
 def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
-    """Numbers of the file as an array; they may be NaN or infinite.
-
-    Raises:
-        RowError: one of them is no number.
-    """
+    """Numbers of the file as an array, which may be NaN or infinite; RowError if one is none."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         array = None
     # A list of booleans or of texts would become numbers, too.
-    if array is None or array.ndim != 1 or not _are_numbers(values):
+    known = isinstance(values, np.ndarray) or {type(each) for each in values} <= {int, float}
+    if array is None or array.ndim != 1 or not known:
         raise RowError(f"{place}: is not a list of numbers")
     return array
 
@@ -267,10 +209,6 @@ def _samples(
     array = array * scale
     array.setflags(write=False)
     return array
-
-
-def _are_numbers(values: Sequence[float] | FloatArray) -> bool:
-    return isinstance(values, np.ndarray) or {type(each) for each in values} <= {int, float}
 
 
 def distinct(tool: str, found: Iterable[BenchmarkResult]) -> tuple[BenchmarkResult, ...]:
@@ -301,12 +239,8 @@ def means(
     """The means per operation of samples that took several operations, and their usual number.
 
     Args:
-        totals: of each sample.
         loops: operations of each sample.
         scale: the unit of the totals, in base units.
-
-    Raises:
-        RowError: the lists differ in length, or hold something else than numbers.
     """
     if len(totals) != len(loops):
         raise RowError(f"{place}: has {len(totals)} values but {len(loops)} numbers of iterations")
@@ -316,11 +250,7 @@ def means(
 
 
 def usual_loops(loops: Sequence[float]) -> int:
-    """The number of operations in a sample, if it differs between samples: the median.
-
-    Args:
-        loops: of each sample; what no number of operations can be counts as one.
-    """
+    """The median of the numbers of operations in samples, of those that are possible."""
     possible = sorted(each for each in loops if 1 <= each < _MOST_LOOPS)
     middle = len(possible) // 2
     return int((possible[middle] + possible[~middle]) / 2) if possible else 1
@@ -355,32 +285,19 @@ def _joined(same: Sequence[BenchmarkResult], files: int, tool: str) -> Benchmark
         notes = (*notes, f"only {len(same)} of {files} files have it")
     names = dict.fromkeys(series.metric.name for each in same for series in each.series)
     try:
-        series = tuple(_joined_series([_named(each, name) for each in same]) for name in names)
+        series = tuple(_joined_series(name, same) for name in names)
     except ValueError as error:
         return failed(tool, first.id, str(error), notes=notes)
     return replace(first, series=series, notes=notes)
 
 
-def _named(benchmark: BenchmarkResult, name: str) -> Series | None:
-    return next((each for each in benchmark.series if each.metric.name == name), None)
-
-
-def _joined_series(found: Iterable[Series | None]) -> Series:
-    """Join one metric.
-
-    Raises:
-        ValueError: its unit or kind differs between the files.
-    """
-    known = [each for each in found if each is not None]
+def _joined_series(name: str, same: Iterable[BenchmarkResult]) -> Series:
+    """Join one metric; ValueError if its unit or kind differs between the files."""
+    known = [series for one in same for series in one.series if series.metric.name == name]
     first = known[0]
     if any(each.metric != first.metric for each in known):
-        raise ValueError(f"the files differ in the unit, direction or kind of {first.metric.name}")
+        raise ValueError(f"the files differ in the unit, direction or kind of {name}")
     launches = [launch for each in known for launch in each.launches]
-    return Series(
-        first.metric,
-        first.loops,
-        tuple(
-            Launch(index, launch.order, launch.samples, launch.warmup)
-            for index, launch in enumerate(launches)
-        ),
+    return replace(
+        first, launches=tuple(replace(one, round=index) for index, one in enumerate(launches))
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import number_in, read_lines
-from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, TIME, LoadRuns, no_answer
-from benchgate.formats.parsed import RowError, sampled, shown, times, usual_loops
-from benchgate.formats.rows import Advice, ForeignFormat
-from benchgate.model.run import ERROR_RATIO
+from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, LoadRuns, no_answer
+from benchgate.formats.parsed import MEAN_TIME, RowError, sampled, shown, usual_loops
+from benchgate.formats.rows import reads
+from benchgate.model.run import ERROR_RATIO, TIME
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def _is_time(column: bytes) -> bool:
     return len(column) == 10 and column.isdigit()
 
 
-def _read_pgbench(source: Source, rows: ReadRows) -> None:
+@reads("pgbench", "pgbench --log, which writes pgbench_log.PID", _is_pgbench)
+def pgbench(source: Source, rows: ReadRows) -> None:
     """pgbench: what it prints, or a file of `--log`, with or without `--aggregate-interval`.
 
     The time of a benchmark is the mean. Several outputs one after the other are several launches.
@@ -79,8 +80,7 @@ def _read_pgbench(source: Source, rows: ReadRows) -> None:
             _read_line(outputs[-1], line, place)
     if not outputs:
         is_refused = _REFUSED in source.text("replace")
-        what = f"{NO_ANSWER}: {_REFUSED}" if is_refused else f"has no line {_TYPE!r}"
-        raise source.error("", what)
+        raise RowError(f"{NO_ANSWER}: {_REFUSED}" if is_refused else f"has no line {_TYPE!r}")
     runs = LoadRuns()
     for parts in outputs:
         settings = parts[0].values
@@ -145,7 +145,7 @@ def _read_values(run: LoadRun, values: Mapping[str, str]) -> None:
     if values.get(_LATENCY, "ms").split()[-1:] != ["ms"]:
         what = f"{shown(values[_LATENCY])} is not a time such as 1.5 ms"
         raise RowError(f"{place}: {_LATENCY}: {what}")
-    run.figures[TIME] = number(_LATENCY) * 1e-3
+    run.figures[MEAN_TIME] = number(_LATENCY) * 1e-3
     run.figures[THROUGHPUT] = number("tps")
 
 
@@ -215,12 +215,4 @@ def _add_row(
         total = answers + errors
         ratio_loops = usual_loops([total])
         ratio = sampled(ERROR_RATIO, [[errors / total]], "its lines", loops=ratio_loops)
-        row.series += [times([values_us], "its lines", loops=loops, scale=1e-6), ratio]
-
-
-PGBENCH = ForeignFormat(
-    "pgbench",
-    Advice("pgbench --log, which writes pgbench_log.PID"),
-    _is_pgbench,
-    _read_pgbench,
-)
+        row.series += [sampled(TIME, [values_us], "its lines", loops=loops, scale=1e-6), ratio]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import Node, read_json
 from benchgate.formats.parsed import RowError, sampled, shown, summary, usual_loops
-from benchgate.formats.rows import Advice, ForeignFormat, as_a_whole, begins
+from benchgate.formats.rows import as_a_whole, begins, reads
 from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME, Metric
 
 if TYPE_CHECKING:
@@ -35,7 +35,12 @@ _UNITS = {"seconds": "s", "bytes": "B"}
 _MOST_CHARACTERS = 10_000_000
 
 
-def _read_asv(source: Source, rows: ReadRows) -> None:
+@reads(
+    "asv",
+    "asv run --record-samples",
+    lambda source: _MARK in source.head or bool(_result_files(source)),
+)
+def asv(source: Source, rows: ReadRows) -> None:
     """asv: a result file, or its folder of results with one result file in it.
 
     Each commit, environment and machine has a result file of its own.
@@ -189,18 +194,17 @@ def _read_asv_result(
     row.series.append(summary(metric, _UNITS.get(unit, unit), result.number, result.place))
 
 
-ASV = ForeignFormat(
-    "asv",
-    Advice("asv run --record-samples"),
-    lambda source: _MARK in source.head or bool(_result_files(source)),
-    _read_asv,
-)
-
 # For pyperf, less is better in every unit.
 _PYPERF_METRICS = {"second": TIME, "byte": Metric("memory", "B"), "integer": Metric("value", "")}
 
 
-def _read_pyperf(source: Source, rows: ReadRows) -> None:
+@reads(
+    "pyperf",
+    "python BENCHMARK.py --processes 20 -o FILE",
+    begins(b"{", b'"runs"', near=(100, b'"benchmarks"')),
+    launches="With `--processes 20`, which is the default, one file holds twenty launches.",
+)
+def pyperf(source: Source, rows: ReadRows) -> None:
     """pyperf: `python -m pyperf timeit -o FILE`, or what a `pyperf.Runner` writes.
 
     Each run is a process of its own. Its values are per iteration and without the warmups; a run
@@ -274,18 +278,8 @@ def _metadata(key: str, levels: Iterable[Node]) -> Node | None:
     return None
 
 
-PYPERF = ForeignFormat(
-    "pyperf",
-    Advice(
-        "python BENCHMARK.py --processes 20 -o FILE",
-        launches="With `--processes 20`, which is the default, one file holds twenty launches.",
-    ),
-    begins(b"{", b'"runs"', near=(100, b'"benchmarks"')),
-    _read_pyperf,
-)
-
-
-def _read_pytest(source: Source, rows: ReadRows) -> None:
+@reads("pytest-benchmark", "pytest --benchmark-json=FILE", begins(b"{", b'"machine_info"'))
+def pytest_benchmark(source: Source, rows: ReadRows) -> None:
     """pytest-benchmark: `pytest --benchmark-json=FILE`, or what `--benchmark-save` stores.
 
     The file of `--benchmark-json` has every sample, at `stats.data`, in seconds per iteration. A
@@ -304,11 +298,3 @@ def _read_pytest(source: Source, rows: ReadRows) -> None:
                 row.samples(data, loops=usual_loops([iterations.number]) if iterations else 1)
             else:
                 row.time(stats["median"])
-
-
-PYTEST_BENCHMARK = ForeignFormat(
-    "pytest-benchmark",
-    Advice("pytest --benchmark-json=FILE"),
-    begins(b"{", b'"machine_info"'),
-    _read_pytest,
-)

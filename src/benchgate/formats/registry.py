@@ -6,18 +6,18 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.formats.any_tool import BENCHER, CUSTOM_BIGGER, CUSTOM_SMALLER, HYPERFINE, is_custom
-from benchgate.formats.cargo import DIVAN, GUNGRAUN, LIBTEST
+from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, bencher, hyperfine, is_custom
+from benchgate.formats.cargo import divan, gungraun, libtest
 from benchgate.formats.contents import json_within
-from benchgate.formats.cpp import CATCH2, GOOGLE_BENCHMARK
-from benchgate.formats.criterion import CRITERION
-from benchgate.formats.go import GO
-from benchgate.formats.http_load import AB, AUTOCANNON, LOCUST, WRK
-from benchgate.formats.javascript import BENCHMARK_JS, DENO_BENCH, MITATA, TINYBENCH, VITEST
-from benchgate.formats.k6 import K6
-from benchgate.formats.other_languages import BENCHMARK_IPS, BENCHMARKDOTNET, HASKELL_CRITERION, JMH
-from benchgate.formats.pgbench import PGBENCH
-from benchgate.formats.python import ASV, PYPERF, PYTEST_BENCHMARK
+from benchgate.formats.cpp import catch2, google_benchmark
+from benchgate.formats.criterion import criterion
+from benchgate.formats.go import go
+from benchgate.formats.http_load import ab, autocannon, locust, wrk
+from benchgate.formats.javascript import benchmark_js, deno_bench, mitata, tinybench, vitest
+from benchgate.formats.k6 import k6
+from benchgate.formats.other_languages import benchmark_ips, benchmarkdotnet, haskell_criterion, jmh
+from benchgate.formats.pgbench import pgbench
+from benchgate.formats.python import asv, pyperf, pytest_benchmark
 
 if TYPE_CHECKING:
     from benchgate.formats.parsed import Reading, Source
@@ -26,35 +26,10 @@ if TYPE_CHECKING:
 
 # In this order they are asked; the most particular ones come first.
 FORMATS: Final[tuple[ForeignFormat, ...]] = (
-    PYTEST_BENCHMARK,
-    MITATA,
-    PYPERF,
-    ASV,
-    HYPERFINE,
-    GOOGLE_BENCHMARK,
-    JMH,
-    BENCHMARKDOTNET,
-    BENCHMARK_IPS,
-    HASKELL_CRITERION,
-    GO,
-    LIBTEST,
-    CRITERION,
-    DIVAN,
-    GUNGRAUN,
-    CATCH2,
-    TINYBENCH,
-    VITEST,
-    DENO_BENCH,
-    BENCHMARK_JS,
-    K6,
-    LOCUST,
-    WRK,
-    AB,
-    AUTOCANNON,
-    PGBENCH,
-    BENCHER,
-    CUSTOM_SMALLER,
-    CUSTOM_BIGGER,
+    *(pytest_benchmark, mitata, pyperf, asv, hyperfine, google_benchmark, jmh, benchmarkdotnet),
+    *(benchmark_ips, haskell_criterion, go, libtest, criterion, divan, gungraun, catch2),
+    *(tinybench, vitest, deno_bench, benchmark_js, k6, locust, wrk, ab, autocannon, pgbench),
+    *(bencher, CUSTOM_SMALLER, CUSTOM_BIGGER),
 )
 _NO_TEXT: Final = (b"{", b"[", b"<")
 NAMES: Final = tuple(each.name for each in FORMATS)

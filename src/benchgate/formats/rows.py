@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 from benchgate.formats.parsed import (
     Reading,
     RowError,
-    benchmark,
     distinct,
     failed,
     sampled,
+    shown,
     time_summary,
 )
-from benchgate.model.run import TIME
+from benchgate.json_object import MAX_NAME
+from benchgate.model.run import TIME, BenchmarkResult, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.formats.contents import Node
     from benchgate.formats.parsed import Source
-    from benchgate.model.run import BenchmarkResult, Metric, Series
+    from benchgate.model.run import Metric, Series
 
 APPEND = "Append the output of several runs to one file with `>>`: each of them is a launch."
 """For tools whose outputs may follow each other in a file."""
@@ -45,7 +46,13 @@ class Advice:
 
 @dataclass(slots=True)
 class ReadRow:
-    """A benchmark while it is read. Whoever cannot read it raises a RowError."""
+    """A benchmark while it is read. Whoever cannot read it raises a RowError.
+
+    Attributes:
+        id: the tool's own name for it, stable between two runs of the tool.
+        version: the tool's own hash of what the benchmark does, if it has one; without it, that is
+            known by the id alone.
+    """
 
     id: str = ""
     series: list[Series] = field(default_factory=list)
@@ -65,6 +72,26 @@ class ReadRow:
     def time(self, node: Node, scale: float = 1) -> None:
         """Add the mean or the median of times that the file does not have."""
         self.series.append(time_summary(node.number * scale, node.place))
+
+    def result(self, tool: str) -> BenchmarkResult:
+        """The benchmark; RowError if a name is empty or too long, or a metric is there twice."""
+        names: set[str] = set()
+        for name in (each.metric.name for each in self.series):
+            _check_name(name, "a metric")
+            if name in names:
+                raise RowError(f"the metric {shown(name)} is there twice")
+            names.add(name)
+        _check_name(self.id, "the benchmark")
+        workload = f"{tool}:{self.id}" + ("" if self.version is None else f"@{self.version}")
+        notes = tuple(self.notes)
+        return BenchmarkResult(self.id, workload, Tier.STORED, tuple(self.series), notes=notes)
+
+
+def _check_name(name: str, whose: str) -> None:
+    if not name.strip():
+        raise RowError(f"{whose} has no name")
+    if len(name) > MAX_NAME:
+        raise RowError(f"the name of {whose} has {len(name)} characters, more than {MAX_NAME}")
 
 
 @dataclass(slots=True)
@@ -90,10 +117,7 @@ class ReadRows:
         try:
             yield row
             if row.series:
-                read = benchmark(
-                    self.tool, row.id, row.series, notes=row.notes, version=row.version
-                )
-                self.found.append(read)
+                self.found.append(row.result(self.tool))
         except RowError as error:
             self.fail(row.id, str(error))
 
@@ -129,6 +153,18 @@ class ForeignFormat:
             self.read(source, rows)
         tool = f"{self.name} {rows.version}".rstrip()
         return Reading(tool, distinct(self.name, rows.found), tuple(rows.skipped))
+
+
+def reads(
+    name: str,
+    command: str,
+    sniff: Callable[[Source], bool],
+    *,
+    has_samples: bool = True,
+    launches: str = "",
+) -> Callable[[Callable[[Source, ReadRows], None]], ForeignFormat]:
+    """Make a format of the function that reads it; see `Advice` and `ForeignFormat`."""
+    return lambda read: ForeignFormat(name, Advice(command, has_samples, launches), sniff, read)
 
 
 @contextmanager

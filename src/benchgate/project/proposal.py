@@ -239,10 +239,7 @@ _COMPILED_C = (
     _Builder(
         "C or C++",
         ("CMakeLists.txt",),
-        (
-            "cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release",
-            "cmake --build {env} --parallel",
-        ),
+        ("cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel"),
         lambda _, text: _CMAKE_PROGRAM.findall(text),
         "{env}",
     ),
@@ -328,11 +325,7 @@ class Proposal:
 
 
 def propose(
-    top: Path,
-    root: Path,
-    *,
-    is_ignored: Callable[[Path], bool],
-    can_call: Callable[[str], bool],
+    top: Path, root: Path, *, is_ignored: Callable[[Path], bool], can_call: Callable[[str], bool]
 ) -> Proposal:
     """Propose the files that make a first `benchgate check` work.
 
