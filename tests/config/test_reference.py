@@ -51,9 +51,16 @@ def test_a_row() -> None:
 
 
 def test_what_stands_between_the_marks_is_replaced() -> None:
-    text = "before\n<!-- table: rule -->\nold\n<!-- end -->\nafter\n"
-    table = markdown_table(TABLES["rule",])
-    assert updated(text) == f"before\n<!-- table: rule -->\n{table}<!-- end -->\nafter\n"
+    text = "before\n<!-- table: limit -->\nold\n<!-- end -->\nafter\n"
+    table = markdown_table(TABLES["limit",])
+    assert updated(text) == f"before\n<!-- table: limit -->\n{table}<!-- end -->\nafter\n"
+
+
+def test_keys_that_another_table_has_in_the_same_words_are_only_named() -> None:
+    table = updated("<!-- table: benchmark scenario -->\n<!-- end -->")
+    assert "\nAs for [a command](#a-command): `tags`, `data`, `pythonpath`.\n" in table
+    assert "| `allow_foreign` |" in table  # it means something else there
+    assert "| `tags` |" not in table
 
 
 def test_a_mark_that_names_no_table() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchgate.config.reference import markdown_table, updated
-from benchgate.load.reference import tables
+from benchgate.config.reference import markdown_table
+from benchgate.load.reference import tables, updated_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "scenario-files.md"
 
@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "scenario-files.md"
 def test_the_page_has_the_tables_of_the_code() -> None:
     text = PAGE.read_text(encoding="utf-8")
     again = "run: python -m benchgate.load.reference docs/scenario-files.md"
-    assert updated(text, tables()) == text, again
+    assert updated_page(text) == text, again
 
 
 def test_every_table_of_a_target_and_a_step_is_there() -> None:

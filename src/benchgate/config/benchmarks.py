@@ -15,13 +15,11 @@ from benchgate.tables import fields
 from benchgate.tables.fields import PLACEHOLDERS, SHELL, Table, shell_of
 
 DATA_HELP: Final = (
-    "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."
-    " Both sides read those of the base."
+    "Files that the work reads, such as `fixtures/*.json`. Both sides read those of the base."
 )
 IN_TURN_HELP: Final = (
-    "Run base and head only in turn, because both use something that only one can use at a time,"
-    " such as a port; by default they"
-    " [may run at the same time](how-it-decides.md#at-the-same-time)."
+    "Never run base and head [at the same time](how-it-decides.md#at-the-same-time), because they"
+    " share something such as a port."
 )
 TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
 TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
@@ -103,7 +101,7 @@ class FunctionBenchmarks(BenchmarkTable):
     )
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders to import from, relative to the configuration file; by default"
+        description="Folders to import from; by default"
         " [those of the side's own code](#whose-code-runs).",
     )
     isolate: bool = Field(default=False, description="Give each function a process of its own.")
@@ -124,8 +122,7 @@ class FunctionBenchmarks(BenchmarkTable):
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
     allow_foreign: bool = Field(
         default=False,
-        description="They measure what is installed, such as a dependency, not the project; the"
-        " notes say which versions ran.",
+        description="They measure what is installed, such as a dependency, not the project.",
     )
 
     @property
@@ -167,7 +164,7 @@ class PythonBenchmark(FunctionBenchmarks):
 
     paths: fields.PythonPaths = Field(
         alias="python",
-        description="Folders or `bench_*.py` files, relative to the configuration file.",
+        description="Folders or `bench_*.py` files.",
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 
@@ -193,8 +190,7 @@ class PytestBenchmark(FunctionBenchmarks):
 
     paths: fields.Paths = Field(
         alias="pytest",
-        description="Folders or files of tests that use the `benchmark` fixture, relative to the"
-        " configuration file.",
+        description="Folders or files of tests that use the `benchmark` fixture.",
     )
     arguments: fields.Arguments = Field(
         default=(), description="Further arguments of pytest, such as `-k fast`."
@@ -232,14 +228,12 @@ class AsvBenchmark(FunctionBenchmarks):
 
     paths: fields.PythonPaths = Field(
         alias="asv",
-        description="The folder of the benchmarks of asv (`benchmark_dir` in `asv.conf.json`),"
-        " relative to the configuration file.",
+        description="The folder of the benchmarks (`benchmark_dir` in `asv.conf.json`).",
     )
     setup: Literal["call", "sample"] | None = Field(
         default=None,
-        description="Run `setup` before each `call`, as asv_runner does since version 0.3, or"
-        " before each `sample` of asv, as it did before; by default as the installed asv_runner"
-        " does, and before each sample if none is installed.",
+        description="Run `setup` before each `call`, as asv_runner 0.3 does, or before each"
+        " `sample`, as it did before; by default as the installed one does, or else each sample.",
     )
 
     @property
@@ -270,11 +264,9 @@ class ProgramBenchmark(BenchmarkTable):
     )
     cleanup: fields.Command | None = Field(
         default=None,
-        description="Runs once after the executions of a round, even if they failed; not timed.",
+        description="Runs once after the executions of a round, even if they failed.",
     )
-    cwd: fields.RelativePath = Field(
-        default=".", description="Folder to run in, relative to the configuration file."
-    )
+    cwd: fields.RelativePath = Field(default=".", description="Folder to run in.")
     ok_exit_codes: fields.ExitCodes = Field(
         default=(0,), description="Any other exit code is a failure."
     )
@@ -290,13 +282,13 @@ class ProgramBenchmark(BenchmarkTable):
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders for `PYTHONPATH`, relative to the configuration file; by default"
+        description="Folders for `PYTHONPATH`; by default"
         " [those of the side's own code](#whose-code-runs).",
     )
     allow_foreign: bool = Field(
         default=False,
-        description="Measure it even if it does not run [the code of its own side]"
-        "(#whose-code-runs).",
+        description="Measure it even if it does not run"
+        " [the code of its own side](#whose-code-runs).",
     )
 
     @field_validator("prepare", "cleanup", mode="before")
@@ -359,12 +351,11 @@ class PyperfBenchmark(FunctionBenchmarks):
 
     paths: fields.Paths = Field(
         alias="pyperf",
-        description="Scripts that use `pyperf.Runner`, relative to the configuration file.",
+        description="Scripts that use `pyperf.Runner`.",
     )
     arguments: fields.Arguments = Field(
         default=(),
-        description="Arguments of each script. Options of pyperf itself, such as `--fast`, have"
-        " no effect.",
+        description="Arguments of each script; options of pyperf itself have no effect.",
     )
     group: fields.Identifier | None = Field(
         default=None,
@@ -396,9 +387,7 @@ class ScenarioBenchmark(BenchmarkTable):
     LAXER = {"tags": dropped, "data": dropped, "allow_foreign": on}  # noqa: RUF012 - a class variable
     NEUTRAL = frozenset({"scenario", "timeout", "env", "pythonpath"})
 
-    scenario: fields.RelativePath = Field(
-        description="The scenario file (TOML, JSON or YAML), relative to the configuration file."
-    )
+    scenario: fields.RelativePath = Field(description="The scenario file (TOML, JSON or YAML).")
     timeout_s: fields.Duration | None = Field(
         default=None,
         alias="timeout",
@@ -412,13 +401,12 @@ class ScenarioBenchmark(BenchmarkTable):
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders for `PYTHONPATH`, relative to the configuration file; by default"
+        description="Folders for `PYTHONPATH`; by default"
         " [those of the side's own code](#whose-code-runs).",
     )
     allow_foreign: bool = Field(
         default=False,
-        description="Measure it even if nothing in it depends on the side, so that both sides"
-        " load the same target.",
+        description="Measure it even if nothing in it depends on the side.",
     )
 
     @property
@@ -459,8 +447,7 @@ class SuiteBenchmark(ProgramBenchmark):
     )
     command: fields.Command = Field(
         alias="suite",
-        description="The command that runs the suite; `{output}` in it becomes the path of a file"
-        " or folder that benchgate reads afterwards.",
+        description="The command that runs the suite.",
     )
     prepare: fields.Command | None = Field(default=None, description="Runs before each run.")
     cleanup: fields.Command | None = Field(
@@ -468,8 +455,7 @@ class SuiteBenchmark(ProgramBenchmark):
     )
     ok_exit_codes: fields.ExitCodes = Field(
         default=(0,),
-        description="Any other exit code is a failure, also of a command that hyperfine reports;"
-        " the benchmarks that the suite reported are still compared.",
+        description="Any other exit code is a failure, also of a command that hyperfine reports.",
     )
     timeout_s: fields.Duration = Field(
         default="10m",
@@ -482,8 +468,7 @@ class SuiteBenchmark(ProgramBenchmark):
     )
     output: fields.RelativePath | None = Field(
         default=None,
-        description="File or folder that the suite writes its results to, relative to `cwd`."
-        " Without it and without `{output}`, benchgate reads the standard output.",
+        description="File or folder that the suite writes its results to, relative to `cwd`.",
     )
     format: fields.Text | None = Field(
         default=None,

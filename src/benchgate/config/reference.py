@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
@@ -19,16 +20,30 @@ from pydantic.json_schema import GenerateJsonSchema
 from benchgate.config.tables import TABLES, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import core_schema
 
     from benchgate.tables.fields import Table
 
+_FUNCTIONS = (("benchmark", "python"), "[Python functions](#python-functions)")
+_COMMAND = (("benchmark", "command"), "[a command](#a-command)")
+
+Likeness = tuple[tuple[str, ...], str]
+"""The table in which some keys of another one stand already, and a link to it."""
+
+ALIKE: Final[Mapping[tuple[str, ...], Likeness]] = {
+    **dict.fromkeys((("benchmark", kind) for kind in ("pytest", "asv", "pyperf")), _FUNCTIONS),
+    **dict.fromkeys((("benchmark", kind) for kind in ("suite", "scenario")), _COMMAND),
+    ("rule",): (("gate",), "[`[gate]`](#gate)"),
+}
+
 DIALECT: Final = GenerateJsonSchema.schema_dialect
 
 _BLOCK = re.compile(r"(<!-- table: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_WIDTH = 100
+_AS_THERE = "| As in `[gate]`. |"
 _PLURAL = re.compile(r"\b(number|command|table(?! of)|value)\b")
 _BOUNDS = {
     "minimum": "at least",
@@ -37,7 +52,7 @@ _BOUNDS = {
     "exclusiveMaximum": "below",
 }
 _FORMATS = {"duration", "percentage", "command", "date"}
-_TYPES = {"boolean": "`true` or `false`", "string": "text", "": "any value"}
+_TYPES = {"boolean": "`true`/`false`", "string": "text", "": "any value"}
 
 
 class _TomlSchema(GenerateJsonSchema):
@@ -70,29 +85,58 @@ def table_schema(table: type[Table]) -> dict[str, Any]:
     return table.model_json_schema(schema_generator=_TomlSchema)
 
 
-def updated(document: str, tables: Mapping[tuple[str, ...], type[Table]] = TABLES) -> str:
+def updated(
+    document: str,
+    tables: Mapping[tuple[str, ...], type[Table]] = TABLES,
+    alike: Mapping[tuple[str, ...], Likeness] = ALIKE,
+) -> str:
     """Rewrite all tables of a document.
 
     Args:
         tables: by the words of their markers.
+        alike: for tables that need not repeat the keys of another one.
 
     Raises:
         KeyError: a marker names no table.
     """
-    return _BLOCK.sub(
-        lambda block: block[1] + markdown_table(tables[tuple(block[2].split())]) + block[3],
-        document,
-    )
+
+    def block(match: re.Match[str]) -> str:
+        words = tuple(match[2].split())
+        if words not in alike:
+            return match[1] + markdown_table(tables[words]) + match[3]
+        other, link = alike[words]
+        return match[1] + _beside(tables[words], tables[other], link) + match[3]
+
+    return _BLOCK.sub(block, document)
 
 
 def markdown_table(table: type[Table]) -> str:
     """Key, value, default and meaning of every key of a table, in Markdown."""
+    return _markdown(_rows(table).values())
+
+
+def _beside(table: type[Table], other: type[Table], link: str) -> str:
+    """The keys of a table, and the names of those that another one has in the same words."""
+    rows, there = _rows(table), _rows(other)
+    own = [row for key, row in rows.items() if there.get(key) != row and _AS_THERE not in row]
+    same = [f"`{key}`" for key, row in rows.items() if row not in own]
+    listed = fill(f"As for {link}: {', '.join(same)}.", _WIDTH, break_on_hyphens=False)
+    return f"{_markdown(own)}\n{listed}\n" if own else f"{listed}\n"
+
+
+def _rows(table: type[Table]) -> dict[str, str]:
+    """The line of every key."""
     schema = table_schema(table)
     required = schema.get("required", ())
-    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    rows = {}
     for key, value in schema["properties"].items():
         default = "required" if key in required else _default(value)
-        lines.append(f"| `{key}` | {_allowed(value)} | {default} | {value['description']} |")
+        rows[key] = f"| `{key}` | {_allowed(value)} | {default} | {value['description']} |"
+    return rows
+
+
+def _markdown(rows: Iterable[str]) -> str:
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|", *rows]
     return "\n".join(lines) + "\n"
 
 

@@ -45,15 +45,13 @@ class Measure(Table):
     confirm_rounds: int = Field(
         default=12,
         ge=1,
-        description="The fewest fresh rounds of each suspect. In any case a suspect gets [three"
-        " more than its test needs](how-it-decides.md#confirm), which is 12 or more with the"
-        " default `alpha`, and as many again if the test fails but the change still shows.",
+        description="The fewest fresh rounds of each suspect. It gets more if"
+        " [its test needs more](how-it-decides.md#confirm).",
     )
     max_rounds: int = Field(
         default=30,
         ge=5,
-        description="The most rounds in which a benchmark is measured, unless the test of a suspect"
-        " [needs more](how-it-decides.md#confirm).",
+        description="The most rounds of a benchmark, unless the test of a suspect needs more.",
     )
     rounds: int | None = Field(
         default=None,
@@ -62,20 +60,20 @@ class Measure(Table):
     )
     until_decided: bool = Field(
         default=False,
-        description="Keep measuring every benchmark, including tails, until it is decided or cannot"
-        " be. `max_rounds` then does not apply, and `budget` only if you set it.",
+        description="Measure every benchmark, and its tail, until it is decided or cannot be;"
+        " without `max_rounds`, and without a `budget` unless you set it.",
     )
     seed: int | None = Field(
         default=None,
         ge=0,
         lt=2**63,
-        description="Repeats the random choices of the run with this seed; random if not set.",
+        description="Repeats the random choices of the run with this seed.",
     )
     samples: int = Field(
         default=45,
         ge=1,
         le=100_000,
-        description="Samples per launch; the tail (p95) needs 40 or more, p99 200, p99.9 2000.",
+        description="Samples per launch.",
     )
     launch_time_s: fields.Duration = Field(
         default="15ms",
@@ -92,17 +90,16 @@ class Measure(Table):
         alias="timeout",
         validate_default=True,
         description="Time limit for each execution of a command, and for each call of a function,"
-        " its setup and its teardown; exceeding it is a failure.",
+        " its setup and its teardown.",
     )
     pin: bool = Field(
         default=True,
-        description="Keep both sides of a function or a command on one CPU. A suite has a `pin` of"
-        " its own.",
+        description="Keep both sides of a function or a command on one CPU.",
     )
     lanes: fields.LanesOrAuto = Field(
         default="auto",
-        description="How many Python benchmarks are measured at the same time, each on a CPU of its"
-        ' own; `"auto"`: as many as there are physical cores to use.',
+        description="How many Python benchmarks are measured"
+        " [at the same time](commands.md#several-benchmarks-at-the-same-time).",
     )
     canary: bool = Field(
         default=True,
@@ -110,9 +107,9 @@ class Measure(Table):
     )
     counter: Literal["auto", "perf", "valgrind", "none"] = Field(
         default="auto",
-        description="What [counts instructions](noisy-machines.md#count-with-valgrind): the"
-        " processor (`perf`), valgrind, which is slow, or nothing. `auto` is `perf`; where that"
-        " does not work, it is `valgrind` for what `metrics` judges by instructions.",
+        description="What [counts instructions](noisy-machines.md#count-with-valgrind). `auto` is"
+        " `perf`; where that does not work, it is `valgrind` for what `metrics` judges by"
+        " instructions.",
     )
     executions: int = Field(
         default=6, ge=1, le=10_000, description="Executions of a command per side and round."
@@ -160,7 +157,7 @@ class Build(Table):
     toolchains: Mapping[Tool, fields.ToolCommand] = Field(
         default_factory=dict,
         description="For each tool that decides how fast the code is, such as a compiler, the"
-        " command that prints its version. Stored results of other versions are not used.",
+        " command that prints its version.",
     )
 
     @field_validator("commands", mode="before")
@@ -196,8 +193,7 @@ class Gate(Table):
     margin: fields.Margin = Field(
         default="2%",
         validate_default=True,
-        description="The smallest change of location (p25, median, mean, min) that matters."
-        " A change is found reliably from 1.5 margins up.",
+        description="The smallest change of location (p25, median, mean, min) that matters.",
     )
     tail_margin: fields.Margin = Field(
         default="5%",
@@ -206,18 +202,17 @@ class Gate(Table):
     )
     statistics: fields.Statistics = Field(
         default=("p25", "p95"),
-        description="The statistics of a launch that are compared. Tails need samples enough in"
-        " each launch: 40 for p95 and max, 200 for p99, 2000 for p99.9.",
+        description="The statistics that are compared. Tails need enough `samples`: 40 for p95 and"
+        " max, 200 for p99, 2000 for p99.9.",
     )
     settle: fields.Statistics | None = Field(
         default=None,
         description="The statistics that are measured until they are decided; by default all of"
-        ' `statistics` except the tail. `["p25", "p95"]` includes it.',
+        " `statistics` except the tail.",
     )
     metrics: fields.Metrics = Field(
         default=("time",),
-        description="Names of the metrics that decide; the others are only shown. For a scenario,"
-        " `time` stands for throughput, latencies and errors.",
+        description="The metrics that decide; the others are only shown.",
     )
     tolerance: fields.Tolerance | None = Field(
         default=None,
@@ -233,16 +228,14 @@ class Gate(Table):
     fail_on: fields.FailOns = Field(
         default=("regressed", "failed"),
         description="The outcomes that fail the build; with an empty list benchgate only reports."
-        ' `"improved"` also fails a build that got faster, so that nobody misses it.'
-        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4. The former'
-        " includes what got too few rounds for a test, but no row that is *not settled*.",
+        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4.',
     )
     min_compared: fields.CountOrAll | None = Field(
         default="all",
         validate_default=True,
         description="How many benchmarks must have been compared for a pass;"
-        ' `"all"` means every benchmark of the base. Those that [changed together]'
-        "(glossary.md#changed-together) with the code do not have to be compared.",
+        ' `"all"`: all of the base, except those that'
+        " [changed together](glossary.md#changed-together) with the code.",
     )
 
 
@@ -251,10 +244,9 @@ class Baseline(Table):
 
     source: Literal["auto", "artifact", "git", "directory", "file"] = Field(
         default="auto",
-        description="Where the baseline comes from: the base commit, built and measured beside"
-        " the head (`git`), result files (`directory`, `file`), or artifacts of earlier runs on"
-        " GitHub (`artifact`). `auto` is `git`, except for what artifacts show to be unchanged."
-        " Outside of GitHub there are no artifacts, and both `auto` and `artifact` are `git`.",
+        description="Where the baseline comes from: the base commit, measured beside the head"
+        " (`git`), result files (`directory`, `file`), or artifacts of earlier runs on GitHub"
+        " (`artifact`). `auto` is `git`, except for what artifacts show to be unchanged.",
     )
     against: fields.Text | None = Field(
         default=None,
@@ -268,13 +260,12 @@ class Baseline(Table):
         default=10,
         ge=1,
         le=30,
-        description="How many artifacts of earlier runs on the same machine are read; fewer than 10"
-        " cannot settle anything.",
+        description="How many artifacts of earlier runs are read; fewer than 10 settle nothing.",
     )
     required: bool = Field(default=False, description="A missing baseline is an error.")
     advisory_fails: bool = Field(
         default=False,
-        description="Let stored results fail a build even when there are too few to calibrate.",
+        description="Let stored results fail a build even if there are too few to calibrate.",
     )
 
 
@@ -316,8 +307,7 @@ class Limit(_Selection):
     metric: fields.Text = Field(default="time", description="The metric's name.")
     statistic: fields.Statistic = Field(
         default="median",
-        description="The statistic of a launch that is compared with the limit. A metric with one"
-        " value in each launch has no other.",
+        description="The statistic that is compared with the limit.",
     )
     max: fields.Bound | None = Field(
         default=None,
@@ -353,7 +343,7 @@ class Accept(Table):
     label: fields.Text | None = Field(
         default=None,
         description="Accept by a label of this name that somebody with write access set after the"
-        " commit was pushed.",
+        " last push.",
     )
     forks: bool = Field(
         default=False, description="Whether this also applies to pull requests from forks."
@@ -365,13 +355,11 @@ class Waive(_Selection):
 
     ceiling: fields.Margin | None = Field(
         default=None,
-        description="The largest estimated change that is waived; beyond it, the row regresses."
-        " Required to waive a regression.",
+        description="The largest estimated change that is waived; required for a regression.",
     )
     outcome: fields.Waivable = Field(
         default="regressed",
-        description='What is waived: `"regressed"`, `"missing"` if the benchmark was removed, or'
-        ' `"incomparable"` if it did different work.',
+        description="What is waived.",
     )
     until: fields.Day = Field(description="The last day on which the waiver is valid, in UTC.")
     reason: fields.Reason = Field(description="Why this is accepted; shown with every row.")

@@ -46,10 +46,21 @@ def tables() -> Mapping[tuple[str, ...], type[Table]]:
     return found
 
 
+def updated_page(document: str) -> str:
+    """Rewrite all tables of a document; those of a driver do not repeat what SQLite's have."""
+    alike = {
+        (kind, name): ((kind, DEFAULT_DRIVER), "[SQLite](#sqlite)")
+        for kind in ("target", "step")
+        for name in registry.BUILT_IN
+        if name != DEFAULT_DRIVER
+    }
+    return updated(document, tables(), alike)
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         path = Path(name)
-        path.write_text(updated(path.read_text(encoding="utf-8"), tables()), encoding="utf-8")
+        path.write_text(updated_page(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 _Schema = dict[str, Any]

@@ -173,8 +173,7 @@ class Step(Table):
     name: fields.Identifier = Field(description="What reports call it.")
     params: Mapping[str, ParameterText] = Field(
         default_factory=dict,
-        description="Parameters of the operation: a literal, `random_int(a, b)`,"
-        " `random_choice(a, b, ...)`, `sequence`, `sequence(start, step)`, or `literal(text)`.",
+        description="Values for the operation, or texts such as `random_int(1, 100)`.",
     )
     weight: int = Field(
         default=1,
@@ -238,8 +237,7 @@ class Load(Table):
         default=0.0,
         ge=0,
         le=_HIGHEST_RATE,
-        description="Operations per second of all workers together; 0: each begins the next one"
-        " when the one before has ended.",
+        description="Operations per second of all workers together; 0: a closed loop.",
     )
     stages: Annotated[tuple[Stage, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(), description="A load that changes."
@@ -263,12 +261,11 @@ class Experiment(Table):
         default=None,
         ge=1,
         description="Launches that `benchgate run` measures, unless `rounds` or `--rounds` says"
-        " otherwise. In a check the gate decides.",
+        " otherwise.",
     )
     introspect: bool = Field(
         default=False,
-        description="Ask the target for its version and settings, and keep them in the result;"
-        " `--introspect` does the same.",
+        description="Ask the target for its version and settings, as `--introspect` does.",
     )
     seed: int = Field(default=0, ge=0, lt=2**63, description="Where parameters come from.")
     pause_s: DurationOrZero = Field(
@@ -279,9 +276,8 @@ class Experiment(Table):
     )
     side_by_side: bool = Field(
         default=True,
-        description="Whether the launches of base and head run at the same time and take turns"
-        " with the load, if each side has a target of its own. With `false`, one runs after the"
-        " other.",
+        description="Whether base and head [take turns](scenarios.md#base-and-head-take-turns)"
+        " with the load, if each side has a target of its own.",
     )
 
 

@@ -58,8 +58,7 @@ class CommandTarget(ChildTarget):
     """A program that carries out the operations."""
 
     command: Annotated[fields.Text, AfterValidator(_command)] = Field(
-        description="The program and its arguments, without a shell. It runs in the folder of the"
-        " configuration file."
+        description="The program and its arguments, without a shell."
     )
 
     def texts(self) -> tuple[str, ...]:
@@ -82,8 +81,8 @@ class CommandScript(Script):
     requests: Annotated[tuple[Mapping[str, PlainJson], ...], BeforeValidator(fields.as_tuple)] = (
         Field(
             default=(),
-            description="Objects that are sent to the program, one after the other; each must be"
-            " answered without an error.",
+            description="Objects that are sent to the program; each must be answered without an"
+            " error.",
         )
     )
 

@@ -151,9 +151,7 @@ Headers = Mapping[
 class HttpTarget(Target):
     """An HTTP server."""
 
-    url: fields.Text = Field(
-        description="Where the server is, such as `http://127.0.0.1:{port}`. Paths are added to it."
-    )
+    url: fields.Text = Field(description="Where the server is, such as `http://127.0.0.1:{port}`.")
     headers: Headers = Field(default_factory=dict, description="Headers of all requests.")
     timeout_s: fields.Duration = Field(
         default="30s",
@@ -191,7 +189,7 @@ class HttpRequest(Table):
     )
     path: Annotated[str, AfterValidator(_one_line), AfterValidator(_path)] = Field(
         default="/",
-        description="Path and query; `:name` stands for a parameter, which is percent-encoded.",
+        description="Path and query; `:name` stands for a parameter.",
     )
     headers: Headers = Field(
         default_factory=dict, description="Headers; `:name` stands for a parameter."
@@ -202,12 +200,12 @@ class HttpRequest(Table):
     json_body: PlainJson = Field(
         default=None,
         alias="json",
-        description="The body as a value that is sent as JSON. The text `:name` becomes the"
-        " parameter with its type; inside a longer text it becomes text.",
+        description="The body as a value that is sent as JSON; a text `:name` becomes the parameter"
+        " with its type.",
     )
     expect_status: Statuses = Field(
         default=(),
-        description="Status of a good answer, or a list of them; by default 200 to 399.",
+        description="Statuses of a good answer; by default 200 to 399.",
     )
     expect_body: Pattern | None = Field(
         default=None, description="A regular expression that is found in the body of a good answer."

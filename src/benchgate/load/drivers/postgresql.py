@@ -59,8 +59,7 @@ class PostgresqlTarget(SqlTarget):
     )
     prepare: bool = Field(
         default=True,
-        description="Whether repeated statements are prepared on the server; some poolers cannot"
-        " do that.",
+        description="Whether repeated statements are prepared; some poolers cannot do that.",
     )
 
 

@@ -59,13 +59,11 @@ class PythonTarget(ChildTarget):
     function: Function | None = Field(
         default=None,
         description="The function that carries out the operations, such as"
-        " `load/orders.py:lookup`. Its file is relative to the configuration file, and is code"
-        " under test.",
+        " `load/orders.py:lookup`.",
     )
     interpreter: Annotated[fields.Text, AfterValidator(_interpreter)] = Field(
         default="python3",
-        description="The Python that runs them, CPython 3.8 or newer. By default it is the first"
-        " one in the PATH of the side's environment.",
+        description="The Python that runs them, CPython 3.8 or newer.",
     )
 
     def texts(self) -> tuple[str, ...]:

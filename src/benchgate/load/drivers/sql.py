@@ -236,8 +236,8 @@ class SqlStep(Step):
     )
     file: fields.RelativePath | None = Field(
         default=None,
-        description="A file with the statement, or with several that are one transaction; relative"
-        " to the configuration file. It is code under test: base and head each read their own.",
+        description="A file with the statement, or with several that are one transaction. Base and"
+        " head each read their own.",
     )
 
     @model_validator(mode="after")
@@ -263,8 +263,7 @@ class SqlScript(Script):
 
     files: Files = Field(
         default=(),
-        description="Files with statements, relative to the configuration file. They are code"
-        " under test: base and head each read their own.",
+        description="Files with statements. Base and head each read their own.",
     )
     queries: Queries = Field(default=(), description="Statements, carried out after the files.")
 
