@@ -20,7 +20,7 @@ from benchgate.config.loosening import loosening
 from benchgate.config.resolved import matches
 from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.registry import find_format
 from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.json_object import MAX_NAME
@@ -316,25 +316,25 @@ def test_judging_files_that_cannot_be_read(*, swapped: bool) -> None:
     assert not grows_too_fast(make, lambda found: judge_run(found, CONFIG), 4000)
 
 
-def case_inputs(case: Case) -> dict[str, Callable[[int], Source]]:
+def case_inputs(case: Case) -> dict[str, Callable[[int], ForeignFile]]:
     """A file of a tool again and again, and with one long line, element by element."""
     data = case.source().data
 
-    def again(size: int) -> Source:
-        return Source("it", data * (size // len(data) + 1))
+    def again(size: int) -> ForeignFile:
+        return ForeignFile("it", data * (size // len(data) + 1))
 
-    def long_line(piece: bytes) -> Callable[[int], Source]:
+    def long_line(piece: bytes) -> Callable[[int], ForeignFile]:
         at = data.find(b"\n", len(data) // 2)
-        return lambda size: Source("it", data[:at] + piece * (size // len(piece)) + data[at:])
+        return lambda size: ForeignFile("it", data[:at] + piece * (size // len(piece)) + data[at:])
 
-    found: dict[str, Callable[[int], Source]] = {"again": again}
+    found: dict[str, Callable[[int], ForeignFile]] = {"again": again}
     for piece in (b" ", b"1", b"a", b"1.", b"a ", b"1 a/", b"(", b"[", b'"', b'"a":', b",", b"\t:"):
         found[f"a line of {piece!r}"] = long_line(piece)
     return found
 
 
-def parse(name: str) -> Callable[[Source], None]:
-    def read(source: Source) -> None:
+def parse(name: str) -> Callable[[ForeignFile], None]:
+    def read(source: ForeignFile) -> None:
         with suppress(FormatError):
             found = find_format(source, name)
             assert found is not None

@@ -24,7 +24,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchgate.formats.http_load import locust, wrk
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.pgbench import pgbench
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def sql_data(folder: Path) -> Path:
 
 def figures(known: ForeignFormat, name: str, text: str, benchmark: str = "") -> dict[str, float]:
     """Read what a generator has printed, by benchgate's own reader of its format."""
-    reading = known.parse(Source(name, text.encode()))
+    reading = known.parse(ForeignFile(name, text.encode()))
     (one,) = [each for each in reading.benchmarks if benchmark in each.id][:1]
     return {each.metric.name: float(each.launches[0].samples[0]) for each in one.series}
 

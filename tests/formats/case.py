@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -27,7 +27,7 @@ class Case:
     skipped: tuple[str, ...] = field(default=())
     is_recognized: bool = True
 
-    def source(self) -> Source:
+    def source(self) -> ForeignFile:
         place = SAMPLES / self.path
         if place.is_dir():
             files = {
@@ -35,5 +35,5 @@ class Case:
                 for each in sorted(place.rglob("*"))
                 if each.is_file()
             }
-            return Source(self.path, files=files)
-        return Source(self.path, place.read_bytes())
+            return ForeignFile(self.path, files=files)
+        return ForeignFile(self.path, place.read_bytes())

@@ -7,7 +7,7 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 from benchgate.formats.python import asv
 
 COLUMNS = ["result", "params", "version", "stats_number", "samples"]
@@ -19,7 +19,7 @@ def content(results: dict[str, Any], version: int = 2) -> bytes:
 
 
 def parse(row: list[Any]) -> Reading:
-    return asv.parse(Source("r.json", content({"a.time_b": row})))
+    return asv.parse(ForeignFile("r.json", content({"a.time_b": row})))
 
 
 def test_the_hash_of_the_code_is_the_workload() -> None:
@@ -51,20 +51,20 @@ def test_a_bad_row_fails(row: list[Any], error: str) -> None:
 def test_combinations_without_results_cannot_fill_the_memory() -> None:
     row = [None, [["1"] * 100] * 2]
     with pytest.raises(FormatError, match="has more than 100000 combinations"):
-        asv.parse(Source("r.json", content({f"b{index}": row for index in range(1000)})))
+        asv.parse(ForeignFile("r.json", content({f"b{index}": row for index in range(1000)})))
 
 
 def test_a_time_without_statistics_is_a_summary() -> None:
     known = {"a.time_b": {"type": "time", "unit": "seconds"}}
     files = {"m/c.json": content({"a.time_b": [[0.5], []]})}
     files["benchmarks.json"] = json.dumps(known).encode()
-    (row,) = asv.parse(Source("results", files=files)).benchmarks
+    (row,) = asv.parse(ForeignFile("results", files=files)).benchmarks
     assert described(row) == ("time s lower summary 1x1 loops=1 0.5",)
 
 
 def test_results_of_another_version_are_an_error() -> None:
     with pytest.raises(FormatError, match=r"^r.json: benchgate does not read version 3"):
-        asv.parse(Source("r.json", content({}, version=3)))
+        asv.parse(ForeignFile("r.json", content({}, version=3)))
 
 
 def test_a_folder_with_several_results_is_an_error_that_names_the_command() -> None:
@@ -74,7 +74,7 @@ def test_a_folder_with_several_results_is_an_error_that_names_the_command() -> N
         document |= {"commit_hash": name * 40, "date": 1_700_000_000_000 + month * 2_600_000_000}
         files[f"m/{name}.json"] = json.dumps(document).encode()
     with pytest.raises(FormatError) as caught:
-        asv.parse(Source("my results/", files=files))
+        asv.parse(ForeignFile("my results/", files=files))
     assert caught.value.message == (
         "my results/: has 3 result files of asv: m/c.json (cccccccc of 2024-02-13 04:53), "
         "m/b.json (bbbbbbbb of 2024-01-14 02:40), m/a.json (aaaaaaaa of 2023-12-15 00:26)"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.formats.other_languages import benchmarkdotnet
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def parse(measurements: list[dict[str, Any]], metrics: Sequence[dict[str, Any]] 
     host = {"BenchmarkDotNetVersion": "0.14.0"}
     row = {"FullName": "A.B", "Measurements": measurements, "Metrics": metrics}
     data = {"HostEnvironmentInfo": host, "Benchmarks": [row]}
-    return benchmarkdotnet.parse(Source("r.json", json.dumps(data).encode()))
+    return benchmarkdotnet.parse(ForeignFile("r.json", json.dumps(data).encode()))
 
 
 @pytest.mark.parametrize(

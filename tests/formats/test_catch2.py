@@ -4,13 +4,13 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats.cpp import catch2
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]>'
 
 
 def parse(text: str) -> Reading:
-    return catch2.parse(Source("out.xml", text.encode()))
+    return catch2.parse(ForeignFile("out.xml", text.encode()))
 
 
 def test_version_3_has_sections_and_names_itself() -> None:

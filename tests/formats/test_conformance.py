@@ -11,7 +11,7 @@ from tests.formats.fuzz.command_line import check_command_line
 from tests.formats.fuzz.inputs import crashers, inputs_of
 from tests.formats.fuzz.sanity import check_outcome
 
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.registry import FORMATS, NAMES, find_format
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.result import Result
@@ -31,7 +31,7 @@ INPUTS = 300
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
 
 
-def read(source: Source, name: str) -> Reading:
+def read(source: ForeignFile, name: str) -> Reading:
     found = find_format(source, name)
     assert found is not None
     return found.parse(source)
@@ -94,7 +94,7 @@ def test_what_was_once_too_much_is_fine_now(case: Case) -> None:
     "data", [b"", b"\0" * 100, b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe"]
 )
 def test_nonsense_is_never_recognized_and_never_a_crash(name: str, data: bytes) -> None:
-    source = Source("it", data)
+    source = ForeignFile("it", data)
     assert find_format(source) is None
     check_outcome(source, name)
 

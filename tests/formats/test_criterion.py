@@ -8,14 +8,14 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.criterion import criterion
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 
 NAMED = {"a/new/benchmark.json": {"full_id": "A"}}
 
 
 def parse(files: dict[str, Any]) -> Reading:
     data = {path: json.dumps(value).encode() for path, value in files.items()}
-    return criterion.parse(Source("target/criterion", files=data))
+    return criterion.parse(ForeignFile("target/criterion", files=data))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_measurement_of_its_own_has_the_unit_of_its_csv() -> None:
         "new/sample.json": b'{"times": [6.0], "iters": [2.0]}',
         "new/raw.csv": b"group,sample_measured_value,unit\nA,6.0,cycles\n",
     }
-    (row,) = criterion.parse(Source("a", files=files)).benchmarks
+    (row,) = criterion.parse(ForeignFile("a", files=files)).benchmarks
     assert described(row) == ("measurement cycles lower sampled 1x1 loops=2 3",)
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, hyperfine
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.registry import find_format
 from benchgate.model.run import Better
 
@@ -19,7 +19,7 @@ def entry(name: str, **more: object) -> dict[str, object]:
 
 
 def directions(known: ForeignFormat, *entries: dict[str, object]) -> dict[str, Better | str]:
-    rows = known.parse(Source("it", json.dumps(entries).encode())).benchmarks
+    rows = known.parse(ForeignFile("it", json.dumps(entries).encode())).benchmarks
     return {row.id: row.error or row.series[0].metric.better for row in rows}
 
 
@@ -39,7 +39,7 @@ def test_what_is_neither_higher_nor_lower_fails_its_row() -> None:
 
 def test_a_file_is_recognized_only_if_every_entry_says_it() -> None:
     def found(*entries: dict[str, object]) -> ForeignFormat | None:
-        return find_format(Source("it", json.dumps(entries).encode()))
+        return find_format(ForeignFile("it", json.dumps(entries).encode()))
 
     assert found(entry("a", better="higher"), entry("b", better="lower")) is CUSTOM_SMALLER
     assert found(entry("a", better="higher"), entry("b")) is None
@@ -50,7 +50,7 @@ def test_exit_codes_that_are_expected_fail_no_row_of_hyperfine() -> None:
     def errors(codes: list[Any], ok: tuple[int, ...]) -> str:
         row = {"command": "x", "times": [1.0, 2.0], "exit_codes": codes}
         data = json.dumps({"results": [row]}).encode()
-        return hyperfine.parse(Source("it", data, ok_exit_codes=ok)).benchmarks[0].error or ""
+        return hyperfine.parse(ForeignFile("it", data, ok_exit_codes=ok)).benchmarks[0].error or ""
 
     assert errors([0, 1], (0, 1)) == ""
     assert errors([1, 2], (0, 1)).startswith("it ended with exit code 2 (`ok_exit_codes`")

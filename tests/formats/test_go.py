@@ -5,12 +5,12 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.go import go
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 from benchgate.model.run import Better
 
 
 def parse(text: str) -> Reading:
-    return go.parse(Source("out.txt", text.encode()))
+    return go.parse(ForeignFile("out.txt", text.encode()))
 
 
 def test_a_unit_line_states_the_direction() -> None:
@@ -139,7 +139,7 @@ def test_what_a_benchmark_logs_about_times_is_no_result() -> None:
 
 def test_a_program_that_prints_before_its_first_line_is_a_process_of_its_own() -> None:
     text = "loading...goos: linux\ngoarch: amd64\npkg: a\nBenchmarkX-8 \t 5\t 2 ns/op\nPASS\n"
-    assert go.sniff(Source("out.txt", text.encode()))
+    assert go.sniff(ForeignFile("out.txt", text.encode()))
     (row,) = parse(text * 2).benchmarks
     assert [len(series.launches) for series in row.series] == [2]
 

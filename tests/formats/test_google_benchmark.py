@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats.cpp import google_benchmark
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 
 ROW = {
     "name": "X",
@@ -22,7 +22,7 @@ ROW = {
 
 def parse(*rows: dict[str, Any]) -> Reading:
     data = {"context": {"num_cpus": 1}, "benchmarks": rows}
-    return google_benchmark.parse(Source("out.json", json.dumps(data).encode()))
+    return google_benchmark.parse(ForeignFile("out.json", json.dumps(data).encode()))
 
 
 def test_a_repetition_that_failed_fails_the_benchmark() -> None:
@@ -58,5 +58,5 @@ def test_a_bad_value_fails_the_row(changed: dict[str, Any], error: str) -> None:
 def test_csv_without_its_columns_is_an_error() -> None:
     with pytest.raises(FormatError, match=r"^a.csv: line 2: is not CSV: "):
         google_benchmark.parse(
-            Source("a.csv", b'name,iterations,real_time,cpu_time,time_unit\n"X"Y,1,1,1,ns\n')
+            ForeignFile("a.csv", b'name,iterations,real_time,cpu_time,time_unit\n"X"Y,1,1,1,ns\n')
         )

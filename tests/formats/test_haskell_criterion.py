@@ -8,7 +8,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.other_languages import haskell_criterion
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def parse(*measured: Sequence[float | None], keys: Sequence[str] = KEYS) -> Read
 
 
 def read(text: str) -> Reading:
-    return haskell_criterion.parse(Source("out", text.encode()))
+    return haskell_criterion.parse(ForeignFile("out", text.encode()))
 
 
 def test_what_the_runtime_counted_is_read_per_iteration_or_told() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.formats.javascript import benchmark_js, mitata, tinybench
-from benchgate.formats.parsed import SORTED, Source
+from benchgate.formats.parsed import SORTED, ForeignFile
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def task(result: object) -> BenchmarkResult:
     (row,) = tinybench.parse(
-        Source("it", json.dumps([{"name": "sort", "result": result}]).encode())
+        ForeignFile("it", json.dumps([{"name": "sort", "result": result}]).encode())
     ).benchmarks
     return row
 
@@ -46,7 +46,7 @@ def test_samples_that_the_tool_sorted_bring_a_note() -> None:
 
 def test_old_files_of_mitata_have_no_groups() -> None:
     trial = {"alias": "add", "runs": [{"name": "add", "args": {}, "stats": {"p50": 3.5}}]}
-    source = Source("it", json.dumps({"benchmarks": [trial], "context": {}}).encode())
+    source = ForeignFile("it", json.dumps({"benchmarks": [trial], "context": {}}).encode())
     (row,) = mitata.parse(source).benchmarks
     assert row.id == "add"
     assert row.series[0].launches[0].samples[0] == pytest.approx(3.5e-9)
@@ -55,7 +55,7 @@ def test_old_files_of_mitata_have_no_groups() -> None:
 @pytest.mark.parametrize("rate", ["0.00", "Infinity", "NaN", "1.2.3"])
 def test_an_impossible_rate_of_benchmark_js_is_a_failed_row(rate: str) -> None:
     text = f"sort x {rate} ops/sec \u00b11.00% (9 runs sampled)\n"
-    (row,) = benchmark_js.parse(Source("it", text.encode())).benchmarks
+    (row,) = benchmark_js.parse(ForeignFile("it", text.encode())).benchmarks
     assert (row.id, row.error is not None) == ("sort", True)
 
 
@@ -64,7 +64,7 @@ def test_a_line_of_benchmark_js_that_cannot_be_read_is_not_lost() -> None:
         "sort x 5 ops/sec \u00b11.00% (9 runs samp\nmap x 5 ops/sec\n5 ops/sec\n"
         "ok x 5 ops/sec \u00b11.00% (9 runs sampled)\n"
     )
-    reading = benchmark_js.parse(Source("it", text.encode()))
+    reading = benchmark_js.parse(ForeignFile("it", text.encode()))
     assert [(row.id, bool(row.error)) for row in reading.benchmarks] == [
         ("sort", True),
         ("map", True),

@@ -8,7 +8,7 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.formats.other_languages import jmh
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def read(primary: dict[str, Any]) -> BenchmarkResult:
     data = [{"benchmark": "a.B.c", "mode": "avgt", "primaryMetric": primary}]
-    (row,) = jmh.parse(Source("out.json", json.dumps(data).encode())).benchmarks
+    (row,) = jmh.parse(ForeignFile("out.json", json.dumps(data).encode())).benchmarks
     return row
 
 

@@ -5,11 +5,11 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.cargo import libtest
-from benchgate.formats.parsed import Reading, Source
+from benchgate.formats.parsed import ForeignFile, Reading
 
 
 def parse(text: str) -> Reading:
-    return libtest.parse(Source("out.txt", text.encode()))
+    return libtest.parse(ForeignFile("out.txt", text.encode()))
 
 
 def rows(text: str) -> list[tuple[str, tuple[str, ...] | str]]:

@@ -12,7 +12,7 @@ from tests.formats.test_conformance import described
 from benchgate.errors import FormatError
 from benchgate.formats.http_load import ab, autocannon, locust, wrk
 from benchgate.formats.k6 import k6
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.pgbench import pgbench
 from benchgate.formats.registry import find_format
 from benchgate.model.run import ERROR_RATIO, Kind
@@ -36,21 +36,21 @@ def sample(path: str) -> bytes:
     ],
 )
 def test_a_crossed_threshold_of_k6_is_a_note(path: str, crossed: dict[str, str]) -> None:
-    rows = k6.parse(Source(path, sample(path))).benchmarks
+    rows = k6.parse(ForeignFile(path, sample(path))).benchmarks
     assert {row.id: row.notes for row in rows if row.notes} == {
         id_: (f"k6: the threshold {text!r} was crossed",) for id_, text in crossed.items()
     }
 
 
 def test_points_of_k6_that_end_in_the_middle_of_a_line_are_an_error() -> None:
-    source = Source("points.ndjson", sample("k6/points.ndjson")[:-20])
+    source = ForeignFile("points.ndjson", sample("k6/points.ndjson")[:-20])
     with pytest.raises(FormatError, match=r"points.ndjson: line \d+: is not JSON"):
         k6.parse(source)
 
 
 def test_runs_one_after_the_other_are_launches_that_can_be_tested() -> None:
     table = sample("locust/stats.csv")
-    row = locust.parse(Source("both.csv", table + table)).benchmarks[0]
+    row = locust.parse(ForeignFile("both.csv", table + table)).benchmarks[0]
     assert [len(series.launches) for series in row.series] == [2, 2, 2]
     assert {series.metric.kind for series in row.series} == {Kind.SUMMARY, Kind.EXACT}
 
@@ -58,7 +58,7 @@ def test_runs_one_after_the_other_are_launches_that_can_be_tested() -> None:
 def test_a_benchmark_fails_if_one_of_its_runs_did() -> None:
     whole = sample("wrk/two.txt")
     cut = whole[: whole.rindex(b"Requests/sec")]
-    (row,) = wrk.parse(Source("two.txt", cut)).benchmarks
+    (row,) = wrk.parse(ForeignFile("two.txt", cut)).benchmarks
     assert row.error == "line 14: the output is cut off: there is no line 'Requests/sec:'"
 
 
@@ -73,25 +73,25 @@ def test_a_run_without_its_first_line_is_no_part_of_the_one_before(
     known: ForeignFormat, path: str, sign: bytes, error: str
 ) -> None:
     data = sample(path)
-    (row,) = known.parse(Source("x.txt", data + data.replace(sign, b"log"))).benchmarks
+    (row,) = known.parse(ForeignFile("x.txt", data + data.replace(sign, b"log"))).benchmarks
     assert row.error is not None
     assert row.error.startswith(error)
 
 
 def test_pgbench_prints_milliseconds() -> None:
     data = sample("pgbench/run.txt").replace(b"average = 0.460 ms", b"average = 0.460 s")
-    (row,) = pgbench.parse(Source("x.txt", data)).benchmarks
+    (row,) = pgbench.parse(ForeignFile("x.txt", data)).benchmarks
     assert row.error == "line 5: latency average: '0.460 s' is not a time such as 1.5 ms"
 
 
 def test_a_body_that_autocannon_did_not_expect_is_an_error() -> None:
     data = sample("autocannon/out.json").replace(b'"mismatches":0', b'"mismatches":82763')
-    (row,) = autocannon.parse(Source("x.json", data)).benchmarks
+    (row,) = autocannon.parse(ForeignFile("x.json", data)).benchmarks
     assert [s.launches[0].samples[0] for s in row.series if s.metric == ERROR_RATIO] == [1]
 
 
 def test_times_of_k6_that_only_new_connections_have_are_not_read() -> None:
-    reading = k6.parse(Source("k6.json", sample("k6/summary-export.json")))
+    reading = k6.parse(ForeignFile("k6.json", sample("k6/summary-export.json")))
     zeros = [row.id for row in reading.benchmarks if not row.series[0].launches[0].samples.all()]
     assert zeros == []
     assert reading.skipped[-1].startswith("these times are 0 if a connection is open already")
@@ -99,20 +99,20 @@ def test_times_of_k6_that_only_new_connections_have_are_not_read() -> None:
 
 def test_noise_between_the_lines_of_wrk_does_not_matter() -> None:
     noisy = sample("wrk/latency.txt").replace(b"\n", b"\n50% done\n\x1b[1mLatency is good\x1b[0m\n")
-    (row,) = wrk.parse(Source("noisy.txt", noisy)).benchmarks
-    (plain,) = wrk.parse(Source("plain.txt", sample("wrk/latency.txt"))).benchmarks
+    (row,) = wrk.parse(ForeignFile("noisy.txt", noisy)).benchmarks
+    (plain,) = wrk.parse(ForeignFile("plain.txt", sample("wrk/latency.txt"))).benchmarks
     assert [s.launches[0].samples[0] for s in row.series] == [
         s.launches[0].samples[0] for s in plain.series
     ]
 
 
 def test_a_percentile_of_autocannon_is_read_from_all_runs_or_none() -> None:
-    (row,) = autocannon.parse(Source("two.json", sample("autocannon/two.json"))).benchmarks
+    (row,) = autocannon.parse(ForeignFile("two.json", sample("autocannon/two.json"))).benchmarks
     assert all(len(series.launches) == 2 for series in row.series)
 
 
 def test_times_of_ab_in_whole_milliseconds_are_refused() -> None:
-    source = Source("times.tsv", sample("ab/gnuplot.tsv"))
+    source = ForeignFile("times.tsv", sample("ab/gnuplot.tsv"))
     assert ab.sniff(source)
     with pytest.raises(FormatError) as caught:
         ab.parse(source)
@@ -123,13 +123,13 @@ def test_times_of_ab_in_whole_milliseconds_are_refused() -> None:
 def test_pgbench_prints_the_decimal_point_of_the_locale() -> None:
     data = sample("pgbench/run.txt")
     text = data.replace(b"0.460 ms", b"0,460 ms").replace(b"4341.729303", b"4341,729303")
-    (row,) = pgbench.parse(Source("run.txt", text)).benchmarks
+    (row,) = pgbench.parse(ForeignFile("run.txt", text)).benchmarks
     assert [series.launches[0].samples[0] for series in row.series] == [0.00046, 4341.729303, 0]
 
 
 def test_a_transaction_of_pgbench_that_failed_has_no_time() -> None:
     log = b"0 1 200 0 1795357192 1\n0 2 failed 0 1795357192 2\n0 3 skipped 0 1795357192 3\n"
-    reading = pgbench.parse(Source("log", log))
+    reading = pgbench.parse(ForeignFile("log", log))
     (row,) = reading.benchmarks
     assert row.series[0].launches[0].samples.tolist() == pytest.approx([0.0002])
     assert reading.skipped == (
@@ -152,7 +152,7 @@ def test_a_transaction_of_pgbench_that_failed_has_no_time() -> None:
     ],
 )
 def test_a_server_that_answers_nothing_fails_the_row(known: ForeignFormat, text: str) -> None:
-    (row,) = known.parse(Source("it", text.encode())).benchmarks
+    (row,) = known.parse(ForeignFile("it", text.encode())).benchmarks
     assert "the server answered no request" in (row.error or "")
 
 
@@ -160,7 +160,7 @@ def test_ab_that_stopped_halfway_is_told_apart_from_no_answer() -> None:
     text = (
         "This is ApacheBench\nBenchmarking u (be patient)...apr_poll: timed out (70007)\nTotal of"
     )
-    (row,) = ab.parse(Source("it", f"{text} 9 requests completed\n".encode())).benchmarks
+    (row,) = ab.parse(ForeignFile("it", f"{text} 9 requests completed\n".encode())).benchmarks
     assert row.error == "line 1: ab stopped: timed out (70007)"
 
 
@@ -170,7 +170,7 @@ def test_a_run_of_pgbench_with_fewer_transactions_than_planned_was_aborted() -> 
         "number of failed transactions: {} (0%)\nlatency average = 1.000 ms\ntps = 9.0\n"
     )
     aborted, whole = (
-        pgbench.parse(Source("it", text.format(failures).encode())).benchmarks[0]
+        pgbench.parse(ForeignFile("it", text.format(failures).encode())).benchmarks[0]
         for failures in (1, 5)
     )
     assert aborted.error == "line 1: the run was aborted: only 15/20 transactions"
@@ -181,7 +181,7 @@ def test_failed_transactions_in_the_logs_of_pgbench_are_errors() -> None:
     each = b"0 1 200 0 1795357192 1\n0 2 deadlock 0 1795357192 2\n0 3 skipped 0 1795357192 3\n"
     spans = b"1795357192 3 600 9 1 9 0 0 0 0 0 0 0 1 0\n"
     for log, ratio in ((each, 0.5), (spans, 0.25)):
-        (row,) = pgbench.parse(Source("log", log)).benchmarks
+        (row,) = pgbench.parse(ForeignFile("log", log)).benchmarks
         assert row.series[1].metric == ERROR_RATIO
         assert row.series[1].launches[0].samples.tolist() == [ratio]
 
@@ -192,7 +192,7 @@ def test_k6_that_received_nothing_has_no_times() -> None:
     lost = summary.replace(f'"count": {count}'.encode(), b'"count": 0')
     points = sample("k6/points.ndjson").replace(b'"status":"200"', b'"status":"0"')
     for text, ids in ((lost, "http_req_duration"), (points, "http_req_duration{scenario:warm")):
-        rows = k6.parse(Source("it", text)).benchmarks
+        rows = k6.parse(ForeignFile("it", text)).benchmarks
         errors = [row.error for row in rows if row.id.startswith(ids)]
         assert errors
         assert set(errors) == {"the server answered no request"}
@@ -200,12 +200,12 @@ def test_k6_that_received_nothing_has_no_times() -> None:
 
 def test_requests_that_count_as_several_errors_are_no_more_than_all_of_them() -> None:
     text = sample("ab/out.txt").replace(b"Failed requests:        0", b"Failed requests: 99999")
-    (row,) = ab.parse(Source("it", text)).benchmarks
+    (row,) = ab.parse(ForeignFile("it", text)).benchmarks
     assert [s.launches[0].samples[0] for s in row.series if s.metric == ERROR_RATIO] == [1.0]
 
 
 def described_rows(known: ForeignFormat, text: bytes) -> list[object]:
-    return [(row.id, described(row)) for row in known.parse(Source("it", text)).benchmarks]
+    return [(row.id, described(row)) for row in known.parse(ForeignFile("it", text)).benchmarks]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_log_line_without_an_end_hides_no_result(known: ForeignFormat, path: s
 )
 def test_a_line_of_wrk_that_cannot_be_read_fails_its_row(line: bytes) -> None:
     text = sample("wrk/latency.txt").replace(b"Requests/sec:", line + b"Requests/sec:")
-    (row,) = wrk.parse(Source("it", text)).benchmarks
+    (row,) = wrk.parse(ForeignFile("it", text)).benchmarks
     assert (row.error or "").startswith("line ")
 
 
@@ -250,13 +250,13 @@ def test_a_line_of_wrk_that_is_missing_fails_its_row(part: bytes) -> None:
     lines = sample("wrk/latency.txt").split(b"\n")
     left = [line for line in lines if part not in line or b"Distribution" in line]
     assert len(left) == len(lines) - 1
-    (row,) = wrk.parse(Source("it", b"\n".join(left))).benchmarks
+    (row,) = wrk.parse(ForeignFile("it", b"\n".join(left))).benchmarks
     assert "there is no line" in (row.error or "")
 
 
 def test_a_line_in_the_log_of_pgbench_that_cannot_be_read_is_an_error() -> None:
     for broken in (b"0 1 x 0 1795357192 1\n", b"0 1 1,2 0 1795357192 1\n", b"0 1 200 0 1795\n"):
-        source = Source("log", b"0 1 200 0 1795357192 1\n" + broken)
+        source = ForeignFile("log", b"0 1 200 0 1795357192 1\n" + broken)
         with pytest.raises(FormatError, match="line 2"):
             pgbench.parse(source)
 
@@ -269,7 +269,7 @@ def test_a_line_in_the_log_of_pgbench_that_cannot_be_read_is_an_error() -> None:
     ],
 )
 def test_a_refused_connection_is_recognized_as_no_answer(known: ForeignFormat, text: bytes) -> None:
-    source = Source("it", text)
+    source = ForeignFile("it", text)
     assert find_format(source) is known
     with pytest.raises(FormatError, match=r"^it: the server answered no request: "):
         known.parse(source)

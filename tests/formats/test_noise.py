@@ -8,7 +8,7 @@ import pytest
 from tests.formats.case import SAMPLES
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.registry import find_format, read_as
 
 CUSTOM = json.dumps([{"name": "a", "unit": "s", "value": 2}])
@@ -18,7 +18,7 @@ GO = '{"Action":"output","Package":"p","Output":"BenchmarkX-2 5 2 ns/op\\n"}\n'
 
 
 def read(data: bytes, name: str | None) -> list[tuple[str, float]]:
-    source = Source("it", data)
+    source = ForeignFile("it", data)
     known = find_format(source, name)
     assert known is not None
     rows = read_as(known, source).benchmarks
@@ -63,7 +63,7 @@ def test_a_header_before_damaged_json_brings_a_hint() -> None:
 
 
 def test_the_place_of_an_error_is_that_in_the_file() -> None:
-    source = Source("it", f"{NPM}{CUSTOM.replace('2', 'true')}".encode())
+    source = ForeignFile("it", f"{NPM}{CUSTOM.replace('2', 'true')}".encode())
     known = find_format(source, "customSmallerIsBetter")
     assert known is not None
     assert [row.error for row in read_as(known, source).benchmarks] == [

@@ -7,7 +7,7 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.python import pyperf
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read(*runs: dict[str, Any], **metadata: object) -> BenchmarkResult:
     rows = [{"metadata": {"name": "a", **metadata}, "runs": runs}]
     document = {"benchmarks": rows, "version": "1.0"}
-    (row,) = pyperf.parse(Source("p.json", json.dumps(document).encode())).benchmarks
+    (row,) = pyperf.parse(ForeignFile("p.json", json.dumps(document).encode())).benchmarks
     return row
 
 
@@ -46,4 +46,4 @@ def test_an_unknown_unit_fails_the_row() -> None:
 
 def test_another_version_is_an_error() -> None:
     with pytest.raises(FormatError, match=r"^p.json: benchgate does not read version 5$"):
-        pyperf.parse(Source("p.json", b'{"benchmarks": [], "version": 5}'))
+        pyperf.parse(ForeignFile("p.json", b'{"benchmarks": [], "version": 5}'))

@@ -11,7 +11,7 @@ from tests.formats.test_conformance import described
 from benchgate.errors import FormatError
 from benchgate.formats.cargo import divan, gungraun, libtest
 from benchgate.formats.criterion import criterion
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.registry import find_format
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ HEADER = "top  fastest │ slowest │ median │ mean │ samples │ iters\n"
 
 
 def parse(known: ForeignFormat, text: str) -> Reading:
-    return known.parse(Source("out.txt", text.encode()))
+    return known.parse(ForeignFile("out.txt", text.encode()))
 
 
 def rows(known: ForeignFormat, text: str) -> dict[str, object]:
@@ -47,7 +47,7 @@ def sample(path: str) -> str:
 )
 def test_the_tests_beside_the_benchmarks_do_not_matter(path: str, name: str) -> None:
     tests = "\nrunning 2 tests\ntest tests::a ... ignored\n\ntest result: ok. 0 passed\n\n"
-    source = Source("out.txt", f"{tests}{sample(path)}".encode())
+    source = ForeignFile("out.txt", f"{tests}{sample(path)}".encode())
     known = find_format(source)
     assert known is not None
     assert name == known.name

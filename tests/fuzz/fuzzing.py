@@ -19,7 +19,7 @@ from tests.fuzz.targets import targets
 if TYPE_CHECKING:
     from tests.fuzz.target import Target
 
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
 
 _LIMIT_S = 2.0
 _LIMIT_BYTES = 1 << 30
@@ -108,7 +108,7 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
-def _kept(source: Source, target: Target) -> str:
+def _kept(source: ForeignFile, target: Target) -> str:
     """Write an input where the tests find it."""
     contents = source.files or {"": source.data}
     digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:12]

@@ -22,7 +22,7 @@ from benchgate.ci.stored_artifacts import MEMBERS
 from benchgate.config import load
 from benchgate.config.resolved import covers, matches
 from benchgate.errors import BenchgateError
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.github import objects
 from benchgate.github.artifacts import read_member
 from benchgate.github.client import parse_run_url
@@ -77,15 +77,15 @@ class OwnReader:
         folders = (_HERE / "seeds" / self.name, self.finds)
         return [file.read_bytes() for each in folders for file in sorted(each.glob("*"))]
 
-    def inputs(self, seed: int) -> Iterator[Source]:
+    def inputs(self, seed: int) -> Iterator[ForeignFile]:
         """Damage seeds, without end; the first inputs are the seeds."""
         rng = random.Random(f"{self.name}/{seed}")  # noqa: S311 - to repeat the same faults
         seeds = self.seeds()
-        yield from (Source(_NAME, each) for each in seeds)
+        yield from (ForeignFile(_NAME, each) for each in seeds)
         while True:
-            yield Source(_NAME, damaged(rng.choice(seeds), rng, seeds))
+            yield ForeignFile(_NAME, damaged(rng.choice(seeds), rng, seeds))
 
-    def check(self, source: Source, _index: int) -> bool:
+    def check(self, source: ForeignFile, _index: int) -> bool:
         """Read an input; give whether it was accepted. A refusal has a message."""
         refusals: tuple[type[Exception], ...] = (*_REFUSED, *self.refusals)
         try:

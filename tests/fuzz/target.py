@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
 
 
 class Target(Protocol):
@@ -22,10 +22,10 @@ class Target(Protocol):
     def finds(self) -> Path:
         """The folder of the inputs that once were too much for it."""
 
-    def inputs(self, seed: int) -> Iterator[Source]:
+    def inputs(self, seed: int) -> Iterator[ForeignFile]:
         """Make inputs without end; the same ones for the same seed."""
 
-    def check(self, source: Source, index: int) -> bool:
+    def check(self, source: ForeignFile, index: int) -> bool:
         """Read an input, the `index`-th one; give whether it was accepted.
 
         Raises:

@@ -13,7 +13,7 @@ import pytest
 from tests.measure.test_asv_suite import value_of
 from tests.measure.test_worker import PLAIN, launch
 
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.python import asv
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worker import Worker, WorkerSetting
@@ -213,7 +213,7 @@ def run_asv(python: str, tree: Path, log: Path) -> dict[str, BenchmarkResult | s
         path.relative_to(tree / "results").as_posix(): path.read_bytes()
         for path in (tree / "results").rglob("*.json")
     }
-    reading = asv.parse(Source("results", files=files))
+    reading = asv.parse(ForeignFile("results", files=files))
     found: dict[str, BenchmarkResult | str] = {each.id: each for each in reading.benchmarks}
     return found | {each.partition(": asv skipped it")[0]: each for each in reading.skipped}
 

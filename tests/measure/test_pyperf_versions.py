@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.test_worker import PLAIN, launch
 
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.python import pyperf
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worker import Worker, WorkerSetting
@@ -121,7 +121,7 @@ def by_pyperf(python: Path, file: Path, environ: Mapping[str, str]) -> Mapping[s
     numbers = f"-p 1 -w 0 -n {VALUES} -l {LOOPS} --count 2 --inherit-environ LOG"
     command = [str(python), str(file), *numbers.split(), "-o", str(output)]
     subprocess.run(command, check=True, env=environ, capture_output=True)
-    rows = pyperf.parse(Source("out.json", output.read_bytes())).benchmarks
+    rows = pyperf.parse(ForeignFile("out.json", output.read_bytes())).benchmarks
     return {row.id: shortest_of(row) for row in rows}
 
 

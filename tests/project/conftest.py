@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from benchgate.project.find_suites import FoundBenchmarks, find_benchmarks
+from benchgate.project.suites import FoundBenchmarks, find_benchmarks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.find_suites import find_benchmarks
+from benchgate.project.suites import find_benchmarks
 
 if TYPE_CHECKING:
     from pathlib import Path

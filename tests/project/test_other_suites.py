@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.project.conftest import Find
 
-    from benchgate.project.suites import Value
+    from benchgate.project.requirements import Value
 
 
 @dataclass(frozen=True)

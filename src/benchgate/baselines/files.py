@@ -13,7 +13,7 @@ from benchgate.errors import FormatError, UsageError
 from benchgate.files import MAX_FILE_BYTES, TooLargeError, read_below, read_bytes, read_start
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, is_custom
 from benchgate.formats.contents import json_within
-from benchgate.formats.parsed import Source, join_readings
+from benchgate.formats.parsed import ForeignFile, join_readings
 from benchgate.formats.python import BENCHMARKS, asv
 from benchgate.formats.registry import NAMES, by_import, find_format, read_as
 from benchgate.gate.single_runs import least_rounds
@@ -114,7 +114,7 @@ def _skipped(found: Iterable[_Read]) -> Iterator[str]:
         yield f"{first}{more}: {one}"
 
 
-def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
+def _read(path: Path, source: ForeignFile, known: ForeignFormat | None) -> _Read:
     if not source.data and not source.files:
         raise source.error("", "is empty", hint="Did the tool that writes it fail?")
     if known is None:
@@ -124,7 +124,7 @@ def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
     return _Read(path, known, read_as(known, source))
 
 
-def _unknown(source: Source) -> FormatError:
+def _unknown(source: ForeignFile) -> FormatError:
     within = json_within(source, lambda one: is_custom(one.head)) or source
     if is_custom(within.head):
         return source.error(
@@ -159,7 +159,7 @@ def _beside(path: Path) -> dict[str, bytes]:
     return {BENCHMARKS: read_bytes(found, limit_bytes=TOOL_FILE_MIB << 20)}
 
 
-def _identity(sources: Iterable[Source]) -> int:
+def _identity(sources: Iterable[ForeignFile]) -> int:
     """A number that tells runs of a tool apart, of which the files may be from the same second."""
     found = 0
     for source in sources:
@@ -181,14 +181,14 @@ def _refuse_twins(paths: Sequence[Path]) -> None:
             )
 
 
-def _source(path: Path, max_mib: int) -> Source:
+def _source(path: Path, max_mib: int) -> ForeignFile:
     limit_bytes = max_mib << 20
-    if not path.is_dir() and RESULT.begins(Source("", read_start(path, _START_BYTES)).head):
-        return Source(str(path), read_bytes(path))
+    if not path.is_dir() and RESULT.begins(ForeignFile("", read_start(path, _START_BYTES)).head):
+        return ForeignFile(str(path), read_bytes(path))
     try:
         if path.is_dir():
-            return Source(str(path), files=read_below(path, limit_bytes=limit_bytes))
-        return Source(str(path), read_bytes(path, limit_bytes=limit_bytes))
+            return ForeignFile(str(path), files=read_below(path, limit_bytes=limit_bytes))
+        return ForeignFile(str(path), read_bytes(path, limit_bytes=limit_bytes))
     except TooLargeError as error:
         hint = (
             f"benchgate import {shlex.quote(str(path))} --max-mib {2 * max_mib} --output "

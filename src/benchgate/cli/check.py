@@ -59,7 +59,7 @@ def naming_suites(config: Config, git: Git | None) -> Iterator[None]:
     except NoBenchmarksError:
         if config.source:
             raise
-        from benchgate.project.find_suites import find_benchmarks  # noqa: PLC0415 - seldom needed
+        from benchgate.project.suites import find_benchmarks  # noqa: PLC0415 - seldom needed
 
         folder = choose_folder(Path.cwd(), git.root if git else None)
         found = find_benchmarks(folder, lambda path: git is not None and is_ignored(git, path))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.git.repository import Git
-    from benchgate.project.requirements import Build
+    from benchgate.project.requirements import BuildSteps
 
 
 FOLDER = ".github/workflows"
@@ -224,7 +224,7 @@ class InitPlan:
     files: Mapping[Path, str]
     found: tuple[str, ...]
     to_edit: Path | None
-    build: Build
+    build: BuildSteps
     has_functions: bool
     has_suites: bool
     unchecked: str

@@ -14,7 +14,7 @@ from benchgate.model.run import INSTRUCTIONS, PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 _PERMIT = "(`ok_exit_codes` of the suite permits it, and so does --ok-exit-code)"
@@ -25,7 +25,7 @@ _PERMIT = "(`ok_exit_codes` of the suite permits it, and so does --ok-exit-code)
     "hyperfine --export-json FILE COMMAND",
     begins(b"{", b'"command"', near=(100, b'"results"')),
 )
-def hyperfine(source: Source, rows: ReadRows) -> None:
+def hyperfine(source: ForeignFile, rows: ReadRows) -> None:
     """hyperfine: `hyperfine --export-json FILE`, with the time of each execution, in seconds."""
     for node in read_json(source)["results"].each():
         with rows.row() as row:
@@ -68,7 +68,7 @@ _MEASURES = {
 
 
 @reads("bencher", "", lambda source: _START.match(source.head) is not None, has_samples=False)
-def bencher(source: Source, rows: ReadRows) -> None:
+def bencher(source: ForeignFile, rows: ReadRows) -> None:
     """Bencher Metric Format (BMF): JSON with the measures of each benchmark.
 
     The file does not say the unit of a measure, nor whether more of it is better. So only the
@@ -105,7 +105,7 @@ def is_custom(head: bytes) -> bool:
     return head.startswith(b"[") and all(key in first for key in keys)
 
 
-def _says_what_is_better(source: Source) -> bool:
+def _says_what_is_better(source: ForeignFile) -> bool:
     """Whether every entry says whether more is better: then it does not matter which format reads.
 
     Without that, the user must name the format: nothing in a file tells one from the other.
@@ -114,7 +114,7 @@ def _says_what_is_better(source: Source) -> bool:
     return is_one and len(_BETTER.findall(source.data)) == len(_NAME.findall(source.data))
 
 
-def _read_custom(better: Better, source: Source, rows: ReadRows) -> None:
+def _read_custom(better: Better, source: ForeignFile, rows: ReadRows) -> None:
     """The JSON that github-action-benchmark takes from any tool: names, units and values.
 
     An entry may say with `better` whether more is better: "higher" or "lower". If not, the format

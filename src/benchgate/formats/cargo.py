@@ -14,9 +14,7 @@ from benchgate.formats.rows import reads
 from benchgate.model.run import INSTRUCTIONS, Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 # Other tools also print "running 3 tests", of the tests that are beside the benchmarks.
@@ -36,17 +34,17 @@ _FAILED = "it failed under cargo bench"
 _WHY_LINES = 10
 
 
-def _is_libtest(source: Source) -> bool:
+def _is_libtest(source: ForeignFile) -> bool:
     return _are_events(source) or _TEXT.search(source.head) is not None
 
 
-def _are_events(source: Source) -> bool:
+def _are_events(source: ForeignFile) -> bool:
     """Whether it is the output of `--format json`; a line before it may be that of make or npm."""
     return _EVENT.search(source.head) is not None
 
 
 @reads("libtest", "cargo bench > FILE", _is_libtest, has_samples=False)
-def libtest(source: Source, rows: ReadRows) -> None:
+def libtest(source: ForeignFile, rows: ReadRows) -> None:
     """libtest: what `cargo bench` prints for `#[bench]`, as text or with `--format json`.
 
     `--output-format bencher` of Criterion is the same text. Of each benchmark there is only the
@@ -54,119 +52,119 @@ def libtest(source: Source, rows: ReadRows) -> None:
     throughput is in units of 10^6 B/s, although its key says MiB. What a benchmark prints itself
     may stand before its result.
     """
-    is_json = source.head.startswith(b"{") or _are_events(source)
-    started: dict[str, None] = {}
-    why: dict[str, str] = {}
-    for event in _json_events(source) if is_json else _text_events(source):
-        if event.outcome == "started":
-            started[event.name] = None
-        elif event.outcome != "why":
-            started.pop(event.name, None)
-        if event.why and event.outcome != "unread":
-            why[event.name] = event.why
-        _read_event(event, rows)
-    for name in started:
+    output = _LibtestOutput(rows)
+    if source.head.startswith(b"{") or _are_events(source):
+        output.read_events(source)
+    else:
+        output.read_text(source)
+    for name in output.started:
         rows.fail(name, "it printed no result")
     known = {"", *(row.id for row in rows.found)}
-    for name in (one for one in why if one not in known):
+    for name in (one for one in output.why if one not in known):
         rows.fail(name, _FAILED)
     if not rows.found:
         raise RowError("has no result of a benchmark; expected lines of cargo bench")
     found, rows.found = rows.found, []
     for row in found:
-        if row.error and row.id in why:
-            rows.fail(row.id, f"{row.error}\n{why[row.id]}")
+        if row.error and row.id in output.why:
+            rows.fail(row.id, f"{row.error}\n{output.why[row.id]}")
         else:
             rows.found.append(row)
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    """What a line says about a benchmark or a test.
+@dataclass(slots=True)
+class _LibtestOutput:
+    """What was printed so far.
 
     Attributes:
-        outcome: "started", "bench", "unread", "failed", "why" or another one, of no interest.
-        result: the median in ns, and the throughput if there is one; of "bench" alone.
-        why: what a failed one printed, or the result that cannot be read; it may have no name.
+        started: the benchmarks without an outcome.
+        why: what those that failed printed.
     """
 
-    place: str
-    name: str
-    outcome: str
-    result: Node = field(default_factory=lambda: Node({}))
-    why: str = ""
+    rows: ReadRows
+    started: dict[str, None] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
 
+    def read_events(self, source: ForeignFile) -> None:
+        for place, line in read_lines(source):
+            # Before an event may be what a benchmark printed without a line end.
+            start = max(0, line.find("{"), line.rfind('{ "type"'), line.rfind('{"type"'))
+            try:
+                value = json.loads(line[start:])
+            except (ValueError, RecursionError):
+                if '"bench"' in line:
+                    self._unread(place, "", line)
+                continue  # what a benchmark printed; one that is cut off has no result
+            if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
+                continue
+            self._explain(name, str(value.get("stdout", "")).split("\n"))
+            if value.get("type") == "bench":
+                self._result(place, name, Node(value, place))
+            else:
+                self._outcome(name, str(value.get("event")))
 
-def _read_event(event: _Event, rows: ReadRows) -> None:
-    if event.outcome == "bench":
-        with rows.row(event.name) as row:
-            median = event.result["median"].number
-            row.series.append(time_summary(median * 1e-9, event.place))
-            if rate := event.result.get("mib_per_second"):
+    def read_text(self, source: ForeignFile) -> None:
+        started = telling = ""
+        told: list[str] = []
+        for place, line in read_lines(source):
+            if line.count(_SEPARATOR) > 1:  # nobody knows which result is whose
+                for name in _NAME.findall(line):
+                    self._unread(place, name, line)
+                continue
+            name, outcome, result = _parts(line)
+            if outcome == "bench":
+                self._read(place, name or started, result, line)
+                started = ""
+            elif name:
+                self._outcome(name, outcome)
+                started = name if outcome == "started" else ""
+            elif line.startswith("---- ") or line == "failures:":
+                self._explain(telling, told)
+                telling = line.removeprefix("---- ").removesuffix(" stdout ----")
+                told = []
+            else:
+                told.append(line)
+
+    def _read(self, place: str, name: str, text: str, line: str) -> None:
+        match = _RESULT.fullmatch(text)
+        if match is None or not name:
+            self._unread(place, name, line)
+            return
+        time, unit, rate, prefix = match.groups()
+        values = {"median": _number(time, _UNITS_NS[unit])}
+        if rate:
+            values["mib_per_second"] = _number(rate, _RATES_MB[prefix])
+        self._result(place, name, Node(values, place))
+
+    def _result(self, place: str, name: str, result: Node) -> None:
+        """Read the median in ns, and the throughput if there is one."""
+        self.started.pop(name, None)
+        with self.rows.row(name) as row:
+            row.series.append(time_summary(result["median"].number * 1e-9, place))
+            if rate := result.get("mib_per_second"):
                 better, value = Better.HIGHER, rate.number * 1e6
-                row.series.append(summary("throughput", "B/s", value, event.place, better=better))
-    elif event.outcome == "failed":
-        rows.fail(event.name, _FAILED)
-    elif event.outcome == "unread":
-        what = f"{event.place}: the result cannot be read: {shown(event.why)}"
-        if event.name:
-            rows.fail(event.name, what)
+                row.series.append(summary("throughput", "B/s", value, place, better=better))
+
+    def _outcome(self, name: str, outcome: str) -> None:
+        self.started.pop(name, None)
+        if outcome == "started":
+            self.started[name] = None
+        elif outcome == "failed":
+            self.rows.fail(name, _FAILED)
+
+    def _unread(self, place: str, name: str, line: str) -> None:
+        self.started.pop(name, None)
+        what = f"{place}: the result cannot be read: {shown(line)}"
+        if name:
+            self.rows.fail(name, what)
         else:
-            rows.skip(what)
+            self.rows.skip(what)
 
-
-def _json_events(source: Source) -> Iterator[_Event]:
-    for place, line in read_lines(source):
-        # Before an event may be what a benchmark printed without a line end.
-        start = max(0, line.find("{"), line.rfind('{ "type"'), line.rfind('{"type"'))
-        try:
-            value = json.loads(line[start:])
-        except (ValueError, RecursionError):
-            if '"bench"' in line:
-                yield _Event(place, "", "unread", why=line)
-            continue  # what a benchmark printed; one that is cut off has no result
-        if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
-            continue
-        outcome = "bench" if value.get("type") == "bench" else str(value.get("event"))
-        why = _first_lines(str(value.get("stdout", "")).split("\n"))
-        yield _Event(place, name, outcome, Node(value, place), why)
-
-
-def _text_events(source: Source) -> Iterator[_Event]:
-    started = telling = ""
-    told: list[str] = []
-    for place, line in read_lines(source):
-        if line.count(_SEPARATOR) > 1:  # nobody knows which result is whose
-            for name in _NAME.findall(line):
-                yield _Event(place, name, "unread", why=line)
-            continue
-        name, outcome, result = _parts(line)
-        if outcome == "bench":
-            yield _result_event(place, name or started, result, line)
-            started = ""
-        elif name and outcome != "started":
-            yield _Event(place, name, outcome)
-            started = ""
-        elif name:
-            yield _Event(place, name, outcome)
-            started = name
-        elif line.startswith("---- ") or line == "failures:":
-            yield _Event(place, telling, "why", why=_first_lines(told))
-            telling = line.removeprefix("---- ").removesuffix(" stdout ----")
-            told = []
-        else:
-            told.append(line)
-
-
-def _result_event(place: str, name: str, text: str, line: str) -> _Event:
-    match = _RESULT.fullmatch(text)
-    if match is None or not name:
-        return _Event(place, name, "unread", why=line)
-    time, unit, rate, prefix = match.groups()
-    values = {"median": _number(time, _UNITS_NS[unit])}
-    if rate:
-        values["mib_per_second"] = _number(rate, _RATES_MB[prefix])
-    return _Event(place, name, "bench", Node(values, place))
+    def _explain(self, name: str, told: list[str]) -> None:
+        """Keep what a failed one printed, up to the stack."""
+        found = [line for line in takewhile(lambda line: line != "stack backtrace:", told) if line]
+        if found:
+            self.why[name] = "\n".join(found[:_WHY_LINES])
 
 
 def _parts(line: str) -> tuple[str, str, str]:
@@ -192,12 +190,6 @@ def _number(text: str, scale: float) -> float | str:
     return float(text.replace(",", "")) * scale if _NUMBER.fullmatch(text) else text
 
 
-def _first_lines(lines: list[str]) -> str:
-    """What was printed, up to the stack."""
-    found = [line for line in takewhile(lambda line: line != "stack backtrace:", lines) if line]
-    return "\n".join(found[:_WHY_LINES])
-
-
 _COLUMNS = ("fastest", "slowest", "median", "mean", "samples", "iters")
 _TREE = re.compile(r"((?:\u2502 {2}| {3})*)(\u251c\u2500 |\u2570\u2500 )?(.*)")
 _BRANCH = re.compile(r"[\u251c\u2570]\u2500 ")
@@ -213,13 +205,13 @@ _ALLOCATIONS = ("max alloc:", "alloc:", "grow:", "dealloc:", "shrink:")
 _READ_ALLOCATIONS = frozenset({"max alloc:", "alloc:", "grow:"})
 
 
-def _is_divan(source: Source) -> bool:
+def _is_divan(source: ForeignFile) -> bool:
     head = source.head.decode(errors="replace")
     return any(_program_in(line) for line in head.split("\n"))
 
 
 @reads("divan", "cargo bench > FILE", _is_divan, has_samples=False)
-def divan(source: Source, rows: ReadRows) -> None:
+def divan(source: ForeignFile, rows: ReadRows) -> None:
     """divan: the tree that `cargo bench` prints, with a row of times for each benchmark.
 
     Only the median is read. Below it, there may be rates, and what was allocated. What a benchmark
@@ -376,7 +368,7 @@ _GUNGRAUN_RESULT = re.compile(
     lambda source: _GUNGRAUN_RESULT.search(source.head) is not None,
     has_samples=False,
 )
-def gungraun(source: Source, rows: ReadRows) -> None:
+def gungraun(source: ForeignFile, rows: ReadRows) -> None:
     """gungraun, which was iai-callgrind: the counts that `cargo bench` prints for each benchmark.
 
     Of each benchmark, the instructions and the estimated cycles are read, from the first tool that

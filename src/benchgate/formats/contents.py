@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import RowError, Source, shown
+from benchgate.formats.parsed import ForeignFile, RowError, shown
 from benchgate.model.document import OTHER_FILE, require_few
 from benchgate.units import counted
 
@@ -88,7 +88,7 @@ class Node:
         return self.value
 
 
-def read_json(source: Source, *, named: bool = False) -> Node:
+def read_json(source: ForeignFile, *, named: bool = False) -> Node:
     """Read a JSON document. It may hold NaN and Infinity, as Python writes them.
 
     Args:
@@ -123,7 +123,9 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source | None:
+def json_within(
+    source: ForeignFile, is_wanted: Callable[[ForeignFile], bool]
+) -> ForeignFile | None:
     """Find the JSON between what other programs printed, such as the header of `npm run`.
 
     Args:
@@ -141,7 +143,7 @@ def json_within(source: Source, is_wanted: Callable[[Source], bool]) -> Source |
     if not 0 < len(found) <= _MOST_DOCUMENTS:
         return None
     documents = [text[start:end].encode(errors="surrogateescape") for start, end in found]
-    wanted = [is_wanted(Source(source.name, each)) for each in documents]
+    wanted = [is_wanted(ForeignFile(source.name, each)) for each in documents]
     kept, last = [], 0
     for (start, end), document, keep in zip(found, documents, wanted, strict=True):
         if keep or sum(wanted) != 1:
@@ -168,7 +170,7 @@ def _documents(text: str) -> list[tuple[int, int]]:
     return [] if _PIECE.search(text[end:]) else found
 
 
-def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
+def read_json_lines(source: ForeignFile) -> Iterator[tuple[int, Node | None]]:
     """The number of each line that is not empty, and its value; None if it is no JSON."""
     # Other marks than a line feed may be a part of a name.
     for number, line in enumerate(source.text("backslashreplace").split("\n"), 1):
@@ -183,7 +185,7 @@ _MOST_SAID = 5
 _COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
-def read_lines(source: Source) -> Iterator[tuple[str, str]]:
+def read_lines(source: ForeignFile) -> Iterator[tuple[str, str]]:
     """The lines of a file, each after its place.
 
     A byte that is no UTF-8 is shown by its number: names stay different.
@@ -257,7 +259,9 @@ def unread(place: str, line: str) -> str:
     return f"{place}: the result cannot be read: {shown(line.strip())}"
 
 
-def read_table(source: Source, text: str, first: int = 0) -> Iterator[tuple[str, dict[str, str]]]:
+def read_table(
+    source: ForeignFile, text: str, first: int = 0
+) -> Iterator[tuple[str, dict[str, str]]]:
     """The place of each row of CSV, and the cells that are there, by their columns.
 
     Args:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
     from benchgate.model.run import Series
 
@@ -39,13 +39,13 @@ _KNOWN = {
 }
 
 
-def _is_csv(source: Source) -> bool:
+def _is_csv(source: ForeignFile) -> bool:
     """Whether the content has the columns; lines about the machine may come before them."""
     head = source.head
     return head.startswith(_HEADER.encode()) or f"\n{_HEADER}".encode() in head
 
 
-def _is_google_benchmark(source: Source) -> bool:
+def _is_google_benchmark(source: ForeignFile) -> bool:
     return begins(b"{", b'"num_cpus"', near=(100, b'"context"'))(source) or _is_csv(source)
 
 
@@ -54,7 +54,7 @@ def _is_google_benchmark(source: Source) -> bool:
     "./BENCHMARK --benchmark_repetitions=20 --benchmark_out=FILE --benchmark_out_format=json",
     _is_google_benchmark,
 )
-def google_benchmark(source: Source, rows: ReadRows) -> None:
+def google_benchmark(source: ForeignFile, rows: ReadRows) -> None:
     """Google Benchmark: the files of `--benchmark_out_format=json` and of `=csv`.
 
     A row is one repetition; its times are means per iteration, in `time_unit`. Aggregate rows
@@ -74,7 +74,7 @@ def google_benchmark(source: Source, rows: ReadRows) -> None:
             _read_group(row, same, rows)
 
 
-def _csv_rows(source: Source) -> list[Node]:
+def _csv_rows(source: ForeignFile) -> list[Node]:
     """The rows of a CSV file, with the keys of JSON.
 
     CSV does not tell aggregates from repetitions: X_mean is an aggregate of X if the file has
@@ -205,7 +205,7 @@ class _Element:
         return next((each for each in self.children if each.tag == tag), None)
 
 
-def _read_xml(source: Source) -> _Element:
+def _read_xml(source: ForeignFile) -> _Element:
     """The outermost element of a document.
 
     One with a DTD is refused: entities, which can grow without bounds, are declared there.
@@ -239,13 +239,13 @@ def _read_xml(source: Source) -> _Element:
     return document.children[0]
 
 
-def _is_catch2(source: Source) -> bool:
+def _is_catch2(source: ForeignFile) -> bool:
     head = source.head[:2000]
     return head.startswith(b"<") and (b"<Catch name=" in head or b"<Catch2TestRun" in head)
 
 
 @reads("catch2", "./TESTS --reporter xml --out FILE", _is_catch2, has_samples=False)
-def catch2(source: Source, rows: ReadRows) -> None:
+def catch2(source: ForeignFile, rows: ReadRows) -> None:
     """Catch2: the file of `--reporter xml`, of version 2 or 3.
 
     It has no samples. Every value is in nanoseconds per iteration. A benchmark is named within its

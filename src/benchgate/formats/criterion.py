@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 _NAME, _SAMPLE, _RAW = "benchmark.json", "sample.json", "raw.csv"
@@ -28,13 +28,13 @@ _LINE = re.compile(rb"(?:^|[ \t])time:   \[[^\]%\n]+\]\r?$", re.MULTILINE)
 _PROGRESS = re.compile(r"Benchmarking (.+?)(?:: (?:Profiling|Warming up|Collecting|Analyzing).*)?")
 
 
-def _is_criterion(source: Source) -> bool:
+def _is_criterion(source: ForeignFile) -> bool:
     is_printed = _LINE.search(source.head) is not None
     return is_printed or any(f"{run}{_NAME}" in source.files for run in _runs(source))
 
 
 @reads("criterion", "cargo bench, which writes target/criterion", _is_criterion)
-def criterion(source: Source, rows: ReadRows) -> None:
+def criterion(source: ForeignFile, rows: ReadRows) -> None:
     """Criterion.rs: the folder `target/criterion`, or a part of it; or what a benchmark prints.
 
     The folder of a benchmark has its latest run in `new`: `benchmark.json` has its name, and
@@ -65,20 +65,20 @@ def criterion(source: Source, rows: ReadRows) -> None:
             row.series.append(sampled(metric, [values], totals.place, loops=loops))
 
 
-def _runs(source: Source) -> list[str]:
+def _runs(source: ForeignFile) -> list[str]:
     """The folders with samples, with "/" at the end; "" for the folder itself."""
     ends = (f"/{_SAMPLE}", f"/{_NAME}")
     found = (path for path in source.files if f"/{path}".endswith(ends))
     return list(dict.fromkeys(path[: path.rfind("/") + 1] for path in found))
 
 
-def _stored(source: Source, path: str) -> Node:
+def _stored(source: ForeignFile, path: str) -> Node:
     if path not in source.files:
         raise RowError(f"{path}: is missing")
     return read_json(source.file(path))
 
 
-def _unit(source: Source, run: str) -> str:
+def _unit(source: ForeignFile, run: str) -> str:
     """The unit of the samples; nanoseconds if nothing else is said."""
     if run + _RAW not in source.files:
         return "ns"
@@ -104,7 +104,7 @@ class _Printed:
     rates: list[tuple[str, str]] = field(default_factory=list)
 
 
-def _read_printed(source: Source, rows: ReadRows) -> None:
+def _read_printed(source: ForeignFile, rows: ReadRows) -> None:
     """What a benchmark prints for people: an interval of the time, and of a rate.
 
         fib 20                  time:   [26.029 us 26.251 us 26.505 us]

@@ -20,7 +20,7 @@ from benchgate.model.run import TIME, Better, Metric
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
     from benchgate.model.run import Series
 
@@ -227,17 +227,17 @@ _KNOWN = {
 }
 
 
-def _is_go(source: Source) -> bool:
+def _is_go(source: ForeignFile) -> bool:
     return _are_events(source) or _RESULT.search(source.head) is not None
 
 
-def _are_events(source: Source) -> bool:
+def _are_events(source: ForeignFile) -> bool:
     """Whether it is the output of -json; a line before it may be that of make or npm."""
     return _EVENT.search(source.head) is not None
 
 
 @reads("go", "go test -run=NONE -bench=. -count=10 ./... > FILE", _is_go, launches=APPEND)
-def go(source: Source, rows: ReadRows) -> None:
+def go(source: ForeignFile, rows: ReadRows) -> None:
     """go: what `go test -bench` prints, as text or with -json.
 
     With -count, a benchmark has several results from one process; a file with the output of several
@@ -277,7 +277,7 @@ def _add_rows(output: _GoOutput, rows: ReadRows) -> None:
             rows.fail(id_, "\n".join(failures[id_]))
 
 
-def _read_events(source: Source, output: _GoOutput) -> None:
+def _read_events(source: ForeignFile, output: _GoOutput) -> None:
     """Read the events of -json; a line of the output may be in several of them."""
     printed: dict[str, list[str]] = defaultdict(list)
     others = []

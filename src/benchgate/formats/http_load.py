@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
 
 THROUGHPUT: Final = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)
@@ -123,13 +123,13 @@ _GNUPLOT = b"starttime\tseconds\tctime\t"
 _READ_PERCENTILES = frozenset({"50", "75", "90", "95", "99"})
 
 
-def _is_ab(source: Source) -> bool:
+def _is_ab(source: ForeignFile) -> bool:
     head = source.head
     return _AB_START.encode() in head or head.startswith((_PERCENTILES.encode(), _GNUPLOT))
 
 
 @reads("ab", "ab -n 1000 URL > FILE", _is_ab, has_samples=False, launches=APPEND)
-def ab(source: Source, rows: ReadRows) -> None:
+def ab(source: ForeignFile, rows: ReadRows) -> None:
     """ab, ApacheBench: what it prints, or the percentiles of `ab -e FILE`.
 
     The time of a benchmark is the mean. Percentiles are read from the file of `-e` alone: in the
@@ -161,7 +161,7 @@ def ab(source: Source, rows: ReadRows) -> None:
     runs.join(rows)
 
 
-def _ab_outputs(source: Source) -> list[tuple[str, dict[str, str]]]:
+def _ab_outputs(source: ForeignFile) -> list[tuple[str, dict[str, str]]]:
     """The values in each output, with their units behind them, and the place of the output."""
     outputs: list[tuple[str, dict[str, str]]] = []
     for place, line in read_lines(source):
@@ -221,7 +221,7 @@ _LATENCIES = {"average": MEAN_TIME, **{f"p{p}": percentile(p) for p in ("50", "7
     has_samples=False,
     launches=APPEND,
 )
-def autocannon(source: Source, rows: ReadRows) -> None:
+def autocannon(source: ForeignFile, rows: ReadRows) -> None:
     """autocannon: `autocannon --json`; several results on lines of their own are several launches.
 
     autocannon counts response times in whole milliseconds. A time of fewer than fifty of them is
@@ -272,12 +272,12 @@ _COLUMNS = (
 _CSV = b"Type,Name,Request Count,"
 
 
-def _is_locust(source: Source) -> bool:
+def _is_locust(source: ForeignFile) -> bool:
     return source.head.startswith(_CSV) or begins(b"[", b'"num_none_requests"')(source)
 
 
 @reads("locust", "locust --headless --json > FILE", _is_locust, has_samples=False)
-def locust(source: Source, rows: ReadRows) -> None:
+def locust(source: ForeignFile, rows: ReadRows) -> None:
     """locust: the file `PREFIX_stats.csv` of `--csv PREFIX`, or what `--json` prints; in ms.
 
     The time of a benchmark is the mean: locust rounds the median and the percentiles to two digits.
@@ -293,7 +293,7 @@ def locust(source: Source, rows: ReadRows) -> None:
     runs.join(rows)
 
 
-def _read_locust_table(source: Source, runs: LoadRuns) -> None:
+def _read_locust_table(source: ForeignFile, runs: LoadRuns) -> None:
     rows = csv.reader(io.StringIO(source.text("backslashreplace"), newline=""))
     header = next(rows)
     for column in _COLUMNS:
@@ -314,7 +314,7 @@ def _read_locust_table(source: Source, runs: LoadRuns) -> None:
             _finish_locust(run, mean_ms, size, per_s)
 
 
-def _read_locust_json(source: Source, runs: LoadRuns) -> None:
+def _read_locust_json(source: ForeignFile, runs: LoadRuns) -> None:
     rows = list(read_json(source).each())
     # As locust does: the rate of each request is over the time of all of them.
     start_s = min((row["start_time"].number for row in rows), default=0)
@@ -359,7 +359,7 @@ _RATE = re.compile(r"Requests/sec:\s*(\S+)")
 _RESULTS = ("Socket errors:", "Non-2xx or 3xx responses:", "Requests/sec:")
 
 
-def _is_wrk(source: Source) -> bool:
+def _is_wrk(source: ForeignFile) -> bool:
     head = source.head
     if head.startswith(b"{"):
         return b'"rps"' in head[:1000] and b'_us"' in head[:1000]
@@ -367,7 +367,7 @@ def _is_wrk(source: Source) -> bool:
 
 
 @reads("wrk", "wrk --latency URL > FILE", _is_wrk, has_samples=False, launches=APPEND)
-def wrk(source: Source, rows: ReadRows) -> None:
+def wrk(source: ForeignFile, rows: ReadRows) -> None:
     """What wrk and wrk2 print, best with `--latency`, or JSON that a script of theirs writes.
 
     The time of a benchmark is the mean. Several outputs one after the other are several launches.
@@ -473,7 +473,7 @@ def _seconds(text: str, place: str) -> float:
     return number_in(number, place) * scale
 
 
-def _read_wrk_json(source: Source, rows: ReadRows) -> None:
+def _read_wrk_json(source: ForeignFile, rows: ReadRows) -> None:
     keys = dict(read_json(source).items())
     name = keys.pop("url", None) or keys.pop("name", None)
     run = LoadRun(rows.tool, source.name)

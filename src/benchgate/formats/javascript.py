@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 _NS = 1e-9
@@ -29,13 +29,13 @@ _RATE = " ops/sec"
 _ENDS = ("run sampled)", "runs sampled)")
 
 
-def _is_benchmark_js(source: Source) -> bool:
+def _is_benchmark_js(source: ForeignFile) -> bool:
     head = source.head
     return _RATE.encode() in head and any(end.encode() in head for end in _ENDS)
 
 
 @reads("benchmark.js", "node SUITE.js > FILE", _is_benchmark_js, has_samples=False)
-def benchmark_js(source: Source, rows: ReadRows) -> None:
+def benchmark_js(source: ForeignFile, rows: ReadRows) -> None:
     """benchmark.js: the lines that a suite prints, with operations per second.
 
     suite.on("cycle", event => console.log(String(event.target)))
@@ -72,7 +72,7 @@ def benchmark_js(source: Source, rows: ReadRows) -> None:
     begins(b"{", b'"benches"', b'"runtime"'),
     has_samples=False,
 )
-def deno_bench(source: Source, rows: ReadRows) -> None:
+def deno_bench(source: ForeignFile, rows: ReadRows) -> None:
     """`deno bench --json`, with the mean time of an iteration in nanoseconds.
 
     A benchmark belongs to a file. Where the file lies differs between two checkouts, so its id has
@@ -112,7 +112,7 @@ def _short(origins: Collection[str]) -> Mapping[str, str]:
     'node BENCHMARK.mjs > FILE, with `run({ format: "json" })` in it',
     begins(b"{", b'"runs"', near=(20, b'"layout"')),
 )
-def mitata(source: Source, rows: ReadRows) -> None:
+def mitata(source: ForeignFile, rows: ReadRows) -> None:
     """mitata: `await run({ format: "json" })`, under any runtime, with times in nanoseconds.
 
     It has the samples unless they are turned off: `{ json: { samples: false } }`. A sample is the
@@ -155,13 +155,13 @@ def _mitata_id(group: Node | None, alias: Node | None, run: Node) -> str:
 _TINYBENCH_MARKS = (b'"latency"', b'"totalTime"', b'"state"')
 
 
-def _is_tinybench(source: Source) -> bool:
+def _is_tinybench(source: ForeignFile) -> bool:
     has_marks = any(mark in source.head for mark in _TINYBENCH_MARKS)
     return has_marks and begins(b"[", b'"result"')(source)
 
 
 @reads("tinybench", "node BENCHMARK.mjs > FILE, with `retainSamples: true` in it", _is_tinybench)
-def tinybench(source: Source, rows: ReadRows) -> None:
+def tinybench(source: ForeignFile, rows: ReadRows) -> None:
     """tinybench: the tasks of a `Bench` as JSON, with the time of every call, in milliseconds.
 
     tinybench writes no file itself. The script that runs it does, after `bench.run()`:
@@ -197,7 +197,7 @@ def tinybench(source: Source, rows: ReadRows) -> None:
     begins(b"{", b'"filepath"', b'"groups"'),
     has_samples=False,
 )
-def vitest(source: Source, rows: ReadRows) -> None:
+def vitest(source: ForeignFile, rows: ReadRows) -> None:
     """vitest: `vitest bench --run --outputJson FILE`, with the median time of a call, in ms.
 
     vitest never writes the times of single calls into this file, even with `includeSamples`.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
     from benchgate.model.run import BenchmarkResult, Series
 
@@ -50,13 +50,13 @@ _NO_STATUS = "0"
 _USUAL = {("scenario", "default"), ("group", "")}
 
 
-def _is_k6(source: Source) -> bool:
+def _is_k6(source: ForeignFile) -> bool:
     head = source.head
     return head.startswith(b"{") and (b'"root_group"' in head or _POINT in head[:1000])
 
 
 @reads("k6", "k6 run --out json=FILE SCRIPT.js", _is_k6)
-def k6(source: Source, rows: ReadRows) -> None:
+def k6(source: ForeignFile, rows: ReadRows) -> None:
     """k6: the end-of-test summary, or the points of `--out json=FILE`; times in milliseconds.
 
     The summary is the file of `--summary-export`, or the `data` of `handleSummary` as JSON. The
@@ -176,7 +176,7 @@ class _Points:
     answered: int = 0
 
 
-def _read_points(source: Source, rows: ReadRows) -> None:
+def _read_points(source: ForeignFile, rows: ReadRows) -> None:
     """Read the points of `--out json=FILE`: one measured value on each line."""
     contains: dict[str, str] = {}
     found: dict[str, _Points] = {}

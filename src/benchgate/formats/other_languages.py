@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
     from benchgate.model.run import Series
 
@@ -43,7 +43,7 @@ _MOST_PER_PAIR = 20
     begins(b"[", b'"primaryMetric"', b'"benchmark"'),
     launches="With `-f 10`, one file holds ten launches: the forks.",
 )
-def jmh(source: Source, rows: ReadRows) -> None:
+def jmh(source: ForeignFile, rows: ReadRows) -> None:
     """JMH: `-rf json -rff FILE`.
 
     `rawData` has a list for each fork, which is a process of its own, with the score of each
@@ -146,7 +146,7 @@ _SIZES = {"ns": ("s", 1e-9), "B": ("B", 1.0), "Count": ("", 1.0)}
     begins(b"{", near=(4000, b'"BenchmarkDotNetVersion"')),
     launches="With `--launchCount 10`, one file holds ten launches.",
 )
-def benchmarkdotnet(source: Source, rows: ReadRows) -> None:
+def benchmarkdotnet(source: ForeignFile, rows: ReadRows) -> None:
     """BenchmarkDotNet: its JSON exporters, `*-report-full.json` and `*-report-brief.json`.
 
     Of the measurements, those of the workload in the stage `Result` count: without outliers, and
@@ -218,13 +218,13 @@ _LEAST_S = 0.03
 _COLUMNS = {"time": TIME, "cpuTime": CPU_TIME, "allocated": Metric("allocated", "B")}
 
 
-def _is_haskell_criterion(source: Source) -> bool:
+def _is_haskell_criterion(source: ForeignFile) -> bool:
     is_json = begins(b"[", b'"report', near=(50, b'"criterion"'))(source)
     return is_json or source.head.startswith(_HEADER)
 
 
 @reads("haskell-criterion", "./BENCHMARK --json FILE", _is_haskell_criterion)
-def haskell_criterion(source: Source, rows: ReadRows) -> None:
+def haskell_criterion(source: ForeignFile, rows: ReadRows) -> None:
     """Criterion for Haskell: the files of `--json` and of `--csv`.
 
     In JSON, `reportKeys` names the columns of `reportMeasured`, which has a row for each sample
@@ -287,7 +287,7 @@ def _haskell_series(columns: dict[str, list[Any]], place: str) -> Iterator[Serie
     begins(b"[", b'"central_tendency"'),
     has_samples=False,
 )
-def benchmark_ips(source: Source, rows: ReadRows) -> None:
+def benchmark_ips(source: ForeignFile, rows: ReadRows) -> None:
     """benchmark-ips: the file that `x.json! FILE` writes.
 
     It has no samples, but for each benchmark the central tendency of its iterations per second.

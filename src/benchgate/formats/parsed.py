@@ -55,7 +55,7 @@ class RowError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class ForeignFile:
     """The content of a file, or of a folder if a tool writes several files.
 
     Attributes:
@@ -95,9 +95,9 @@ class Source:
         except UnicodeDecodeError as error:
             raise self.error(f"byte {error.start}", f"is not {encoding.upper()} text") from None
 
-    def file(self, path: str) -> Source:
+    def file(self, path: str) -> ForeignFile:
         """One file of the folder."""
-        return Source(f"{self.name}: {path}", self.files[path])
+        return ForeignFile(f"{self.name}: {path}", self.files[path])
 
     def error(self, place: str, what: str, hint: str = "") -> FormatError:
         """An error that names the file and the place in it."""

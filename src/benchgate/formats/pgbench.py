@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.formats.http_load import LoadRun
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 _TYPE = "transaction type"
@@ -44,7 +44,7 @@ _LATE = "skipped"
 _WITHOUT_TIME = frozenset({_LATE, "failed", "serialization", "deadlock"})
 
 
-def _is_pgbench(source: Source) -> bool:
+def _is_pgbench(source: ForeignFile) -> bool:
     head = source.head
     is_output = f"{_TYPE}: ".encode() in head and b"query mode: " in head
     return is_output or _REFUSED.encode() in head or _is_log(head)
@@ -62,7 +62,7 @@ def _is_time(column: bytes) -> bool:
 
 
 @reads("pgbench", "pgbench --log, which writes pgbench_log.PID", _is_pgbench)
-def pgbench(source: Source, rows: ReadRows) -> None:
+def pgbench(source: ForeignFile, rows: ReadRows) -> None:
     """pgbench: what it prints, or a file of `--log`, with or without `--aggregate-interval`.
 
     The time of a benchmark is the mean. Several outputs one after the other are several launches.
@@ -149,7 +149,7 @@ def _read_values(run: LoadRun, values: Mapping[str, str]) -> None:
     run.figures[THROUGHPUT] = number("tps")
 
 
-def _read_log(source: Source, rows: ReadRows) -> None:
+def _read_log(source: ForeignFile, rows: ReadRows) -> None:
     """Read a file of `--log`: a line for each transaction, or for each interval.
 
     Times are in microseconds. A log does not name the script, except by its number.

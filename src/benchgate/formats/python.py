@@ -18,8 +18,7 @@ from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME, Metric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.errors import FormatError
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
     from benchgate.model.run import Series
 
@@ -40,7 +39,7 @@ _MOST_CHARACTERS = 10_000_000
     "asv run --record-samples",
     lambda source: _MARK in source.head or bool(_result_files(source)),
 )
-def asv(source: Source, rows: ReadRows) -> None:
+def asv(source: ForeignFile, rows: ReadRows) -> None:
     """asv: a result file, or its folder of results with one result file in it.
 
     Each commit, environment and machine has a result file of its own.
@@ -87,19 +86,7 @@ def asv(source: Source, rows: ReadRows) -> None:
                 raise results.error("", why)
 
 
-def _asv_files(source: Source) -> tuple[Source, Source | None]:
-    """The result file, and `benchmarks.json`."""
-    names = next((path for path in source.files if f"/{path}".endswith(f"/{BENCHMARKS}")), None)
-    known = source.file(names) if names else None
-    if source.data:
-        return source, known
-    paths = _result_files(source)
-    if len(paths) != 1:
-        raise _several(source, paths)
-    return source.file(paths[0]), known
-
-
-def _result_files(source: Source) -> list[str]:
+def _result_files(source: ForeignFile) -> list[str]:
     return [
         path
         for path, data in source.files.items()
@@ -107,39 +94,35 @@ def _result_files(source: Source) -> list[str]:
     ]
 
 
-def _several(source: Source, paths: list[str]) -> FormatError:
-    """Say which runs a folder holds, the newest first."""
+def _asv_files(source: ForeignFile) -> tuple[ForeignFile, ForeignFile | None]:
+    """The result file, and `benchmarks.json`."""
+    names = next((path for path in source.files if f"/{path}".endswith(f"/{BENCHMARKS}")), None)
+    known = source.file(names) if names else None
+    if source.data:
+        return source, known
+    paths = _result_files(source)
     if not paths:
-        return source.error("", "has no result file of asv")
-    runs = sorted((_Found.of(path, source.files[path]) for path in paths), reverse=True)
+        raise RowError("has no result file of asv")
+    if len(paths) == 1:
+        return source.file(paths[0]), known
+    runs = sorted((_run_of(path, source.files[path]) for path in paths), reverse=True)
     more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
-    said = ", ".join(map(str, runs[:_MOST_NAMED]))
-    files = [shlex.quote(f"{source.name.rstrip('/')}/{each.path}") for each in runs[1::-1]]
-    return source.error(
+    said = ", ".join(run[-1] for run in runs[:_MOST_NAMED])
+    files = [shlex.quote(f"{source.name.rstrip('/')}/{path}") for _, path, _ in runs[1::-1]]
+    raise source.error(
         "",
         f"has {len(paths)} result files of asv: {said}{more}",
         hint=f"Name one file of each side, for example: benchgate compare {' '.join(files)}",
     )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Found:
-    """A result file of a folder; the dates are in milliseconds since 1970."""
-
-    date: int
-    path: str
-    commit: str
-
-    @classmethod
-    def of(cls, path: str, data: bytes) -> _Found:
-        date = _DATE.search(data)
-        commit = _COMMIT.search(data)
-        return cls(int(date[1]) if date else 0, path, commit[1].decode() if commit else "")
-
-    def __str__(self) -> str:
-        day = f"{datetime.fromtimestamp(self.date / 1000, UTC):%Y-%m-%d %H:%M}" if self.date else ""
-        about = " of ".join(filter(None, (self.commit[:8], day)))
-        return f"{self.path} ({about})" if about else self.path
+def _run_of(path: str, data: bytes) -> tuple[int, str, str]:
+    """The date of a result file in milliseconds since 1970, its path, and what to say of it."""
+    found, commit = _DATE.search(data), _COMMIT.search(data)
+    date = int(found[1]) if found else 0
+    day = f"{datetime.fromtimestamp(date / 1000, UTC):%Y-%m-%d %H:%M}" if date else ""
+    about = " of ".join(filter(None, (commit[1].decode()[:8] if commit else "", day)))
+    return date, path, f"{path} ({about})" if about else path
 
 
 def _asv_ids(name: str, place: str, columns: Mapping[str, Node]) -> list[str]:
@@ -204,7 +187,7 @@ _PYPERF_METRICS = {"second": TIME, "byte": Metric("memory", "B"), "integer": Met
     begins(b"{", b'"runs"', near=(100, b'"benchmarks"')),
     launches="With `--processes 20`, which is the default, one file holds twenty launches.",
 )
-def pyperf(source: Source, rows: ReadRows) -> None:
+def pyperf(source: ForeignFile, rows: ReadRows) -> None:
     """pyperf: `python -m pyperf timeit -o FILE`, or what a `pyperf.Runner` writes.
 
     Each run is a process of its own. Its values are per iteration and without the warmups; a run
@@ -279,7 +262,7 @@ def _metadata(key: str, levels: Iterable[Node]) -> Node | None:
 
 
 @reads("pytest-benchmark", "pytest --benchmark-json=FILE", begins(b"{", b'"machine_info"'))
-def pytest_benchmark(source: Source, rows: ReadRows) -> None:
+def pytest_benchmark(source: ForeignFile, rows: ReadRows) -> None:
     """pytest-benchmark: `pytest --benchmark-json=FILE`, or what `--benchmark-save` stores.
 
     The file of `--benchmark-json` has every sample, at `stats.data`, in seconds per iteration. A

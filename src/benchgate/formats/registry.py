@@ -20,7 +20,7 @@ from benchgate.formats.pgbench import pgbench
 from benchgate.formats.python import asv, pyperf, pytest_benchmark
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import Reading, Source
+    from benchgate.formats.parsed import ForeignFile, Reading
     from benchgate.formats.rows import ForeignFormat
 
 
@@ -35,7 +35,7 @@ _NO_TEXT: Final = (b"{", b"[", b"<")
 NAMES: Final = tuple(each.name for each in FORMATS)
 
 
-def by_import(source: Source, name: str) -> str:
+def by_import(source: ForeignFile, name: str) -> str:
     """Say how a command reads a file that has no option for its format."""
     file = shlex.quote(source.name)
     return (
@@ -44,7 +44,7 @@ def by_import(source: Source, name: str) -> str:
     )
 
 
-def find_format(source: Source, name: str | None = None) -> ForeignFormat | None:
+def find_format(source: ForeignFile, name: str | None = None) -> ForeignFormat | None:
     """Return the format of a name, or else the one that recognizes the content.
 
     The text of several tools may stand in one file. Other content is of one tool.
@@ -71,15 +71,15 @@ def find_format(source: Source, name: str | None = None) -> ForeignFormat | None
     raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")
 
 
-def _recognizing(source: Source) -> list[ForeignFormat]:
+def _recognizing(source: ForeignFile) -> list[ForeignFormat]:
     return [each for each in FORMATS if each.sniff(source)]
 
 
-def _is_custom(source: Source) -> bool:
+def _is_custom(source: ForeignFile) -> bool:
     return is_custom(source.head)
 
 
-def read_as(known: ForeignFormat, source: Source) -> Reading:
+def read_as(known: ForeignFormat, source: ForeignFile) -> Reading:
     """Read a file, or the JSON in it if other programs printed something around it.
 
     Raises:

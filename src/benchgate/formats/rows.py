@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
     from benchgate.model.run import Metric, Series
 
 APPEND = "Append the output of several runs to one file with `>>`: each of them is a launch."
@@ -143,10 +143,10 @@ class ForeignFormat:
 
     name: str
     advice: Advice
-    sniff: Callable[[Source], bool]
-    read: Callable[[Source, ReadRows], None]
+    sniff: Callable[[ForeignFile], bool]
+    read: Callable[[ForeignFile, ReadRows], None]
 
-    def parse(self, source: Source) -> Reading:
+    def parse(self, source: ForeignFile) -> Reading:
         """Read the benchmarks; FormatError if the file as a whole is broken."""
         rows = ReadRows(self.name)
         with as_a_whole(source):
@@ -158,17 +158,17 @@ class ForeignFormat:
 def reads(
     name: str,
     command: str,
-    sniff: Callable[[Source], bool],
+    sniff: Callable[[ForeignFile], bool],
     *,
     has_samples: bool = True,
     launches: str = "",
-) -> Callable[[Callable[[Source, ReadRows], None]], ForeignFormat]:
+) -> Callable[[Callable[[ForeignFile, ReadRows], None]], ForeignFormat]:
     """Make a format of the function that reads it; see `Advice` and `ForeignFormat`."""
     return lambda read: ForeignFormat(name, Advice(command, has_samples, launches), sniff, read)
 
 
 @contextmanager
-def as_a_whole(source: Source) -> Iterator[None]:
+def as_a_whole(source: ForeignFile) -> Iterator[None]:
     """Let the file be broken where no benchmark is."""
     try:
         yield
@@ -178,14 +178,14 @@ def as_a_whole(source: Source) -> Iterator[None]:
 
 def begins(
     first: bytes, *texts: bytes, near: tuple[int, bytes] = (0, b"")
-) -> Callable[[Source], bool]:
+) -> Callable[[ForeignFile], bool]:
     """Whether a file begins so, and its beginning has these texts.
 
     Args:
         near: a number of bytes, and a text that must be among the first of them.
     """
 
-    def sniff(source: Source) -> bool:
+    def sniff(source: ForeignFile) -> bool:
         head = source.head
         has_all = near[1] in head[: near[0]] and all(text in head for text in texts)
         return head.startswith(first) and has_all

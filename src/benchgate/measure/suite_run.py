@@ -12,7 +12,7 @@ import numpy as np
 from benchgate.config.benchmarks import OUTPUT
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import TooLargeError, read_below, read_bytes
-from benchgate.formats.parsed import SORTED, Source, failed
+from benchgate.formats.parsed import SORTED, ForeignFile, failed
 from benchgate.formats.registry import NAMES, find_format, read_as
 from benchgate.measure.arm_command import CommandFailedError
 from benchgate.measure.engine import MetricSamples
@@ -159,7 +159,7 @@ class RunOutput:
         """Remove what the run has written to the folder."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _source(self) -> Source:
+    def _source(self) -> ForeignFile:
         """What this run has written: nothing that was there before."""
         if self._path is not None:
             return self._written(self._path, self._before)
@@ -168,15 +168,15 @@ class RunOutput:
             return self._written(written[0], {})
         return self._written(self._folder, {})
 
-    def _written(self, path: Path, before: Mapping[Path, _Stamp]) -> Source:
+    def _written(self, path: Path, before: Mapping[Path, _Stamp]) -> ForeignFile:
         fresh = {file for file, stamp in _stamps(path).items() if before.get(file) != stamp}
         if not path.is_dir():
             data = read_bytes(path, limit_bytes=self._limit_bytes) if path in fresh else b""
-            return Source(self._name, data)
+            return ForeignFile(self._name, data)
         files = read_below(path, fresh.__contains__, limit_bytes=self._limit_bytes)
         if len(files) == 1:
-            return Source(self._name, next(iter(files.values())))
-        return Source(self._name, files=files)
+            return ForeignFile(self._name, next(iter(files.values())))
+        return ForeignFile(self._name, files=files)
 
 
 def why_no_format(name: str | None) -> str:
@@ -199,7 +199,7 @@ def _stamps(path: Path) -> dict[Path, _Stamp]:
     return found
 
 
-def _start(source: Source) -> str:
+def _start(source: ForeignFile) -> str:
     """The first lines of a file, or the names of the first files of a folder."""
     if source.files:
         names = list(source.files)[:_LINES_OF_FILE_SHOWN]

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import UsageError
-from benchgate.project.find_suites import find_benchmarks
 from benchgate.project.requirements import (
-    Build,
+    BuildSteps,
     choose_requirements,
     find_build,
     find_packages,
@@ -22,21 +21,21 @@ from benchgate.project.requirements import (
     read_text,
     read_toml,
 )
+from benchgate.project.suites import find_benchmarks
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.project.find_suites import FoundBenchmarks
-    from benchgate.project.requirements import Package
-    from benchgate.project.suites import Value
+    from benchgate.project.requirements import Package, Value
+    from benchgate.project.suites import FoundBenchmarks
 
 _WIDTH = 98
 _FIRST = "# What benchgate measures. `benchgate schema config` describes all keys.\n"
 
 
-def _configuration(build: Build, tables: Sequence[str], to_edit: Iterable[str] = ()) -> str:
+def _configuration(build: BuildSteps, tables: Sequence[str], to_edit: Iterable[str] = ()) -> str:
     """The text of a configuration.
 
     Args:
@@ -85,7 +84,7 @@ def _quoted(value: str | bool) -> str:  # noqa: FBT001 - a value of the configur
     return text
 
 
-def _build_table(build: Build) -> list[str]:
+def _build_table(build: BuildSteps) -> list[str]:
     if not build.commands:
         return []
     reason = f"{build.reason[:1].upper()}{build.reason[1:]}, so each side is "
@@ -131,7 +130,7 @@ class Program:
     language: str
     name: str
     command: str
-    build: Build = field(default_factory=Build)
+    build: BuildSteps = field(default_factory=BuildSteps)
 
 
 def _rust_programs(top: Path, _manifest: str) -> Iterator[str]:
@@ -212,7 +211,7 @@ class _Builder:
             self.language,
             PurePosixPath(name).name,
             f"{self.folder}/{name or 'my-program'} --help",
-            Build(commands, self.env, "the program is compiled", (tool,)),
+            BuildSteps(commands, self.env, "the program is compiled", (tool,)),
         )
 
 
@@ -318,7 +317,7 @@ class Proposal:
     files: dict[str, str]
     found: tuple[str, ...]
     replace: str = ""
-    build: Build = field(default_factory=Build)
+    build: BuildSteps = field(default_factory=BuildSteps)
     has_functions: bool = False
     has_suites: bool = False
     to_edit: tuple[str, ...] = ()
@@ -437,7 +436,7 @@ def _for_python(
     )
 
 
-def _example(top: Path, package: Package, build: Build, path: Mapping[str, Value]) -> str:
+def _example(top: Path, package: Package, build: BuildSteps, path: Mapping[str, Value]) -> str:
     """A command that measures the package from outside, as an example that is commented out."""
     # -I: import what is installed, not what lies in the current folder.
     python = "{env}/bin/python -I" if build.commands else "python3"

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from benchgate.measure.interpreter import CONFIGURATIONS, packages_of, without_comments
 from benchgate.measure.own_code import PROJECT_FILES
 from benchgate.measure.python_workers import read_source
-from benchgate.project.requirements import PythonSuite
-from benchgate.project.suites import Suite, in_folder, in_places
-from benchgate.project.tree import read_ini, table_at
+from benchgate.project.requirements import PythonSuite, Suite
+from benchgate.project.tree import in_folder, in_places, read_ini, table_at
 from benchgate.units import counted
 
 if TYPE_CHECKING:

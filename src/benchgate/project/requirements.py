@@ -7,9 +7,8 @@ import shlex
 import sys
 import tomllib
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from benchgate.measure.own_code import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
 from benchgate.project.tree import read_ini, table_at, texts_in, words_at
@@ -104,15 +103,6 @@ _MAX_DEPTH = 10
 _MAX_FILES_DEPTH = 3
 
 
-class How(Enum):
-    """How an installer gets a set of requirements."""
-
-    EXTRA = "extra"
-    GROUP = "dependency group"
-    FILE = "requirements file"
-    LISTED = "list"
-
-
 @dataclass(frozen=True, slots=True)
 class Declared:
     """A set of requirements that a project declares.
@@ -123,7 +113,7 @@ class Declared:
         words: the requirements, as they are written.
     """
 
-    how: How
+    how: Literal["extra", "group", "file", "list"]
     name: str
     words: tuple[str, ...]
 
@@ -167,18 +157,18 @@ def _find_declared(tree: ProjectTree, folder: PurePosixPath) -> Iterator[Declare
     for name, text in setup.get("options.extras_require", {}).items():
         extras.setdefault(name, tuple(filter(None, map(str.strip, text.splitlines()))))
     for name in filter(_SET_NAME.fullmatch, extras):
-        yield Declared(How.EXTRA, name, _with_own_extras(extras, name))
+        yield Declared("extra", name, _with_own_extras(extras, name))
     groups = table_at(document, "dependency-groups")
     for name in filter(_SET_NAME.fullmatch, groups):
-        yield Declared(How.GROUP, name, tuple(_group(groups, name, _MAX_DEPTH)))
+        yield Declared("group", name, tuple(_group(groups, name, _MAX_DEPTH)))
     near = {folder, PurePosixPath()}
     beside = {one / "requirements" for one in near}
     files = [p for p in tree.named("*requirements*.txt", "*requirements*.in") if p.parent in near]
     files += [path for path in tree.named("*.txt", "*.in") if path.parent in beside]
     for path in dict.fromkeys(files):
-        yield Declared(How.FILE, str(path), tuple(_file(tree, path, _MAX_FILES_DEPTH)))
+        yield Declared("file", str(path), tuple(_file(tree, path, _MAX_FILES_DEPTH)))
     for name, words in _lists(table_at(document, "tool")):
-        yield Declared(How.LISTED, name, words)
+        yield Declared("list", name, words)
 
 
 def _with_own_extras(extras: Mapping[str, tuple[str, ...]], name: str) -> tuple[str, ...]:
@@ -322,9 +312,9 @@ def choose_requirements(
     words = [word for suite in suites for word in suite.runs if _distribution_in(word) in names]
     written |= {_distribution_in(word): word for word in words if _distribution_in(word) != word}
     return Wanted(
-        tuple((str(folder), one.name) for folder, one in chosen if one.how is How.EXTRA),
-        tuple((str(folder), one.name) for folder, one in chosen if one.how is How.GROUP),
-        tuple(dict.fromkeys(one.name for _, one in chosen if one.how is How.FILE)),
+        tuple((str(folder), one.name) for folder, one in chosen if one.how == "extra"),
+        tuple((str(folder), one.name) for folder, one in chosen if one.how == "group"),
+        tuple(dict.fromkeys(one.name for _, one in chosen if one.how == "file")),
         tuple(written.get(name, name) for name in names),
         tuple(unknown),
     )
@@ -340,7 +330,7 @@ def _not_held(suite: PythonSuite, best: Declared | None) -> Iterator[str]:
 
 
 def _installed_with(one: Declared) -> frozenset[str]:
-    return frozenset() if one.how is How.LISTED else one.distributions
+    return frozenset() if one.how == "list" else one.distributions
 
 
 def _best(
@@ -362,7 +352,7 @@ def _best(
 def _rank(one: Declared) -> tuple[int, int, int]:
     """What is installed as a whole comes first, then what is named for benchmarks or tests."""
     named = (index for index, each in enumerate(_PREFERRED) if each in one.name.lower())
-    return int(one.how is How.LISTED), next(named, len(_PREFERRED)), len(one.words)
+    return int(one.how == "list"), next(named, len(_PREFERRED)), len(one.words)
 
 
 def _compact(requirement: str) -> str:
@@ -389,7 +379,7 @@ _NODE_INSTALLS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class BuildSteps:
     """What prepares each side before it is measured.
 
     Attributes:
@@ -407,9 +397,36 @@ class Build:
     installs: bool = False
 
 
+Value = str | bool | tuple[str, ...] | dict[str, str]
+"""What a key of the configuration is set to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite that was found.
+
+    Attributes:
+        found: what was found and where, without "Found" and the full stop.
+        table: the keys of its [[benchmark]].
+        comment: what the table measures, one sentence.
+        build: what it needs before it can run; see `python` for a suite in Python.
+        python: what a suite in Python needs to be installed; None for any other suite.
+        to_edit: what only a person can know, one sentence each.
+        place: the folder or file that is measured.
+    """
+
+    found: str
+    table: Mapping[str, Value]
+    comment: str
+    place: PurePosixPath
+    build: BuildSteps = field(default_factory=BuildSteps)
+    python: PythonSuite | None = None
+    to_edit: tuple[str, ...] = ()
+
+
 def find_build(
     top: Path, projects: Iterable[str], *, uv: bool, wanted: Wanted | None = None
-) -> Build:
+) -> BuildSteps:
     """Choose the commands that install the projects into an environment for each side.
 
     Args:
@@ -425,7 +442,7 @@ def find_build(
     if wanted is not None:
         reason = "the suites need their tools and what they import"
     elif not reason:
-        return Build()
+        return BuildSteps()
     installable = [] if reason.endswith(_SHARED_REQUIREMENTS) else folders
     wanted = wanted or Wanted()
     if uv:
@@ -444,15 +461,15 @@ def find_build(
         installed.append(f"--group {place}{name}")
     installed += map(shlex.quote, wanted.words)
     if not installed:
-        return Build()
+        return BuildSteps()
     commands = ["python3 -m venv {env}"]
     if wanted.groups:
         commands.append("{env}/bin/pip install 'pip>=25.1'")  # the first with --group
     commands.append(f"{{env}}/bin/pip install {' '.join(installed)}")
-    return Build(tuple(commands), {}, reason, installs=installs)
+    return BuildSteps(tuple(commands), {}, reason, installs=installs)
 
 
-def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> Build:
+def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> BuildSteps:
     groups = [name for _, name in wanted.groups]
     command = ["uv sync --frozen"]
     command += [] if "dev" in groups else ["--no-dev"]
@@ -463,15 +480,15 @@ def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> Build:
     further = [f"-r {file}" for file in wanted.files] + list(map(shlex.quote, wanted.words))
     if further:
         commands.append(f"uv pip install --python {{env}} {' '.join(further)}")
-    return Build(
+    return BuildSteps(
         tuple(commands), {"UV_PROJECT_ENVIRONMENT": "{env}"}, reason, ("uv",), installs=True
     )
 
 
-def joined_builds(builds: Iterable[Build]) -> Build:
+def joined_builds(builds: Iterable[BuildSteps]) -> BuildSteps:
     """Join what several suites need into one `[build]`."""
     needed = [build for build in builds if build.commands]
-    return Build(
+    return BuildSteps(
         tuple(dict.fromkeys(command for build in needed for command in build.commands)),
         {name: value for build in needed for name, value in build.env.items()},
         "; ".join(dict.fromkeys(build.reason for build in needed)),
@@ -480,7 +497,7 @@ def joined_builds(builds: Iterable[Build]) -> Build:
     )
 
 
-def node_build(folder: Path, package: Mapping[str, Any]) -> Build:
+def node_build(folder: Path, package: Mapping[str, Any]) -> BuildSteps:
     """What installs the dependencies of a Node package and runs its build script.
 
     Args:
@@ -497,7 +514,7 @@ def node_build(folder: Path, package: Mapping[str, Any]) -> Build:
     if "build" in table_at(package, "scripts"):
         commands.append(f"{tool} run build")
     reason = "the project has dependencies or a build script"
-    return Build(tuple(commands), {}, reason, (tool,)) if commands else Build()
+    return BuildSteps(tuple(commands), {}, reason, (tool,)) if commands else BuildSteps()
 
 
 def read_toml(file: Path) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Suites of other languages that a project has, and what benchgate needs to run them."""
+"""Finds the benchmarks that a project has: benchgate's own, and the suites of other tools."""
 
 from __future__ import annotations
 
@@ -9,44 +9,98 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchgate.project.requirements import Build, node_build
-from benchgate.project.tree import table_at, words_at
+from benchgate.config.benchmarks import is_benchmark_file
+from benchgate.measure.python_workers import topmost_folders
+from benchgate.project.python_suites import PythonSuites, read_sources
+from benchgate.project.requirements import BuildSteps, Suite, node_build
+from benchgate.project.tree import ProjectTree, in_folder, list_tree, table_at, words_at
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
-    from benchgate.project.requirements import PythonSuite
-    from benchgate.project.tree import ProjectTree
-
-
-Value = str | bool | tuple[str, ...] | dict[str, str]
-"""What a key of the configuration is set to."""
-
-_COMPILED = "the benchmarks are compiled"
+    from benchgate.project.python_suites import Sources
+    from benchgate.project.requirements import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
-    """A suite that was found.
+class FoundBenchmarks:
+    """The benchmarks of a project.
 
     Attributes:
-        found: what was found and where, without "Found" and the full stop.
-        table: the keys of its [[benchmark]].
-        comment: what the table measures, one sentence.
-        build: what it needs before it can run; see `python` for a suite in Python.
-        python: what a suite in Python needs to be installed; None for any other suite.
-        to_edit: what only a person can know, one sentence each.
-        place: the folder or file that is measured.
+        tree: the files of the project, with notes on the search.
+        own: folders and files that hold functions `bench_*`, relative to the top.
+        suites: of other tools, the ones in Python first.
+        unclear: folders of other files named `bench_*.py`, by what they seem to be for.
     """
 
-    found: str
-    table: Mapping[str, Value]
-    comment: str
-    place: PurePosixPath
-    build: Build = field(default_factory=Build)
-    python: PythonSuite | None = None
-    to_edit: tuple[str, ...] = ()
+    tree: ProjectTree
+    own: tuple[str, ...]
+    suites: tuple[Suite, ...]
+    unclear: Mapping[str, tuple[str, ...]]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, and what a person should know about it."""
+        return (
+            *(f"Found {suite.found}." for suite in self.suites),
+            *(
+                f"The files bench_*.py in {', '.join(places)} are for {tool}, but they do not tell "
+                "how it runs them."
+                for tool, places in self.unclear.items()
+            ),
+            *self.tree.notes,
+        )
+
+
+def find_benchmarks(top: Path, is_ignored: Callable[[Path], bool]) -> FoundBenchmarks:
+    """Look for benchmarks below a folder; no code of the project runs.
+
+    Args:
+        is_ignored: whether git ignores a path, so that it is not measured.
+    """
+    tree = list_tree(top)
+    sources = read_sources(tree)
+    suites = PythonSuites(tree, sources).find()
+    for find in (_cargo_suites, _go_suites, _node_suites, _cmake_suites, _java_suites):
+        suites += find(tree)
+    measured = [suite for suite in suites if not is_ignored(top / suite.place)]
+    return FoundBenchmarks(tree, _own(sources), tuple(measured), _unclear(sources, measured))
+
+
+def _own(sources: Sources) -> tuple[str, ...]:
+    """The folders that hold benchmarks for benchgate; its files, where other tools' are beside."""
+    files = {path: one.tool for path, one in sources.items() if is_benchmark_file(path)}
+    own = [path for path, tool in files.items() if tool is None]
+    folders = topmost_folders(own)
+    shared = [
+        folder
+        for folder in folders
+        if any(tool and path.is_relative_to(folder) for path, tool in files.items())
+    ]
+    named = [str(path) for path in own if any(path.is_relative_to(one) for one in shared)]
+    return (*(folder for folder in folders if folder not in shared), *named)
+
+
+def _unclear(sources: Sources, suites: list[Suite]) -> Mapping[str, tuple[str, ...]]:
+    """The folders of files that are named like benchmarks, but belong to no suite."""
+    covered = [
+        PurePosixPath(place)
+        for suite in suites
+        if suite.python
+        for value in suite.table.values()
+        for place in (value if isinstance(value, tuple | dict) else (str(value),))
+    ]
+    found: dict[str, set[str]] = {}
+    for path, one in sources.items():
+        is_covered = any(path.is_relative_to(place) for place in covered)
+        if one.tool and is_benchmark_file(path) and not is_covered:
+            found.setdefault(one.tool, set()).add(str(path.parent))
+    return {tool: tuple(sorted(places)) for tool, places in sorted(found.items())}
+
+
+_COMPILED = "the benchmarks are compiled"
 
 
 def _command_table(command: str, folder: PurePosixPath, **more: Value) -> dict[str, Value]:
@@ -60,26 +114,6 @@ def _run_in(folder: PurePosixPath, command: str) -> str:
     if str(folder) == ".":
         return command
     return shlex.join(["sh", "-c", f"cd {shlex.quote(str(folder))} && {command}"])
-
-
-def in_folder(folder: PurePosixPath) -> str:
-    """Say where something is; "" for the folder that was searched."""
-    return "" if str(folder) == "." else f" in {folder}"
-
-
-def in_places(places: Sequence[PurePosixPath]) -> str:
-    """Say where several things are, and name at most three places."""
-    named = [str(place) for place in places if str(place) != "."][:3]
-    more = len(places) - len(named)
-    if not named:
-        return ""
-    return f" in {', '.join(named)}{f' and {more} more places' if more > 0 else ''}"
-
-
-def find_other_suites(tree: ProjectTree) -> list[Suite]:
-    """Find the suites that are not in Python."""
-    finders = (_cargo_suites, _go_suites, _node_suites, _cmake_suites, _java_suites)
-    return [suite for find in finders for suite in find(tree)]
 
 
 _CRITERION = frozenset({"criterion", "codspeed-criterion-compat"})
@@ -217,7 +251,7 @@ class _Workspace:
             _command_table(command, root, **table, env=env),
             comment,
             root,
-            Build((f"{command} --no-run{manifest}",), env, _COMPILED, ("cargo",)),
+            BuildSteps((f"{command} --no-run{manifest}",), env, _COMPILED, ("cargo",)),
         )
 
 
@@ -254,7 +288,7 @@ def _go_suites(tree: ProjectTree) -> Iterator[Suite]:
             "The benchmarks of Go: functions Benchmark*. A short `-benchtime` leaves time for more "
             "rounds.",
             module,
-            Build((compiling,), {}, "the tests are compiled", ("go",)),
+            BuildSteps((compiling,), {}, "the tests are compiled", ("go",)),
         )
 
 
@@ -320,7 +354,7 @@ def _node_package(
     package: Mapping[str, Any],
     *,
     depends: set[str],
-    build: Build,
+    build: BuildSteps,
 ) -> Iterator[Suite]:
     benches = [path for path in files if _VITEST.search(path.name)]
     if benches and "vitest" in depends:
@@ -396,7 +430,7 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
     placed = next((found[1] for text in texts.values() if (found := _PLACED.search(text))), None)
     switched = "".join(f" -D{name}=ON" for name in options)
     configure = f"cmake -S . -B {{env}} -DCMAKE_BUILD_TYPE=Release{switched}"
-    build = Build((configure, "cmake --build {env} --parallel"), {}, _COMPILED, ("cmake",))
+    build = BuildSteps((configure, "cmake --build {env} --parallel"), {}, _COMPILED, ("cmake",))
     suites = []
     for path, text in texts.items():
         if path.name != "CMakeLists.txt":
@@ -491,5 +525,5 @@ def _jmh(
         "The benchmarks of JMH, each in one fork. Short iterations leave time for more rounds; if "
         "the code needs longer to warm up, use a longer `-w`.",
         folder,
-        Build((command,), {}, _COMPILED, ("java" if has_wrapper else program,)),
+        BuildSteps((command,), {}, _COMPILED, ("java" if has_wrapper else program,)),
     )

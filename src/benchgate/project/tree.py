@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _SKIPPED = frozenset(
     {
@@ -156,3 +156,17 @@ def read_ini(text: str) -> Mapping[str, Mapping[str, str]]:
     except configparser.Error:
         return {}
     return {name: dict(parser[name]) for name in parser.sections()}
+
+
+def in_folder(folder: PurePosixPath) -> str:
+    """Say where something is; "" for the folder that was searched."""
+    return "" if str(folder) == "." else f" in {folder}"
+
+
+def in_places(places: Sequence[PurePosixPath]) -> str:
+    """Say where several things are, and name at most three places."""
+    named = [str(place) for place in places if str(place) != "."][:3]
+    more = len(places) - len(named)
+    if not named:
+        return ""
+    return f" in {', '.join(named)}{f' and {more} more places' if more > 0 else ''}"

@@ -17,12 +17,12 @@ from benchgate.errors import BenchgateError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
 
 _RESULT = "result.json.gz"
 
 
-def check_command_line(source: Source, name: str, other: Source | None = None) -> None:
+def check_command_line(source: ForeignFile, name: str, other: ForeignFile | None = None) -> None:
     """Import an input and compare it with another one.
 
     Args:
@@ -51,7 +51,7 @@ def check_command_line(source: Source, name: str, other: Source | None = None) -
             assert code in {0, 2, 3, 4, 5}, code
 
 
-def _write(source: Source, name: str) -> Path:
+def _write(source: ForeignFile, name: str) -> Path:
     target = Path(name)
     for path, data in source.files.items():
         parts = [part for part in path.split("/") if part not in {"", ".", ".."}]

@@ -10,7 +10,7 @@ from tests.formats.case import Case
 from tests.formats.cases import CASES
 from tests.fuzz.mutations import damaged
 
-from benchgate.formats.parsed import Source
+from benchgate.formats.parsed import ForeignFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,12 +29,12 @@ def crashers() -> list[Case]:
     ]
 
 
-def seeds_of(name: str) -> list[Source]:
+def seeds_of(name: str) -> list[ForeignFile]:
     """The genuine files of a format, and those that once were too much for it."""
     return [each.source() for each in (*CASES, *crashers()) if each.format == name]
 
 
-def inputs_of(name: str, seed: int) -> Iterator[Source]:
+def inputs_of(name: str, seed: int) -> Iterator[ForeignFile]:
     """Make inputs for a format without end; the same ones for the same seed."""
     rng = random.Random(f"{name}/{seed}")  # noqa: S311 - to repeat the same faults
     seeds = seeds_of(name)
@@ -43,9 +43,9 @@ def inputs_of(name: str, seed: int) -> Iterator[Source]:
     while True:
         chosen = rng.choice(seeds)
         if chosen.files:
-            yield Source(NAME, files=_damaged_folder(chosen.files, rng, others))
+            yield ForeignFile(NAME, files=_damaged_folder(chosen.files, rng, others))
         else:
-            yield Source(NAME, damaged(chosen.data, rng, others))
+            yield ForeignFile(NAME, damaged(chosen.data, rng, others))
 
 
 def _damaged_folder(

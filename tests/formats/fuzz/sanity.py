@@ -17,11 +17,11 @@ from benchgate.model.run import Source as Code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.formats.parsed import Reading, Source
+    from benchgate.formats.parsed import ForeignFile, Reading
     from benchgate.model.run import BenchmarkResult, Series
 
 
-def check_outcome(source: Source, name: str, *, whole: bool = True) -> bool:
+def check_outcome(source: ForeignFile, name: str, *, whole: bool = True) -> bool:
     """Read a file: what is read must be sane, and what is not must be an error that names the file.
 
     Args:

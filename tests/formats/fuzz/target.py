@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.formats.parsed import Source
+    from benchgate.formats.parsed import ForeignFile
 
 _WHOLE_EVERY = 10
 
@@ -34,11 +34,11 @@ class FormatTarget:
         """The folder of the files that once were too much for it."""
         return CRASHERS / self.name
 
-    def inputs(self, seed: int) -> Iterator[Source]:
+    def inputs(self, seed: int) -> Iterator[ForeignFile]:
         """Damage genuine files, without end."""
         return inputs_of(self.name, seed)
 
-    def check(self, source: Source, index: int) -> bool:
+    def check(self, source: ForeignFile, index: int) -> bool:
         """Read a file; give whether it was accepted."""
         was_read = check_outcome(source, self.name, whole=index % _WHOLE_EVERY == 0)
         if self.commands_every and index % self.commands_every == 0:
