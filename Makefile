@@ -25,11 +25,11 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow tools lint docs bench fuzz bench-gate bench-peers bench-changes pictures
+.PHONY: help demo test test-slow test-nightly tools lint docs bench fuzz bench-gate bench-peers bench-changes pictures
 .PHONY: lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(INSTALLED) ## judge a change to the example project, then the same project without it
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
@@ -37,10 +37,13 @@ demo: $(INSTALLED) ## judge a change to the example project, then the same proje
 test: $(INSTALLED) ## run the tests, except slow ones; ARGS are pytest's
 	@$(PYTEST) -m "not slow" $(ARGS)
 
-test-slow: $(INSTALLED) $(SUITES_INSTALLED) $(DOCS_INSTALLED) $(AXE_INSTALLED) $(PICTURES_INSTALLED) ## run the slow tests: whole programs, browsers, GitHub's runner, documented commands
-	@$(PYTEST) -m slow $(ARGS)
+test-slow: $(INSTALLED) $(SUITES_INSTALLED) $(DOCS_INSTALLED) ## run the slow tests: whole programs, GitHub's runner, documented commands
+	@$(PYTEST) -m "slow and not nightly" $(ARGS)
 
-tools: ## install other benchmark tools for test-slow; Debian and Ubuntu only
+test-nightly: $(INSTALLED) $(SUITES_INSTALLED) $(AXE_INSTALLED) $(PICTURES_INSTALLED) ## run what guards single packages: faults, browsers, suites of other tools, validation
+	@$(PYTEST) -m nightly $(ARGS)
+
+tools: ## install other tools for slow and nightly tests; Debian and Ubuntu only
 	@scripts/install-tools.sh
 
 lint: $(INSTALLED) ## check format, rules, types, layers and workflows

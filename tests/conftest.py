@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,6 @@ from benchgate.git.repository import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")
@@ -30,10 +30,34 @@ for terminal in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COM
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are CPUs: tests that start programs often wait for them."""
-    return (os.cpu_count() or 1) + 1
+# They start real processes by the dozen, or simulate for long: `make test-slow` runs them.
+SLOW = (
+    *("docs/test_github.py", "docs/test_project_site.py", "e2e/"),
+    *("gate/test_executed.py", "gate/test_independent.py", "gate/test_judging_shards.py"),
+    *("gate/test_simulation.py", "gate/test_stored_simulation.py", "load/cluster/"),
+    *("load/drivers/test_child.py", "load/test_generator.py", "load/test_group.py"),
+    *("load/test_iteration.py", "measure/test_counting_with_valgrind.py"),
+    *("measure/test_ground.py", "measure/test_python.py", "measure/test_pytest_suite.py"),
+    *("measure/test_slow_functions.py", "measure/test_worktree.py"),
+)
+# Each takes minutes and guards a few packages, which CONTRIBUTING.md names: `make test-nightly`
+# runs those of their tests that are slow.
+NIGHTLY = (
+    *("browser/", "docs/test_validation.py", "faults/", "measure/test_asv_versions.py"),
+    *("measure/test_pyperf_versions.py", "measure/test_pytest_versions.py", "suites/"),
+    "test_linear_time.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the folders and files that they are in."""
+    here = f"{Path(__file__).parent}{os.sep}"
+    for item in items:
+        place = str(item.path).removeprefix(here)
+        if place.startswith(SLOW):
+            item.add_marker("slow")
+        if place.startswith(NIGHTLY) and item.get_closest_marker("slow"):
+            item.add_marker("nightly")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -73,7 +73,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
 def axe() -> str:
     """The script of axe-core."""
     if not AXE.exists():
-        _missing("axe-core is not installed: `make test-slow` installs it with npm")
+        _missing("axe-core is not installed: `make test-nightly` installs it with npm")
     return AXE.read_text("utf-8")
 
 
