@@ -30,6 +30,12 @@ for terminal in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COM
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start a worker on each CPU: collecting takes too long for more of them."""
+    return os.cpu_count() or 1
+
+
 # They start real processes by the dozen, or simulate for long: `make test-slow` runs them.
 SLOW = (
     *("docs/test_github.py", "docs/test_project_site.py", "e2e/"),
@@ -38,7 +44,7 @@ SLOW = (
     *("load/drivers/test_child.py", "load/test_generator.py", "load/test_group.py"),
     *("load/test_iteration.py", "measure/test_counting_with_valgrind.py"),
     *("measure/test_ground.py", "measure/test_python.py", "measure/test_pytest_suite.py"),
-    *("measure/test_slow_functions.py", "measure/test_worktree.py"),
+    *("measure/test_slow_functions.py", "measure/test_worker.py", "measure/test_worktree.py"),
 )
 # Each takes minutes and guards a few packages, which CONTRIBUTING.md names: `make test-nightly`
 # runs those of their tests that are slow.

@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_read_is_named(find: Find, tmp_path: Path) -> No
 
 
 def test_many_files_take_no_time_to_speak_of(tmp_path: Path) -> None:
-    for folder in range(500):
+    for folder in range(50):
         (tmp_path / f"tests/{folder}").mkdir(parents=True)
         for file in range(100):
             (tmp_path / f"tests/{folder}/{file}.txt").touch()
@@ -127,4 +127,4 @@ def test_many_files_take_no_time_to_speak_of(tmp_path: Path) -> None:
         (tmp_path / name).write_text("{}" if name == "package.json" else "")
     began_s = time.process_time()
     find_benchmarks(tmp_path, lambda _: False)
-    assert time.process_time() - began_s < 5  # measured: 0.5 s
+    assert time.process_time() - began_s < 2  # measured: 0.05 s
