@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.reference import DIALECT, table_schema, updated
+from benchgate.config.reference import DIALECT, Likeness, table_schema, updated
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.http import HttpRequest
@@ -48,7 +48,7 @@ def tables() -> Mapping[tuple[str, ...], type[Table]]:
 
 def updated_page(document: str) -> str:
     """Rewrite all tables of a document; those of a driver do not repeat what SQLite's have."""
-    alike = {
+    alike: dict[tuple[str, ...], Likeness] = {
         (kind, name): ((kind, DEFAULT_DRIVER), "[SQLite](#sqlite)")
         for kind in ("target", "step")
         for name in registry.BUILT_IN
