@@ -7,7 +7,6 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.model.ordering import worst_first
 from benchgate.model.policy import Outcome, PolicyChange
 from benchgate.model.run import Environment, Source, Tier
 from benchgate.model.verdict import (
@@ -19,6 +18,7 @@ from benchgate.model.verdict import (
     Reason,
     Row,
     Verdict,
+    worst_first,
 )
 from benchgate.report.headline import headline
 

@@ -17,8 +17,7 @@ from tests.results import measured
 from benchgate.baselines.files import read_result
 from benchgate.ci import measuring as module
 from benchgate.ci.base import Job
-from benchgate.ci.measuring import CiRequest, ci
-from benchgate.ci.replay import config_of
+from benchgate.ci.measuring import CiRequest, ci, config_of
 from benchgate.config import load
 from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.github.context import (

@@ -11,7 +11,7 @@ from tests.contract.records import ARTIFACTS_KEPT, START, Artifact
 from tests.contract.scene import BASELINE, HELLO, MAIN_RUN, PERSONAL_TOKEN, PULL_RUN, zip_of
 from tests.results import MEMBER, arm, as_archive, kept, measured
 
-from benchgate.ci.replay import config_of, replay
+from benchgate.ci.measuring import config_of, replay
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError

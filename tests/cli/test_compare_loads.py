@@ -10,7 +10,7 @@ import pytest
 from tests.loads import measured_step
 
 from benchgate.cli.compare import compare
-from benchgate.cli.merge import merge
+from benchgate.cli.files import merge
 from benchgate.config import loads
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import Outcome

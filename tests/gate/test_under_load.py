@@ -11,9 +11,9 @@ from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
 from benchgate.gate.evidence import is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
-from benchgate.model.ordering import by_benchmark
 from benchgate.model.policy import Outcome
 from benchgate.model.run import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD, BenchmarkResult, Status, Tier
+from benchgate.model.verdict import by_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable

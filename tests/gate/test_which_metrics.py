@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.gate.rows import ONLY_SHOWN, deciding
-from benchgate.model.ordering import by_benchmark
 from benchgate.model.run import CPU_TIME, TIME, BenchmarkResult, Better, Metric, Tier
+from benchgate.model.verdict import by_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,10 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.model.ordering import ORDER, by_benchmark, worst_first
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Source
-from benchgate.model.verdict import ConfirmationCost, Decision, GateSettings, Row, Verdict
+from benchgate.model.verdict import (
+    ORDER,
+    ConfirmationCost,
+    Decision,
+    GateSettings,
+    Row,
+    Verdict,
+    by_benchmark,
+    worst_first,
+)
 from benchgate.report.headline import arrange
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)

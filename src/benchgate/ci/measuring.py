@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 from benchgate.baselines.base import BASE_HAS_NO_BENCHMARKS
 from benchgate.baselines.files import read_result
 from benchgate.ci.base import ask, checked_out, compare_with, require_baseline
-from benchgate.ci.stored_artifacts import MEMBERS, environment_key, is_like, read_stored
-from benchgate.config import to_keep, with_accepted
+from benchgate.ci.stored_artifacts import (
+    MEMBERS,
+    environment_key,
+    is_like,
+    read_result_of,
+    read_stored,
+)
+from benchgate.config import from_kept, policy_from, to_keep, with_accepted
 from benchgate.describe.figures import figures_of
 from benchgate.errors import BaselineError, ConfigError, MeasureError, UsageError
 from benchgate.files import write_atomic
@@ -26,7 +32,8 @@ from benchgate.gate.stored import (
 )
 from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.git.changes import settings_digest
-from benchgate.github.artifacts import ArtifactKind, artifact_name
+from benchgate.github.artifacts import ArtifactKind, artifact_name, artifact_prefix, list_artifacts
+from benchgate.github.client import read_run
 from benchgate.github.plan import CommentTime, plan_for
 from benchgate.measure.machine import read_environment
 from benchgate.model.codec import encode_result
@@ -45,6 +52,8 @@ if TYPE_CHECKING:
     from benchgate.ci.base import ComparisonBase, Job
     from benchgate.config import Config
     from benchgate.git.repository import Git
+    from benchgate.github.client import Client, RunUrl
+    from benchgate.github.objects import Artifact
     from benchgate.github.plan import EventPlan
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.result import Result
@@ -469,3 +478,69 @@ def _policy(config: Config, effects: Effects) -> Policy:
         to_keep(sides.base.origin, redact) if sides else None,
         head.origin.options,
     )
+
+
+def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, Result]:
+    """Decide again about what a run of `benchgate ci` has measured.
+
+    Raises:
+        UsageError: the run left no result, or several and no name is given; or the attempt that was
+            given is not the newest.
+        FormatError: the artifact is not a result.
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    _require_newest(client, run)
+    artifact = _choose(client, run, name)
+    result = read_result_of(client, run.repository, artifact)
+    config = config_of(result.policy)
+    return make_verdict(judge_result(result, config), config), result
+
+
+def config_of(policy: Policy | None) -> Config:
+    """Get the configuration that judged a result.
+
+    Raises:
+        ConfigError: it is not valid, or this version of benchgate no longer knows it.
+    """
+    if policy is None:
+        return from_kept(None)
+    head = from_kept(policy.head).with_overrides(policy.options)
+    if policy.base is None:
+        return head
+    return with_accepted(policy_from(from_kept(policy.base), head), policy.accepted)
+
+
+def _require_newest(client: Client, run: RunUrl) -> None:
+    """Refuse to present the newest attempt's result as that of another attempt."""
+    if run.attempt is None:
+        return
+    newest = read_run(client, run.repository, run.run_id).run_attempt
+    if run.attempt != newest:
+        raise UsageError(
+            f"attempt {run.attempt} of run {run.run_id} cannot be decided again: attempt "
+            f"{newest} is newer, and has replaced its artifacts",
+            hint=f"Leave out /attempts/{run.attempt} to use the artifacts that the run has now.",
+        )
+
+
+def _choose(client: Client, run: RunUrl, name: str | None) -> Artifact:
+    prefix = artifact_prefix(ArtifactKind.RESULT)
+    found = [
+        one
+        for one in list_artifacts(client, run.repository, name=name, run_id=run.run_id)
+        if one.name.startswith(prefix)
+    ]
+    if not found:
+        what = f"no artifact named {name!r}" if name else "no benchgate result"
+        raise UsageError(
+            f"run {run.run_id} of {run.repository} left {what}",
+            hint="Check the URL (https://github.com/OWNER/NAME/actions/runs/ID); the run's "
+            "artifacts may also have expired.",
+        )
+    names = sorted({one.name for one in found})
+    if len(names) > 1:
+        raise UsageError(
+            f"run {run.run_id} of {run.repository} left {len(names)} results",
+            hint=f"Name one of them with --artifact: {', '.join(names)}",
+        )
+    return found[0]

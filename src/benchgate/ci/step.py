@@ -27,9 +27,8 @@ from benchgate.github.runner import (
     write_outputs,
     write_summary,
 )
-from benchgate.model.ordering import WRONG
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision, Reason
+from benchgate.model.verdict import WRONG, Decision, Reason
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
 from benchgate.report.view import Links, named, view_verdict, without_secrets
 from benchgate.session.rounds import DEFAULT_SUITE

@@ -41,7 +41,8 @@ _SECTIONS = {
 }
 COMMANDS = {name: what for section in _SECTIONS.values() for name, what in section.items()}
 _PLACES = {
-    "import": ("importing", "command"),
+    **{name: ("files", f"{name}_command") for name in ("import", "export", "merge")},
+    **{name: ("validate", f"{name}_command") for name in ("validate", "schema")},
     "run": ("tree", "run_command"),
     "list": ("tree", "list_command"),
     "publish": ("ci", "publish_command"),

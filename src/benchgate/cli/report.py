@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchgate.baselines.files import read_any
-from benchgate.ci.replay import config_of
+from benchgate.ci.measuring import config_of
 from benchgate.cli import options as o
 from benchgate.cli.outputs import (
     STANDARD_OUTPUT,

@@ -1,7 +1,8 @@
-"""`benchgate validate`: checks configuration, benchmarks and scenarios without running them."""
+"""`benchgate validate` and `schema`: check files without running them, and say what they hold."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,10 @@ from benchgate.cli.boundary import say
 from benchgate.cli.world import configuration, repository_or_none
 from benchgate.config import FunctionBenchmarks, PythonBenchmark, ScenarioBenchmark, SuiteBenchmark
 from benchgate.config.benchmarks import ProgramBenchmark
+from benchgate.config.reference import config_schema
 from benchgate.errors import ConfigError
 from benchgate.git.changes import is_ignored
+from benchgate.load.reference import scenario_schema
 from benchgate.load.scenario import depends_on_side, own_files
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.engine import Arm, ArmName
@@ -26,6 +29,7 @@ from benchgate.measure.python_workers import (
     search_of,
 )
 from benchgate.measure.suite_run import why_no_format
+from benchgate.model.codec import HISTORY, RESULT, STATISTICS, VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,7 +221,7 @@ PROBLEM_EXIT_CODE = 2
 
 @click.command("validate")
 @o.options(o.CONFIG)
-def command(config_file: Path | None) -> int:
+def validate_command(config_file: Path | None) -> int:
     """Check the configuration and the benchmark files without running them.
 
     \b
@@ -243,3 +247,25 @@ def command(config_file: Path | None) -> int:
     for problem in found.problems:
         say(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     return PROBLEM_EXIT_CODE if found.problems else 0
+
+
+_SCHEMAS = {
+    "config": config_schema,
+    "scenario": scenario_schema,
+    "result": RESULT.json_schema,
+    "verdict": VERDICT.json_schema,
+    "statistics": STATISTICS.json_schema,
+    "history": HISTORY.json_schema,
+}
+
+
+@click.command("schema")
+@click.argument("kind", type=click.Choice(list(_SCHEMAS)))
+def schema_command(kind: str) -> None:
+    """Print the JSON schema of a file that benchgate reads or writes.
+
+    \b
+    Example:
+      benchgate schema config > benchgate.schema.json
+    """
+    click.echo(json.dumps(_SCHEMAS[kind](), indent=2, ensure_ascii=False))

@@ -23,7 +23,6 @@ from benchgate.gate.stored import joined as with_settled
 from benchgate.gate.suite import about_shard, joined, judge, share_of
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.notes import busy_machine, compare_instead
-from benchgate.model.ordering import worst_first
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
@@ -35,6 +34,7 @@ from benchgate.model.verdict import (
     Verdict,
     compared_benchmarks,
     decided_benchmarks,
+    worst_first,
 )
 
 if TYPE_CHECKING:

@@ -9,25 +9,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, machine, sides
-from benchgate.model.ordering import (
-    ORDER,
-    WRONG,
-    _lacks,
-    _place,
-    by_benchmark,
-    missing_rounds,
-    worst_first,
-)
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better
 from benchgate.model.verdict import (
     NO_BASELINE,
+    ORDER,
     VALUE,
+    WRONG,
     ConfirmationCost,
     Decision,
     Reason,
     Row,
+    _lacks,
+    _place,
+    by_benchmark,
     decided_benchmarks,
+    missing_rounds,
+    worst_first,
 )
 from benchgate.report import words
 from benchgate.units import counted, format_budget, format_duration, format_percent

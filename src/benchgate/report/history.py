@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from benchgate.escape import ASCII, BLOCKS, plain_line
-from benchgate.model.ordering import ORDER, by_benchmark
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
-from benchgate.model.verdict import TAIL_STATISTICS, Decision, is_tail
+from benchgate.model.verdict import ORDER, TAIL_STATISTICS, Decision, by_benchmark, is_tail
 from benchgate.report import words
 from benchgate.report.drawing import sparkline
 from benchgate.report.terminal import Column, Line, print_columns, print_text

@@ -15,11 +15,10 @@ from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
-from benchgate.model.ordering import missing_rounds
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.run import PYTHON, BenchmarkFiles, Source, Tier
-from benchgate.model.verdict import decided_benchmarks
+from benchgate.model.verdict import decided_benchmarks, missing_rounds
 from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
 from benchgate.session.opening import open_session
