@@ -40,14 +40,21 @@ The code says which verdict each row must have, and the check fails if a row has
 failures are there on purpose: they show where a method does not work. Most of them have one of
 these reasons:
 
-- **Samples of one launch resemble each other.** A test over pooled samples finds changes that are
+- Samples of one launch resemble each other, so a test over pooled samples finds changes that are
   not there. Let each launch give one value.
-- **A few values rarely show a long tail.** An interval of the mean is then too narrow. Use an
-  interval of a quantile, or of the mean of logs.
-- **Twenty tests that each keep 5 % do not keep 5 % together.** Correct for that, as Holm does.
-- **A threshold is not a test.** It does not know how much the values vary.
+- A few values rarely show a long tail, so an interval of the mean is too narrow. Use one of a
+  quantile.
+- Twenty tests that each keep 5 % do not keep 5 % together. Correct for that, as Holm does.
+- A threshold is not a test. It does not know how much the values vary.
 
-The simulations draw:
+The checks, and how they came out:
+"""
+
+TABLES = f"""\
+{MADE}# The tables of the validation
+
+[Is the arithmetic right?](validation.md) says what they show, and what the verdicts mean.
+"Expected" is the true rate if theory gives it, or a published figure. The simulations draw:
 
 | data | what it is |
 |---|---|
@@ -57,15 +64,6 @@ The simulations draw:
 | autocorrelated | each value keeps half of the deviation of the one before: AR(1), 0.5 |
 | launch-structured | what processes look like: each launch has a level of its own, spread by 2 %, \
 and its samples spread by 3 % about it |
-
-The checks, and how they came out:
-"""
-
-TABLES = f"""\
-{MADE}# The tables of the validation
-
-[Is the arithmetic right?](validation.md) says what they show, and what the verdicts mean.
-"Expected" is the true rate if theory gives it, or a published figure.
 """
 
 SECTIONS: tuple[Section, ...] = (

@@ -124,45 +124,37 @@ figures. `python -m benchmarks.gate judge` only recomputes them, from the record
 
 ![False alarms against power](believability.svg)
 
-In the figure, *found* counts builds for benchgate and the simple rules, and workloads for the other
-tools.
+A build is ten benchmarks of real work, such as JSON, sorting and SQLite. In the figure, *found*
+counts builds for benchgate and the simple rules, and workloads for the other tools.
 
-## What was built
+The tables are about:
 
-A *build* is ten benchmarks of real work: JSON, sorting, regular expressions, dictionaries,
-SHA-256, SQLite, formatting, floats, counting words, objects. The head of a build is one of these:
-
-- *clean*: the same code as the base.
-- *An unrelated edit*: the head has one more import, docstring, dictionary, table or function, which
-  no benchmark uses.
-- *+3 %*: the head of one benchmark really runs 3 % more loop units. Each build changes another
-  benchmark.
-
-*A program* is a build of one Python program of about 30 ms, most of which is the start of Python.
-If it changed, it takes so many percent more CPU time in all. *Three slow functions* take 10, 50 and
-300 ms: JSON, classes that are made, and counted words. Bounds are exact (Clopper and Pearson), at
-95 %.
-
-## What the tables show
-
-- [Builds that were really run](believability-tables.md#builds-that-were-really-run): whole checks,
-  with what a user waits.
-- [The same two commits](believability-tables.md#the-same-two-commits-again-and-again) again and
-  again: whether checks of the same change agree with each other.
-- [Recorded rounds](believability-tables.md#builds-made-of-recorded-rounds): thousands of builds
-  that the gate's own code judges, with other margins and smaller changes, too.
-- [Simple rules](believability-tables.md#simple-rules-on-the-same-rounds) and
-  [other tools](believability-tables.md#other-tools): what they answer about the same work.
-- [Stored results](believability-tables.md#stored-results-launches-that-share-no-rounds), and
-  [launches in turn](believability-tables.md#launches-in-turn-and-in-lockstep): how much is lost if
-  base and head are not measured sample by sample.
-- [Stored baselines](believability-tables.md#stored-baselines-simulated): simulated, because no
-  recording holds thirty runs of many machines."""
+- [builds that were really run](believability-tables.md#builds-that-were-really-run), and what a
+  user waits;
+- [the same two commits](believability-tables.md#the-same-two-commits-again-and-again), checked
+  again and again;
+- [thousands of builds](believability-tables.md#builds-made-of-recorded-rounds) made of recorded
+  rounds, also with other margins;
+- [simple rules](believability-tables.md#simple-rules-on-the-same-rounds) and
+  [other tools](believability-tables.md#other-tools) on the same work;
+- [stored results](believability-tables.md#stored-results-launches-that-share-no-rounds) and
+  [launches in turn](believability-tables.md#launches-in-turn-and-in-lockstep), which see less;
+- [stored baselines](believability-tables.md#stored-baselines-simulated), simulated."""
 
 _TABLES = f"""\
 {_MADE}# How often benchgate is right: the tables
 
-[How often benchgate is right](believability.md) says what a build is, and what was changed."""
+[How often benchgate is right](believability.md) sums them up.
+
+A *build* is ten benchmarks of real work: JSON, sorting, regular expressions, dictionaries,
+SHA-256, SQLite, formatting, floats, counting words, objects. In a *clean* build, head and base
+are the same code. In a build with *an unrelated edit*, the head has one more import, docstring,
+dictionary, table or function, which no benchmark uses. In the other builds the head of one
+benchmark really runs some percent more loop units; each build changes another benchmark. *A
+program* is a build of one Python program of about 30 ms, most of which is the start of Python; if
+it changed, it takes so many percent more CPU time in all. *Three slow functions* take 10, 50 and
+300 ms: JSON, classes that are made, and counted words. Bounds are exact (Clopper and Pearson), at
+95 %."""
 
 
 _STORED = """\

@@ -28,11 +28,10 @@ def test_every_command_and_every_option_is_there(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert isinstance(command, click.Command)
     link = f"[`{name}`](commands.md#benchgate-{name})"
-    assert f"| {link} | " in TEXT
     for option in command.params:
         if isinstance(option, click.Option):
             flags = ", ".join(f"`{flag}`" for flag in [*option.opts, *option.secondary_opts])
-            rows = [line for line in TEXT.splitlines() if line.startswith(f"| {flags} |")]
+            rows = [line for line in TEXT.splitlines() if line.startswith(f"| {flags} ")]
             assert [row for row in rows if link in row and str(option.help) in row]
 
 
@@ -44,10 +43,10 @@ def test_every_command_that_writes_an_output_takes_the_short_form() -> None:
 
 def test_a_row_has_as_many_cells_as_the_head() -> None:
     tables = [line.replace("\\|", "") for line in TEXT.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in tables} == {4, 6}
+    assert {line.count("|") for line in tables} == {4}
 
 
 def test_commands_whose_option_is_the_same_share_a_row() -> None:
     rows = [line for line in TEXT.splitlines() if line.startswith("| `--margin`")]
-    (row,) = [line for line in rows if "`margin` in [`[gate]`]" in line]
+    (row,) = [line for line in rows if "([`gate.margin`](" in line]
     assert all(f"`{name}`" in row for name in ("check", "compare", "ci"))

@@ -44,9 +44,11 @@ def test_every_example_is_valid(example: str) -> None:
 
 def test_a_row() -> None:
     rows = markdown_table(TABLES["measure",]).splitlines()
-    assert rows[0] == "| key | value | default | meaning |"
-    assert any(row.startswith('| `budget` | duration | `"10m"` | Time limit') for row in rows)
-    executions = "| `executions` | whole number, 1 to 10000 | `6` |"
+    assert rows[0] == "| key | value | meaning |"
+    assert any(
+        row.startswith('| `budget` | duration, default `"10m"` | Time limit') for row in rows
+    )
+    executions = "| `executions` | whole number, 1 to 10000, default `6` |"
     assert any(row.startswith(executions) for row in rows)
 
 

@@ -96,8 +96,8 @@ _ALSO_OF_RUN = frozenset(
         "--benchmarks",
         type=click.Choice(["auto", "own", "head"]),
         default="auto",
-        help="Whose benchmarks run: on both sides those of the head, or on each side its own; auto "
-        "(default): on both sides those of the base, or those of the head if the base has none.",
+        help="Run the head's benchmarks on both sides, or on each side its own; auto (default): "
+        "the base's on both sides, or the head's if the base has none.",
     ),
     click.option(
         "--run",

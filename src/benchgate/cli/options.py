@@ -197,7 +197,7 @@ def report_option(flag: str, what: str) -> _Option:
         f"{flag.removeprefix('--')}_file",
         type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE",
-        help=f"Write {what}; with -, only that goes to standard output.",
+        help=f"Write {what}; - is standard output.",
     )
 
 

@@ -1,9 +1,8 @@
-"""Makes the tables of docs/options.md from the command line.
+"""Makes the table of docs/options.md from the command line.
 
     python -m benchgate.cli.reference docs/options.md
 
-updates a document: it rewrites the text between `<!-- commands -->` or
-`<!-- options -->` and `<!-- end -->`.
+updates a document: it rewrites the text between `<!-- options -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from benchgate.model.policy import OVERRIDES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BLOCK = re.compile(r"(<!-- (commands|options) -->\n).*?(<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- options -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +37,9 @@ class OptionRow:
 
 
 def updated(document: str) -> str:
-    """Rewrite the tables of a document."""
-    tables = {"commands": _commands, "options": _options}
-    return _BLOCK.sub(
-        lambda block: block[1] + "".join(f"{line}\n" for line in tables[block[2]]()) + block[3],
-        document,
-    )
+    """Rewrite the table of a document."""
+    table = "".join(f"{line}\n" for line in _options())
+    return _BLOCK.sub(lambda block: block[1] + table + block[2], document)
 
 
 def contexts() -> Iterator[click.Context]:
@@ -63,19 +59,9 @@ def _link(command: str) -> str:
     return f"[`{command}`](commands.md#benchgate-{command})"
 
 
-def _commands() -> Iterator[str]:
-    yield "| command | arguments | what it does |"
-    yield "|---|---|---|"
-    for context in contexts():
-        name = str(context.info_name)
-        pieces = context.command.collect_usage_pieces(context)
-        arguments = ", ".join(_code(piece) for piece in pieces if piece != "[OPTIONS]")
-        yield f"| {_link(name)} | {arguments} | {COMMANDS[name]} |"
-
-
 def _options() -> Iterator[str]:
-    yield "| option | value | meaning | key | commands |"
-    yield "|---|---|---|---|---|"
+    yield "| option | meaning | commands |"
+    yield "|---|---|---|"
     commands: dict[OptionRow, list[str]] = defaultdict(list)
     for context in contexts():
         for option in context.command.params:
@@ -84,7 +70,7 @@ def _options() -> Iterator[str]:
     for row in sorted(commands, key=lambda row: row.name):
         flags = ", ".join(f"`{flag}`" for flag in row.flags)
         links = ", ".join(map(_link, commands[row]))
-        cells = (flags, row.value, row.meaning, row.keys, links)
+        cells = (f"{flags} {row.value}".rstrip(), f"{row.meaning} {row.keys}".rstrip(), links)
         yield f"| {' | '.join(cells)} |"
 
 
@@ -110,8 +96,8 @@ def _keys(option: str) -> str:
     if option not in OVERRIDES:
         return ""
     one = OVERRIDES[option]
-    keys = ", ".join(f"`{key}`" for key in one.keys)
-    return f"{keys} in [`[{one.table}]`](configuration.md#{one.table})"
+    page = f"configuration.md#{one.table}"
+    return f"({', '.join(f'[`{one.table}.{key}`]({page})' for key in one.keys)})"
 
 
 if __name__ == "__main__":

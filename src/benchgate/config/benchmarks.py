@@ -21,6 +21,11 @@ IN_TURN_HELP: Final = (
     "Never run base and head [at the same time](how-it-decides.md#at-the-same-time), because they"
     " share something such as a port."
 )
+ENV_HELP: Final = "Variables added to the environment."
+PARALLEL_HELP: Final = "The work uses several CPUs: measure it without pinning."
+PYTHONPATH_HELP: Final = (
+    "Folders to import from; by default [those of the side's own code](#whose-code-runs)."
+)
 TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
 TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
 
@@ -101,13 +106,10 @@ class FunctionBenchmarks(BenchmarkTable):
     )
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders to import from; by default"
-        " [those of the side's own code](#whose-code-runs).",
+        description=PYTHONPATH_HELP,
     )
     isolate: bool = Field(default=False, description="Give each function a process of its own.")
-    parallel: bool = Field(
-        default=False, description="They use several CPUs themselves: measure them without pinning."
-    )
+    parallel: bool = Field(default=False, description=PARALLEL_HELP)
     in_turn: bool = Field(default=False, description=IN_TURN_HELP)
     timeout_s: fields.Duration | None = Field(
         default=None,
@@ -116,9 +118,7 @@ class FunctionBenchmarks(BenchmarkTable):
         f" teardown; {TIMEOUT_DEFAULT}.",
     )
     tags: fields.Names = Field(default=(), description=TAGS_HELP)
-    env: fields.Environment = Field(
-        default_factory=dict, description="Variables added to their environment."
-    )
+    env: fields.Environment = Field(default_factory=dict, description=ENV_HELP)
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
     allow_foreign: bool = Field(
         default=False,
@@ -275,15 +275,12 @@ class ProgramBenchmark(BenchmarkTable):
         alias="timeout",
         description=f"Time limit for each execution, `prepare` and `cleanup`; {TIMEOUT_DEFAULT}.",
     )
-    env: fields.Environment = Field(
-        default_factory=dict, description="Variables added to its environment."
-    )
+    env: fields.Environment = Field(default_factory=dict, description=ENV_HELP)
     tags: fields.Names = Field(default=(), description=TAGS_HELP)
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders for `PYTHONPATH`; by default"
-        " [those of the side's own code](#whose-code-runs).",
+        description=PYTHONPATH_HELP,
     )
     allow_foreign: bool = Field(
         default=False,
@@ -324,7 +321,7 @@ class CommandBenchmark(ProgramBenchmark, _Named):
     )
     parallel: bool = Field(
         default=False,
-        description="Its processes or threads run side by side: measure it without pinning.",
+        description=PARALLEL_HELP,
     )
     in_turn: bool = Field(default=False, description=IN_TURN_HELP)
 
@@ -401,8 +398,7 @@ class ScenarioBenchmark(BenchmarkTable):
     data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders for `PYTHONPATH`; by default"
-        " [those of the side's own code](#whose-code-runs).",
+        description=PYTHONPATH_HELP,
     )
     allow_foreign: bool = Field(
         default=False,

@@ -36,6 +36,7 @@ Likeness = tuple[tuple[str, ...], str]
 ALIKE: Final[Mapping[tuple[str, ...], Likeness]] = {
     **dict.fromkeys((("benchmark", kind) for kind in ("pytest", "asv", "pyperf")), _FUNCTIONS),
     **dict.fromkeys((("benchmark", kind) for kind in ("suite", "scenario")), _COMMAND),
+    ("benchmark", "python"): _COMMAND,
     ("rule",): (("gate",), "[`[gate]`](#gate)"),
 }
 
@@ -131,19 +132,20 @@ def _rows(table: type[Table]) -> dict[str, str]:
     rows = {}
     for key, value in schema["properties"].items():
         default = "required" if key in required else _default(value)
-        rows[key] = f"| `{key}` | {_allowed(value)} | {default} | {value['description']} |"
+        allowed = ", ".join(filter(None, (_allowed(value), default)))
+        rows[key] = f"| `{key}` | {allowed} | {value['description']} |"
     return rows
 
 
 def _markdown(rows: Iterable[str]) -> str:
-    lines = ["| key | value | default | meaning |", "|---|---|---|---|", *rows]
+    lines = ["| key | value | meaning |", "|---|---|---|", *rows]
     return "\n".join(lines) + "\n"
 
 
 def _default(value: dict[str, Any]) -> str:
     if value.get("default") in (None, []):
         return ""
-    return f"`{json.dumps(value['default'])}`"
+    return f"default `{json.dumps(value['default'])}`"
 
 
 def _allowed(value: dict[str, Any]) -> str:
