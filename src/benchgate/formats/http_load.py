@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -383,86 +384,65 @@ def wrk(source: ForeignFile, rows: ReadRows) -> None:
     if source.head.startswith(_REFUSED):
         said = shown(source.head.decode(errors="replace").strip())
         raise RowError(f"{NO_ANSWER}: {said}")
-    outputs: list[_WrkOutput] = []
+    outputs: list[tuple[str, str, list[tuple[str, str]]]] = []
     for place, line in read_lines(source):
         if "Running " in line and _WRK_START in line:
-            outputs.append(_WrkOutput(line.partition(_WRK_START)[2].strip(), place))
-        elif outputs and not outputs[-1].error:
-            try:
-                outputs[-1].read(line, place)
-            except RowError as error:
-                outputs[-1].error = str(error)
+            outputs.append((line.partition(_WRK_START)[2].strip(), place, []))
+        elif outputs:
+            outputs[-1][-1].append((place, line))
     if not outputs:
         raise RowError("has no line such as 'Running 10s test @ URL'")
     runs = LoadRuns()
-    for output in outputs:
-        with runs.run(output.url, output.place) as run:
-            output.finish(run)
+    for url, place, lines in outputs:
+        with runs.run(url, place) as run:
+            run.requests, run.errors = -1, 0
+            counts: dict[str, float] = defaultdict(float)
+            for at, line in lines:
+                _read_wrk_line(run, counts, line, at)
+            _finish_wrk(run, counts)
     runs.join(rows)
 
 
-@dataclass(slots=True)
-class _WrkOutput:
-    """What one run printed, as far as it was read."""
+def _read_wrk_line(run: LoadRun, counts: dict[str, float], line: str, place: str) -> None:
+    """Read a line, before which may be what another program printed."""
+    if (found := _LATENCY.search(line)) and MEAN_TIME not in run.figures:
+        run.figures[MEAN_TIME] = _seconds(found[1], place)
+    elif found := _PERCENTILE.search(line):
+        metric = percentile(f"{number_in(found[1], place):g}")
+        # wrk2 may print a second distribution, without its correction.
+        run.figures.setdefault(metric, _seconds(found[2], place))
+        counts["percentiles"] += 1
+    elif _DISTRIBUTION in line:
+        counts["distributions"] += 1
+    elif found := _REQUESTS.search(line):
+        if run.requests >= 0:
+            why = "a second run has no line such as 'Running 10s test @ URL'"
+            raise RowError(f"{place}: {why}: {shown(line.strip())}")
+        run.requests = number_in(found[1], place)
+    elif found := _SOCKET_ERRORS.search(line):
+        *unanswered, late = map(float, found.groups())
+        counts["unanswered"] = sum(unanswered)
+        run.errors = (run.errors or 0) + sum(unanswered) + late
+    elif found := _STATUS_ERRORS.search(line):
+        run.errors = (run.errors or 0) + number_in(found[1], place)
+    elif found := _RATE.search(line):
+        run.figures[THROUGHPUT] = number_in(found[1], place)
+    elif any(sign in line for sign in _RESULTS):
+        raise RowError(unread(place, line))
 
-    url: str
-    place: str
-    figures: dict[Metric, float] = field(default_factory=dict)
-    requests: float = -1
-    distributions: int = 0
-    percentiles: int = 0
-    unanswered: float = 0
-    errors: float = 0
-    error: str | None = None
 
-    def read(self, line: str, place: str) -> None:
-        """Read a line, before which may be what another program printed.
-
-        Raises:
-            RowError: it looks like a result, and is none.
-        """
-        if (found := _LATENCY.search(line)) and MEAN_TIME not in self.figures:
-            self.figures[MEAN_TIME] = _seconds(found[1], place)
-        elif found := _PERCENTILE.search(line):
-            metric = percentile(f"{number_in(found[1], place):g}")
-            # wrk2 may print a second distribution, without its correction.
-            self.figures.setdefault(metric, _seconds(found[2], place))
-            self.percentiles += 1
-        elif _DISTRIBUTION in line:
-            self.distributions += 1
-        elif found := _REQUESTS.search(line):
-            if self.requests >= 0:
-                why = "a second run has no line such as 'Running 10s test @ URL'"
-                raise RowError(f"{place}: {why}: {shown(line.strip())}")
-            self.requests = number_in(found[1], place)
-        elif found := _SOCKET_ERRORS.search(line):
-            *unanswered, late = (number_in(text, place) for text in found.groups())
-            self.unanswered = sum(unanswered)
-            self.errors += self.unanswered + late
-        elif found := _STATUS_ERRORS.search(line):
-            self.errors += number_in(found[1], place)
-        elif found := _RATE.search(line):
-            self.figures[THROUGHPUT] = number_in(found[1], place)
-        elif any(sign in line for sign in _RESULTS):
-            raise RowError(unread(place, line))
-
-    def finish(self, run: LoadRun) -> None:
-        """Check that the output is whole."""
-        if self.error:
-            raise RowError(self.error)
-        there = {
-            "Requests/sec:": THROUGHPUT in self.figures,
-            "Latency": MEAN_TIME in self.figures,
-            "N requests in N s": self.requests >= 0,
-            "N% N ms": self.percentiles >= self.distributions * _LEAST_PERCENTILES,
-        }
-        for lacking in (repr(line) for line, is_there in there.items() if not is_there):
-            what = f"the output is cut off: there is no line {lacking}"
-            raise RowError(f"{self.place}: {what}")
-        if not self.requests > 0:
-            raise no_answer(self.place, self.errors)
-        run.figures |= self.figures
-        run.errors, run.requests = self.errors, self.requests + self.unanswered
+def _finish_wrk(run: LoadRun, counts: dict[str, float]) -> None:
+    there = {
+        "Requests/sec:": THROUGHPUT in run.figures,
+        "Latency": MEAN_TIME in run.figures,
+        "N requests in N s": run.requests >= 0,
+        "N% N ms": counts["percentiles"] >= counts["distributions"] * _LEAST_PERCENTILES,
+    }
+    for line in (line for line, is_there in there.items() if not is_there):
+        raise RowError(f"{run.place}: the output is cut off: there is no line {line!r}")
+    if not run.requests > 0:
+        raise no_answer(run.place, run.errors or 0)
+    run.requests += counts["unanswered"]
 
 
 def _seconds(text: str, place: str) -> float:

@@ -113,6 +113,7 @@ _NO_FILES = frozenset({"all", "build", "default"})
 _NO_PROGRAMS = (".o", ".a", ".so", ".d", ".dylib", ".lo", ".c", ".cc", ".cpp", ".h", ".hpp")
 _CMAKE_PROGRAM = re.compile(r"^\s*add_executable\s*\(\s*([\w.+-]+)(?!.*\bIMPORTED\b)", re.MULTILINE)
 _MESON_PROGRAM = re.compile(r"^\s*(?:\w+\s*=\s*)?executable\s*\(\s*'([^']+)'", re.MULTILINE)
+_C = "C or C++"
 _GO_MAIN = re.compile(r"^package\s+main\b", re.MULTILINE)
 
 
@@ -179,89 +180,55 @@ def _expanded(text: str, variables: Mapping[str, str], depth: int = 5) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Builder:
-    """How the programs of a language are built.
+def find_program(top: Path) -> Program | None:
+    """Find the first program of a project that is not written in Python."""
+    return next(filter(None, _programs(top)), None)
 
-    Attributes:
-        files: any of which a project in it has.
+
+def _programs(top: Path) -> Iterator[Program | None]:
+    locked = " --locked" if (top / "Cargo.lock").is_file() else ""
+    cargo = f"cargo build --release{locked}"
+    env = {"CARGO_TARGET_DIR": "{env}"}
+    yield _built(top / "Cargo.toml", "Rust", _rust_programs, "{env}/release", cargo, **env)
+    go = "go build -trimpath -buildvcs=false -o {env}/bin/ ./..."
+    yield _built(top / "go.mod", "Go", _go_programs, "{env}/bin", go)
+    yield _node_program(top)
+    cmake = ("cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel")
+    yield _built(top / "CMakeLists.txt", _C, _found_by(_CMAKE_PROGRAM), "{env}", *cmake)
+    meson = ("meson setup --buildtype release {env}", "meson compile -C {env}")
+    yield _built(top / "meson.build", _C, _found_by(_MESON_PROGRAM), "{env}", *meson)
+    makefiles = [top / name for name in ("GNUmakefile", "makefile", "Makefile")]
+    if any(True for pattern in ("*.[ch]*", "*/*.[ch]*") for _ in top.glob(pattern)):
+        makefile = next(filter(read_text, makefiles), makefiles[0])
+        yield _built(makefile, _C, _made_programs, ".", "make")
+
+
+def _found_by(pattern: re.Pattern[str]) -> Callable[[Path, str], list[str]]:
+    return lambda _, text: pattern.findall(text)
+
+
+def _built(
+    file: Path,
+    language: str,
+    names: Callable[[Path, str], Iterable[str]],
+    folder: str,
+    *commands: str,
+    **env: str,
+) -> Program | None:
+    """The first program of a project that has a file.
+
+    Args:
         names: of the programs, by the folder and the text of the file.
         folder: that they are built into.
     """
-
-    language: str
-    files: tuple[str, ...]
-    commands: tuple[str, ...]
-    names: Callable[[Path, str], Iterable[str]]
-    folder: str
-    env: Mapping[str, str] = field(default_factory=dict)
-    may_be_empty: bool = False
-
-    def program(self, top: Path) -> Program | None:
-        """The first program of a project; None if it is not in this language."""
-        file = next((top / name for name in self.files if (top / name).is_file()), None)
-        text = read_text(file) if file else ""
-        if file is None or not (text or self.may_be_empty):
-            return None
-        locked = " --locked" if (top / "Cargo.lock").is_file() else ""
-        commands = tuple(one.replace("{locked}", locked) for one in self.commands)
-        tool = commands[0].partition(" ")[0]
-        name = next(iter(self.names(top, text)), "")
-        return Program(
-            self.language,
-            PurePosixPath(name).name,
-            f"{self.folder}/{name or 'my-program'} --help",
-            BuildSteps(commands, self.env, "the program is compiled", (tool,)),
-        )
-
-
-_COMPILED = (
-    _Builder(
-        "Rust",
-        ("Cargo.toml",),
-        ("cargo build --release{locked}",),
-        _rust_programs,
-        "{env}/release",
-        {"CARGO_TARGET_DIR": "{env}"},
-        may_be_empty=True,
-    ),
-    _Builder(
-        "Go",
-        ("go.mod",),
-        ("go build -trimpath -buildvcs=false -o {env}/bin/ ./...",),
-        _go_programs,
-        "{env}/bin",
-        may_be_empty=True,
-    ),
-)
-_COMPILED_C = (
-    _Builder(
-        "C or C++",
-        ("CMakeLists.txt",),
-        ("cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel"),
-        lambda _, text: _CMAKE_PROGRAM.findall(text),
-        "{env}",
-    ),
-    _Builder(
-        "C or C++",
-        ("meson.build",),
-        ("meson setup --buildtype release {env}", "meson compile -C {env}"),
-        lambda _, text: _MESON_PROGRAM.findall(text),
-        "{env}",
-    ),
-)
-_MAKE = _Builder(
-    "C or C++", ("GNUmakefile", "makefile", "Makefile"), ("make",), _made_programs, "."
-)
-
-
-def find_program(top: Path) -> Program | None:
-    """Find the first program of a project that is not written in Python."""
-    finders = [each.program for each in _COMPILED]
-    finders += [_node_program, *(each.program for each in _COMPILED_C)]
-    if any(True for pattern in ("*.[ch]*", "*/*.[ch]*") for _ in top.glob(pattern)):
-        finders.append(_MAKE.program)
-    return next((found for find in finders if (found := find(top))), None)
+    text = read_text(file)
+    if not text:
+        return None
+    name = next(iter(names(file.parent, text)), "")
+    command = f"{folder}/{name or 'my-program'} --help"
+    tool = commands[0].partition(" ")[0]
+    build = BuildSteps(commands, env, "the program is compiled", (tool,))
+    return Program(language, PurePosixPath(name).name, command, build)
 
 
 def _node_program(top: Path) -> Program | None:
