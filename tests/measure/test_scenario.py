@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
-from tests.patience import LIMITS_S, limited
+from tests.patience import LIMITS_S, PATIENCE_S, limited
 
 from benchgate.config import Measure, ScenarioBenchmark
 from benchgate.load.launch import LoadReply
+from benchgate.measure import scenario_discovery
 from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.scenario import ScenarioEngine
@@ -744,8 +745,13 @@ def test_a_variable_of_the_scenario_is_removed_from_logs(make_engine: MakeEngine
 
 
 def test_an_interruption_ends_everything(
-    make_engine: MakeEngine, tmp_path: Path, alive: Callable[[int], bool]
+    make_engine: MakeEngine,
+    tmp_path: Path,
+    alive: Callable[[int], bool],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A busy machine may need longer than 5 s to start the program that tears down.
+    monkeypatch.setattr(scenario_discovery, "CLEANING_S", PATIENCE_S)
     loading = tmp_path / "loading"
     torn_down = tmp_path / "torn-down"
     server = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); "
