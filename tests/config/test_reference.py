@@ -48,7 +48,7 @@ def test_a_row() -> None:
     assert any(
         row.startswith('| `budget` | duration, default `"10m"` | Time limit') for row in rows
     )
-    executions = "| `executions` | whole number, 1 to 10000, default `6` |"
+    executions = "| `executions` | integer, 1 to 10000, default `6` |"
     assert any(row.startswith(executions) for row in rows)
 
 

@@ -45,7 +45,7 @@ DIALECT: Final = GenerateJsonSchema.schema_dialect
 _BLOCK = re.compile(r"(<!-- table: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _WIDTH = 100
 _AS_THERE = "| As in `[gate]`. |"
-_PLURAL = re.compile(r"\b(number|command|table(?! of)|value)\b")
+_PLURAL = re.compile(r"\b(integer|number|command|table(?! of)|value)\b")
 _BOUNDS = {
     "minimum": "at least",
     "exclusiveMinimum": "above",
@@ -167,7 +167,7 @@ def _of_type(value: dict[str, Any]) -> str:
         items = value.get("additionalProperties", True)
         return "table" if items is True else f"table of {_several(items)}"
     if kind in {"integer", "number"}:
-        return ("whole number" if kind == "integer" else "number") + _range(value)
+        return ("integer" if kind == "integer" else "number") + _range(value)
     return value["format"] if value.get("format") in _FORMATS else _TYPES[kind]
 
 

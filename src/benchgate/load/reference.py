@@ -21,7 +21,6 @@ from benchgate.load.scenario_file import DEFAULT_DRIVER, ScenarioFile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.config.reference import Likeness
     from benchgate.load.scenario_file import AnyDriver
     from benchgate.tables.fields import Table
 
