@@ -233,8 +233,6 @@ def divan(source: ForeignFile, rows: ReadRows) -> None:
 
 @dataclass(slots=True)
 class _DivanRow:
-    """What was printed about a benchmark."""
-
     id: str
     place: str
     figures: dict[Metric, float] = field(default_factory=dict)
@@ -243,8 +241,6 @@ class _DivanRow:
 
 @dataclass(slots=True)
 class _DivanOutput:
-    """What was printed so far."""
-
     rows: ReadRows
     found: list[_DivanRow] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
@@ -254,7 +250,6 @@ class _DivanOutput:
     _allocation: str = ""
 
     def add(self, place: str, line: str) -> None:
-        """Read the next line."""
         if program := _program_in(line):
             self.end()
             self._names = [program]
@@ -352,7 +347,6 @@ _COUNT = re.compile(rf"[ |-]*({'|'.join(_METRICS)}):\s*([^|]*)\|")
 _LOOKS_LIKE_ONE = re.compile(rf"({'|'.join(_METRICS)}):")
 _TOOL = "  ======= "
 _PART = "  ## pid: "
-_SEVERAL = 2
 _TOTAL = "  ## Total"
 _EARLIER = ("  Comparison with ", "|-Comparison with ")
 _END_OF_OUTPUT = "- end of std"
@@ -387,7 +381,7 @@ def gungraun(source: ForeignFile, rows: ReadRows) -> None:
         with rows.row(one.id) as row:
             if one.error:
                 raise RowError(one.error)
-            if one.parts >= _SEVERAL:
+            if one.parts > 1:
                 raise RowError(f"{one.place}: there is no total of its {one.parts} parts")
             for key, value in one.figures.items():
                 row.value(_METRICS[key], value, f"{one.place}: {key}")
@@ -417,7 +411,6 @@ class _GungraunRow:
     seen: set[str] = field(default_factory=set)
 
     def begin_part(self, line: str) -> None:
-        """Note which part begins with a line."""
         self.seen.clear()
         if line.startswith(_EARLIER) or (line.startswith(_TOOL) and self.figures):
             self.is_over = True
@@ -430,15 +423,12 @@ class _GungraunRow:
 
 @dataclass(slots=True)
 class _GungraunOutput:
-    """What was printed so far."""
-
     rows: ReadRows
     found: list[_GungraunRow] = field(default_factory=list)
     _named: list[tuple[str, str]] = field(default_factory=list)
     _is_open: bool = False
 
     def add(self, place: str, line: str) -> None:
-        """Read the next line."""
         if header := _HEADER.fullmatch(line):
             self._named.append((header[1], place))
             self._look(place, line)

@@ -124,7 +124,6 @@ def _groups(rows: Iterable[Node]) -> list[tuple[str, list[Node]]]:
 
 
 def _read_group(found: ReadRow, rows: list[Node], all_rows: ReadRows) -> None:
-    """Read the rows of one benchmark."""
     for row in rows:
         if row.get("error_occurred"):
             message = row.get("error_message")
@@ -157,7 +156,6 @@ def _aggregate(row: Node) -> str:
 
 
 def _summed_up(row: Node) -> Iterator[Series]:
-    """The metrics of an aggregate."""
     found = [(metric, _time_s(row, key)) for key, metric in _TIMES.items()]
     found += [(each, node.number) for key, each in _OTHERS.items() if (node := row.get(key))]
     for metric, value in found:
@@ -165,7 +163,6 @@ def _summed_up(row: Node) -> Iterator[Series]:
 
 
 def _repeated(rows: list[Node]) -> Iterator[Series]:
-    """The metrics of repetitions."""
     loops = usual_loops([row["iterations"].number for row in rows])
     for key, metric in _TIMES.items():
         yield sampled(metric, [[_time_s(row, key) for row in rows]], key, loops=loops)

@@ -78,7 +78,6 @@ class _GoOutput:
     _failed_packages: set[str] = field(default_factory=set)
 
     def add(self, place: str, line: str) -> None:
-        """Read the next line."""
         if self._why is not None and line.startswith("    ") and len(self._why) < _WHY_LINES:
             self._why.append(line.strip())
             return

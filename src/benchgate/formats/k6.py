@@ -152,7 +152,6 @@ def _of_requests(rows: ReadRows, is_unanswered: Callable[[str], bool]) -> Iterat
 
 
 def _left_out(metrics: Iterable[str]) -> Iterator[str]:
-    """Say that metrics were left out."""
     names = sorted(metrics)
     connecting = [name for name in names if name.partition("{")[0] in _CONNECTING]
     unknown = [name for name in names if name not in connecting]

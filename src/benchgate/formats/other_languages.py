@@ -257,7 +257,6 @@ def haskell_criterion(source: ForeignFile, rows: ReadRows) -> None:
 
 
 def _columns(report: Node) -> dict[str, list[Any]]:
-    """The measured values by their key."""
     keys = [key.text for key in report["reportKeys"].each()]
     rows = list(report["reportMeasured"].each())
     for row in rows:

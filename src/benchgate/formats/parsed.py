@@ -264,7 +264,7 @@ def join_readings(readings: Sequence[Reading], tool: str) -> tuple[BenchmarkResu
 
     Args:
         readings: at least one.
-        tool: `NAME` of the format.
+        tool: the name of the format.
     """
     by_id: dict[str, list[BenchmarkResult]] = {}
     for reading in readings:

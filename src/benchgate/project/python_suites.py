@@ -303,7 +303,6 @@ class PythonSuites:
         return frozenset(asking)
 
     def _settings_of(self, path: PurePosixPath) -> PytestSettings:
-        """The settings of pytest that hold for a file."""
         if path.parent not in self._settings:
             self._settings[path.parent] = _read_settings(self.tree, path.parent)
         return self._settings[path.parent]

@@ -160,7 +160,6 @@ class _Workspace:
     compiled_in: int = 0
 
     def look(self) -> None:
-        """Look into all packages."""
         for folder, manifest in self.packages.items():
             depends = _crates(manifest)
             benches = self._benches(folder, manifest)
@@ -198,7 +197,6 @@ class _Workspace:
         return benches
 
     def suites(self) -> Iterator[Suite]:
-        """What was found."""
         if self.named:
             more = f" and {len(self.named) - 4} more" if len(self.named) > 4 else ""
             edit: tuple[str, ...] = ()
