@@ -52,7 +52,6 @@ class NoBase:
 
 
 def checked_out(git: Git) -> Head:
-    """What the workflow checked out."""
     sha = git.head_sha()
     return Head(sha, git.parents(sha))
 

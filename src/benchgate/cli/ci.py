@@ -103,7 +103,6 @@ def real_context(environ: Mapping[str, str]) -> Context:
 
 
 def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Client:
-    """Make a client of an API."""
     return Client(
         api_url,
         Token(token) if token else None,

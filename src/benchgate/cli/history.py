@@ -40,7 +40,6 @@ _NAME: Final = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def page_of_history(history: History, git: Git | None, redact: Redactor) -> bytes:
-    """The history as a page of HTML."""
     from benchgate.page.history import render_history_page  # noqa: PLC0415 - only for a page
 
     address = repository_address(git, os.environ)
@@ -78,7 +77,6 @@ def store_address(named: str | None, config_file: Path | None, git: Git | None) 
 def read_new(
     sources: Sequence[str], commit: str | None, git: Git | None
 ) -> Iterator[RunRecord | SkippedResult]:
-    """Read the results to append."""
     from benchgate.history.sources import at_commit, read_results  # noqa: PLC0415
 
     if not sources:

@@ -170,11 +170,9 @@ class PythonBenchmark(FunctionBenchmarks):
 
     @property
     def prefix(self) -> str:
-        """The group."""
         return self.group or ""
 
     def may_hold(self, file: PurePath) -> bool:
-        """Whether a file is one of them."""
         return is_benchmark_file(file)
 
 
@@ -327,7 +325,6 @@ class CommandBenchmark(ProgramBenchmark, _Named):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Its name."""
         return (self.name,)
 
     @field_validator("command", mode="before")
@@ -364,12 +361,10 @@ class PyperfBenchmark(FunctionBenchmarks):
 
     @property
     def tool_arguments(self) -> tuple[str, ...]:
-        """Arguments of each script."""
         return self.arguments
 
     @property
     def prefix(self) -> str:
-        """The group."""
         return self.group or ""
 
     def may_hold(self, file: PurePath) -> bool:

@@ -122,7 +122,6 @@ class Origin:
 
 
 def _set_by(options: Options, name: str, value: object) -> Mapping[str, object]:
-    """The keys that an option sets, with their values."""
     if name == "against":
         return {"source": "git", "against": value}
     if name != "baseline":

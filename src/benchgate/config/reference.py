@@ -82,7 +82,6 @@ def config_schema() -> dict[str, Any]:
 
 
 def table_schema(table: type[Table]) -> dict[str, Any]:
-    """JSON Schema of one table."""
     return table.model_json_schema(schema_generator=_TomlSchema)
 
 

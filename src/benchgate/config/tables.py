@@ -328,7 +328,6 @@ class Limit(_Selection):
 
     @property
     def words(self) -> str:
-        """The limit in words."""
         return f"{'at most' if self.max else 'at least'} {self.bound.text}"
 
 

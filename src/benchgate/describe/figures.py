@@ -249,7 +249,6 @@ def _benchmark(
 
 
 def _of(benchmark: BenchmarkResult | None, metric: str) -> Series | None:
-    """A series with launches."""
     every = benchmark.series if benchmark else ()
     return next((one for one in every if one.metric.name == metric and one.launches), None)
 

@@ -219,7 +219,6 @@ def quantiles(
 
 
 def full_mean(values: FloatArray, confidence: float) -> Mean:
-    """The mean of all values."""
     found = moments(values)
     return Mean(
         found.n, found.mean, found.sd, found.cv, found.sem, mean_interval(values, confidence)

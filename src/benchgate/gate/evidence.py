@@ -173,7 +173,6 @@ class Evidence:
 
     @property
     def is_tail(self) -> bool:
-        """Whether it compares tails."""
         return is_tail(self.metric.name, self.statistic)
 
     @property

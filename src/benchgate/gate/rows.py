@@ -577,7 +577,6 @@ def rows_of_pair(
 def deciding_names(
     one: Pair, base: BenchmarkResult, head: BenchmarkResult, config: Config
 ) -> tuple[str, ...]:
-    """The metrics of a pair that decide."""
     known_as = config.name_in_policy(one.id, one.renamed_from)
     return deciding(config.effective(known_as).metrics, base, head)
 

@@ -330,7 +330,6 @@ class ReplayedBuild:
 
     @property
     def regressed(self) -> set[str]:
-        """The benchmarks that regressed."""
         return self.having(Outcome.REGRESSED)
 
 

@@ -63,7 +63,6 @@ class EarlierResult:
 
     @property
     def run(self) -> Run:
-        """The run of it that is compared."""
         return self.result.head
 
 

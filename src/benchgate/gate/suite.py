@@ -211,7 +211,6 @@ def compare_classically(evidences: Sequence[Evidence], *, raw: bool) -> list[Cla
 
 
 def _pooled(launches: Sequence[Launch]) -> FloatArray:
-    """All samples of all launches."""
     return np.concatenate([one.samples for one in launches]) if launches else np.empty(0)
 
 

@@ -134,7 +134,6 @@ class Client:
         return self._write("PATCH", path, body)
 
     def delete(self, path: str) -> None:
-        """Delete an object."""
         self._send(Request("DELETE", path, self._url(path, None)))
 
     def download(self, path: str, *, limit_bytes: int) -> bytes | None:
@@ -328,7 +327,6 @@ def _first_who_may(
 
 
 def read_run(client: Client, repository: str, id_: int) -> WorkflowRun:
-    """Get a run."""
     path = f"/repos/{repository}/actions/runs/{id_}"
     return WorkflowRun.read(client.get(path), path)
 

@@ -158,20 +158,16 @@ def _newest(ours: Iterable[tuple[Comment, Marker]], head_now: str) -> tuple[Comm
 class Api(Protocol):
     """The methods of the client that comments need."""
 
-    def get(self, path: str) -> dict[str, Any]:
-        """Get the object at a path."""
+    def get(self, path: str) -> dict[str, Any]: ...
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
         """Get the objects of a list."""
 
-    def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Create an object."""
+    def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]: ...
 
-    def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Change an object."""
+    def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]: ...
 
-    def delete(self, path: str) -> None:
-        """Delete an object."""
+    def delete(self, path: str) -> None: ...
 
 
 def post_sticky(

@@ -340,7 +340,6 @@ class Context:
 
     @property
     def repository_url(self) -> str:
-        """The address of this repository."""
         return f"{self.server_url}/{self.repository.full_name}"
 
     def run_url(self, run_id: int, attempt: int) -> str:

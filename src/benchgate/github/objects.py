@@ -200,7 +200,6 @@ class Review(ApiObject):
 
     @property
     def approves(self) -> bool:
-        """Whether it approves the commit."""
         return self.state == "APPROVED"
 
     @property

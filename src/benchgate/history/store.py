@@ -132,7 +132,6 @@ class RunRows:
 
     @property
     def id(self) -> str:
-        """The id of the run."""
         return self.of_run[0]
 
 
@@ -534,7 +533,6 @@ class Rows:
         self._runs = tuple(ListedRun(*one.of_run) for one in runs)
 
     def suites(self) -> tuple[str, ...]:
-        """The names of all suites."""
         return tuple(sorted({run.suite for run in self._runs}))
 
     def runs(self, suite: str) -> tuple[ListedRun, ...]:
@@ -542,7 +540,6 @@ class Rows:
         return tuple(run for run in self._runs if run.suite == suite)
 
     def metrics(self, suite: str) -> tuple[tuple[str, str], ...]:
-        """Each benchmark of a suite with each of its metrics."""
         of_suite = (self._rows[run.id].keys for run in self.runs(suite))
         # Most runs share one array.
         numbers = {number for keys in _each_once(of_suite) for number in keys.tolist()}

@@ -79,7 +79,6 @@ class Scenario:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all its benchmarks."""
         return tuple(self.id_of(target, step) for target in self.targets for step in self.steps)
 
     def shortened(self) -> Scenario:
@@ -347,7 +346,6 @@ class UnsetVariableError(ValueError):
 
 
 def port_of(service: str) -> str:
-    """The placeholder of a service's port."""
     return f"{service}_{PORT}"
 
 
@@ -387,14 +385,12 @@ def wrong_in(
 
 
 def variables_in(text: str) -> tuple[str, ...]:
-    """The names of the variables in a text."""
     return tuple(
         token["variable"] for token in _TOKEN.finditer(text) if token["variable"] is not None
     )
 
 
 def placeholders_in(text: str) -> tuple[str, ...]:
-    """The names of the placeholders in a text."""
     return tuple(
         token["placeholder"] for token in _TOKEN.finditer(text) if token["placeholder"] is not None
     )

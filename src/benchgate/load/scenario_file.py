@@ -400,7 +400,6 @@ def _add(
     found: dict[tuple[str, ...], type[Table]],
     lists: set[str],
 ) -> None:
-    """Add a table to those found, and the tables in it."""
     found[path] = table
     for name, info in table.model_fields.items():
         inner = _table_in(info.annotation)

@@ -59,7 +59,6 @@ def end(groups: list[int], token: str) -> None:
 
 
 def read_groups(table: int) -> list[int]:
-    """Read the process groups in the table."""
     data = os.pread(table, os.fstat(table).st_size, 0)
     whole = len(data) - len(data) % SLOT.size
     return [group for (group,) in SLOT.iter_unpack(data[:whole]) if group > 0]

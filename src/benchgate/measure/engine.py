@@ -114,7 +114,6 @@ class Definition:
 
     @property
     def own_id(self) -> str:
-        """Its id in its own arm."""
         return self.renamed_from or self.id
 
 

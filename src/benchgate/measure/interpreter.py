@@ -32,7 +32,6 @@ _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 def has_own_interpreter(benchmark: FunctionBenchmarks) -> bool:
-    """Whether each arm has an interpreter of its own."""
     return benchmark.interpreter is not None and "{" in benchmark.interpreter
 
 

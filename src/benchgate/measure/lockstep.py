@@ -150,8 +150,7 @@ _LIMITED = "the other side is too slow for more calls in a sample"
 class Player(Protocol):
     """A live worker with a benchmark open."""
 
-    def begin_sample(self) -> None:
-        """Begin to take one sample."""
+    def begin_sample(self) -> None: ...
 
     def end_sample(self) -> tuple[int, int]:
         """Wait for the sample; return (wall_ns, cpu_ns)."""

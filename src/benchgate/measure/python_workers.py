@@ -405,7 +405,6 @@ class Workers:
         return workers
 
     def end(self, worker: Worker) -> None:
-        """End a worker cleanly."""
         worker.close()
         self._alive.remove(worker)
 

@@ -64,7 +64,6 @@ class ServiceLog:
         return self.path.open("ab")
 
     def text(self) -> str:
-        """All of it."""
         return self._end(MOST_BYTES).decode(errors="replace")
 
     def tail(self, redact: Callable[[str], str] = str) -> str:
@@ -121,7 +120,6 @@ class KeptLogs:
 
 
 def logs_folder(environ: Mapping[str, str]) -> Path:
-    """The folder of kept logs."""
     return state_folder(environ) / "logs"
 
 
@@ -548,7 +546,6 @@ class Services:
             self._running.pop().kill()
 
     def log_of(self, name: str) -> ServiceLog:
-        """The log of one of them."""
         return ServiceLog(self._place.logs / f"{name}.log")
 
     def _start(self, ports: Sequence[int]) -> None:

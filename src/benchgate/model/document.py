@@ -218,7 +218,6 @@ class Format(Generic[D]):
 
     @cached_property
     def version(self) -> int:
-        """The current version."""
         current: int = self.document.__dataclass_fields__["schema"].default
         return current
 

@@ -205,7 +205,6 @@ class Trend(JsonObject):
     moved: Moved | None = None
 
     def values(self) -> tuple[float, ...]:
-        """The values of all points."""
         points = self.points
         if isinstance(points, TrendPoints):
             return tuple(points.values.tolist())

@@ -75,7 +75,6 @@ def steadier(other: SteadierMetric) -> str:
 
 
 def compare_by(other: SteadierMetric) -> str:
-    """How to compare the steadier metric."""
     return f"compare it instead: {rule_for(other.metric)}"
 
 

@@ -579,7 +579,6 @@ L = TypeVar("L", bound=_OfARound)
 
 
 def before_round(launches: Iterable[L], end: int) -> tuple[L, ...]:
-    """The launches of the rounds before one of this number."""
     return tuple(launch for launch in launches if launch.round < end)
 
 

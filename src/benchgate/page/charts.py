@@ -192,7 +192,6 @@ class Scale:
         return tuple(map(self.value, numbers))
 
     def value(self, number: float) -> float:
-        """One of them."""
         return float(f"{number / self.size:.5g}")
 
 

@@ -168,7 +168,6 @@ class Drawing:
 
 
 def draw(span: Span | None) -> Drawing | None:
-    """The drawing of a row."""
     if span is None:
         return None
     left, right = _x(span.low), _x(span.high)

@@ -84,7 +84,6 @@ class ShiftView:
 
     @property
     def sentence(self) -> str:
-        """All in one line."""
         return f"{self.change} at {self.commits} ({self.day}), {self.ago}"
 
 
@@ -371,7 +370,6 @@ def _print_trends(machine: MachineView, console: Console, *, verbose: bool) -> N
 
 
 def _why_left(trend: TrendView) -> tuple[str, str]:
-    """What a trend that is not shown is, and why."""
     if trend.trend.ended:
         return "trend", "that ended"
     noun = "trend" if trend.is_shown else "tail"

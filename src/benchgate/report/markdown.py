@@ -441,7 +441,6 @@ def render_comment(
 
 
 def _more_warnings(count: int) -> str:
-    """The warnings that are not shown, counted."""
     return f"> and {counted(count, 'more warning')}" if count else ""
 
 

@@ -77,7 +77,6 @@ class Progress:
         """A step before the first round begins, such as "preparing the base"."""
 
     def building(self, arm: str) -> None:
-        """The build of an arm begins."""
         self.preparing(f"building the {arm}")
 
     def found(self, count: int, plan: str = "") -> None:
@@ -184,7 +183,6 @@ class _ProgressDisplay(Progress):
         self._state = replace(self._state, current=plain_line(benchmark))
 
     def measured(self, benchmark: str) -> None:  # noqa: ARG002 - the next one's name is shown
-        """Count it."""
         self._state = replace(self._state, done=self._state.done + 1)
 
     def round_ended(
@@ -231,12 +229,10 @@ class PlainProgress(_ProgressDisplay):
         self._has_begun = False
 
     def message(self, text: str) -> None:
-        """Print it."""
         super().message(text)
         self._printed_s = self._clock()
 
     def preparing(self, what: str) -> None:
-        """Print it."""
         self.message(what)
 
     def measuring(self, benchmark: str) -> None:

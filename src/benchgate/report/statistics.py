@@ -87,7 +87,6 @@ _LOOPS = {
 
 
 def print_load(console: Console, load: LoadStatistics) -> None:
-    """Print the statistics of one step."""
     print_text(console, Text(f"{plain_line(load.benchmark)}, under load", "bold"))
     print_text(console, _what(load))
     print_text(console, _load_size(load))
@@ -253,7 +252,6 @@ _CURVE_SHOWN = 40
 
 
 def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
-    """Print the statistics of one series."""
     title = f"{plain_line(series.benchmark)}, {plain_line(series.metric)}"
     print_text(console, Text(title, "bold"))
     print_text(console, _size(series, detail))

@@ -216,7 +216,6 @@ class BenchmarkView:
 
     @property
     def rows(self) -> tuple[RowView, ...]:
-        """All its rows."""
         return (self.first, *(row for row, _ in self.others))
 
 
@@ -399,7 +398,6 @@ class Links:
         return f"{_DOCS}/configuration.md#waive" if self.run else ""
 
     def outcome(self, outcome: Outcome) -> str:
-        """What the outcome means."""
         if not self.run:
             return ""
         return f"{_DOCS}/glossary.md#{outcome.value.replace(' ', '-')}"
@@ -501,7 +499,6 @@ class VerdictView:
 
 
 def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
-    """The verdict as strings."""
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
     notes = {row: notes_of(row, verdict.settings) for rows in groups for row in rows}

@@ -168,7 +168,6 @@ def worse_word(rows: Iterable[Row | Trend]) -> str:
 
 
 def better_word(rows: Iterable[Row | Trend]) -> str:
-    """The word for a change for the better."""
     return "faster" if all(is_speed(row) for row in rows) else "better"
 
 
@@ -180,7 +179,6 @@ def direction(row: Row) -> str:
 
 
 def margins(rows: Sequence[Row]) -> str:
-    """The margins of the rows: " within 2 %", " within 2 to 5 %", or ""."""
     known = sorted({row.margin for row in rows if row.margin is not None})
     if not known:
         return ""

@@ -272,7 +272,6 @@ class _Pace:
         return rounds * (self._benchmarks_s(plan) + self.beside_s) + counting_s
 
     def round_ended(self, plan: RoundPlan, took_s: float) -> None:
-        """Learn from a round."""
         self.beside_s = max(0.0, took_s - self._benchmarks_s(plan))
 
     def _benchmarks_s(self, plan: RoundPlan) -> float:

@@ -397,7 +397,6 @@ def _without_runs(words: IntArray) -> IntArray:
 
 
 def _zigzag(words: IntArray) -> IntArray:
-    """Map 0, -1, 1, -2, ... to 0, 1, 2, 3, ..."""
     found: IntArray = (words << 1) ^ (words >> 63)
     return found
 

@@ -394,7 +394,6 @@ class HttpConnection(Connection):
         self._wire.interrupt()
 
     def close(self) -> None:
-        """Close it."""
         self._wire.close()
 
     def operation(self, request: HttpRequest, names: Collection[str]) -> Operation:

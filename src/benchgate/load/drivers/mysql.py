@@ -95,7 +95,6 @@ class MysqlSession:
                 opened.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close it."""
         if self._connection.open:
             self._connection.close()
 

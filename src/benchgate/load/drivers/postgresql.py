@@ -94,7 +94,6 @@ class PostgresqlSession:
                 same.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close it."""
         self._connection.close()
 
 

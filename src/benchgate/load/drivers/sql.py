@@ -352,8 +352,7 @@ class SqlSession(Protocol):
     def interrupt(self) -> None:
         """Make the running statement fail soon; called from another thread."""
 
-    def close(self) -> None:
-        """Close it."""
+    def close(self) -> None: ...
 
 
 class SqlDriver(Driver[D, SqlStep, SqlScript]):
@@ -494,7 +493,6 @@ class SqlConnection(Connection):
             session.interrupt()
 
     def close(self) -> None:
-        """Close it."""
         session, self._session = self._session, None
         if session is not None:
             session.close()

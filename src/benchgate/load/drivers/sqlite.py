@@ -81,7 +81,6 @@ class SqliteSession:
             self._database.interrupt()
 
     def close(self) -> None:
-        """Close it."""
         self._database.close()
 
 

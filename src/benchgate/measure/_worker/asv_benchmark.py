@@ -275,7 +275,6 @@ class Prepared:
             teardown(*self.args)
 
     def call(self) -> Any:
-        """Call the function."""
         return self.benchmark.function(*self.args)
 
 
