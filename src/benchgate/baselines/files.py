@@ -125,8 +125,8 @@ def _read(path: Path, source: ForeignFile, known: ForeignFormat | None) -> _Read
 
 
 def _unknown(source: ForeignFile) -> FormatError:
-    within = json_within(source, lambda one: is_custom(one.head)) or source
-    if is_custom(within.head):
+    within = json_within(source, is_custom) or source
+    if is_custom(within):
         return source.error(
             "",
             "is the JSON that github-action-benchmark takes, which does not say what is better",

@@ -98,8 +98,9 @@ _UNITS_S: Final = {
 }
 
 
-def is_custom(head: bytes) -> bool:
+def is_custom(source: ForeignFile) -> bool:
     """Whether the beginning of a file looks like a list of names, units and values."""
+    head = source.head
     first = head[:_FIRST_BYTES].partition(b"}")[0]
     keys = (b'"name"', b'"unit"', b'"value"')
     return head.startswith(b"[") and all(key in first for key in keys)
@@ -110,8 +111,9 @@ def _says_what_is_better(source: ForeignFile) -> bool:
 
     Without that, the user must name the format: nothing in a file tells one from the other.
     """
-    is_one = is_custom(source.head)
-    return is_one and len(_BETTER.findall(source.data)) == len(_NAME.findall(source.data))
+    return is_custom(source) and len(_BETTER.findall(source.data)) == len(
+        _NAME.findall(source.data)
+    )
 
 
 def _read_custom(better: Better, source: ForeignFile, rows: ReadRows) -> None:

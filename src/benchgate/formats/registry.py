@@ -75,10 +75,6 @@ def _recognizing(source: ForeignFile) -> list[ForeignFormat]:
     return [each for each in FORMATS if each.sniff(source)]
 
 
-def _is_custom(source: ForeignFile) -> bool:
-    return is_custom(source.head)
-
-
 def read_as(known: ForeignFormat, source: ForeignFile) -> Reading:
     """Read a file, or the JSON in it if other programs printed something around it.
 
@@ -88,7 +84,7 @@ def read_as(known: ForeignFormat, source: ForeignFile) -> Reading:
     try:
         return known.parse(source)
     except FormatError:
-        is_wanted = _is_custom if known in {CUSTOM_SMALLER, CUSTOM_BIGGER} else known.sniff
+        is_wanted = is_custom if known in {CUSTOM_SMALLER, CUSTOM_BIGGER} else known.sniff
         within = json_within(source, is_wanted)
         if within is None or within.data.strip() == source.data.strip():
             raise
