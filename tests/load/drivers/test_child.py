@@ -12,10 +12,9 @@ from tests.interpreters import find_interpreter
 from tests.load.drivers.places import connected, driver_of, place_in
 from tests.patience import in_time
 
-from benchgate.load.drivers import command
-from benchgate.load.drivers.command import CommandTarget
+from benchgate.load.drivers import programs
 from benchgate.load.drivers.driver import LaunchPlace, OperationError, TargetError
-from benchgate.load.drivers.python import PythonTarget
+from benchgate.load.drivers.programs import CommandTarget, PythonTarget
 
 if TYPE_CHECKING:
     from benchgate.load.drivers.driver import Driver
@@ -63,8 +62,8 @@ def test_the_protocol(tmp_path: Path) -> None:
 
 
 def test_the_shell_program_of_the_docs_works(tmp_path: Path) -> None:
-    assert command.__doc__ is not None
-    _, _, text = command.__doc__.partition("for the shell:\n")
+    assert programs.__doc__ is not None
+    _, _, text = programs.__doc__.partition("for the shell:\n")
     (tmp_path / "curl").write_text("#!/bin/sh\ntest -e fail && exit 7\nexit 0\n")
     (tmp_path / "curl").chmod(0o755)
     (tmp_path / "load.sh").write_text(text.replace("curl --", "./curl --"))

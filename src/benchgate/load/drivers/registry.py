@@ -18,11 +18,11 @@ GROUP = "benchgate.drivers"
 
 # By text, because a driver is imported only if a scenario uses it.
 BUILT_IN: Mapping[str, str] = {
-    "command": "benchgate.load.drivers.command:CommandDriver",
+    "command": "benchgate.load.drivers.programs:CommandDriver",
     "http": "benchgate.load.drivers.http:HttpDriver",
     "mysql": "benchgate.load.drivers.mysql:MysqlDriver",
     "postgresql": "benchgate.load.drivers.postgresql:PostgresqlDriver",
-    "python": "benchgate.load.drivers.python:PythonDriver",
+    "python": "benchgate.load.drivers.programs:PythonDriver",
     "sqlite": "benchgate.load.drivers.sqlite:SqliteDriver",
 }
 

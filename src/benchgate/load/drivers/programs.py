@@ -1,25 +1,65 @@
-"""What the drivers `command` and `python` share: a child process for each worker."""
+"""The drivers `command` and `python`: a child process for each worker, in any language.
+
+benchgate starts the program once for each worker, in the folder of the configuration file. They
+talk in lines of JSON in UTF-8:
+
+1. When the program is ready, it writes a line with an object, such as `{"ready": true}`.
+2. For each operation, benchgate writes a line to the program's standard input:
+   `{"step": "lookup", "params": {"id": 7}}`. It waits for the answer before it writes another one.
+3. The program carries out the operation, writes one line with an object to its standard output, and
+   flushes it. `{}` says that the operation went well; `{"error": "no such order"}` says that it
+   failed. benchgate ignores any other keys.
+4. At the end, benchgate closes the program's standard input. The program then exits; if it still
+   runs after 5 s, benchgate ends it.
+
+An operation also fails if the program exits, answers anything else, or does not answer within
+`timeout`. benchgate then starts it again. The end of what the program has written to its standard
+error is in the message. `requests` of [setup] and [teardown] go to a process of their own, as they
+are written.
+
+The time of an operation begins before the request is written, and ends when the answer was read.
+
+This is a whole program for the shell:
+
+    echo '{"ready": true}'
+    while read -r request; do
+        curl --silent --fail http://127.0.0.1:8000/ >/dev/null && echo '{}' ||
+            echo '{"error": "curl failed"}'
+    done
+
+A step calls its function with its parameters as keyword arguments. What the function returns is
+ignored; an exception is a failed operation. benchgate imports the file once in each process, so a
+module can open its own connection to what it loads. Its folder is the first one on `sys.path`.
+
+The processes run `_python_program.py`, which speaks the protocol of the driver `command`.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import select
+import shlex
 import signal
 import subprocess
 import tempfile
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from benchgate.load.drivers import _python_program
 from benchgate.load.drivers.driver import (
     Concealer,
     Connection,
     Driver,
     OperationError,
+    PlainJson,
     TargetError,
     values_in,
 )
@@ -27,8 +67,7 @@ from benchgate.load.scenario import Script, Step, Target, Variables
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from benchgate.load.drivers.driver import LaunchPlace, Operation
     from benchgate.load.parameters import Parameters
@@ -345,3 +384,192 @@ class ChildConnection(Connection):
         child, self._child = self._child, None
         if child is not None:
             child.close(at_once=True)
+
+
+_PLACEHOLDER = re.compile(r"\$?\{\w+\}")
+
+
+def _command(text: str) -> str:
+    # Which placeholders there are depends on the services, so only the words are checked here.
+    fields.argv(_PLACEHOLDER.sub("_", text), in_shell=False)
+    return text
+
+
+class CommandTarget(ChildTarget):
+    """A program that carries out the operations."""
+
+    command: Annotated[fields.Text, AfterValidator(_command)] = Field(
+        description="The program and its arguments, without a shell."
+    )
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return (self.command, *self.env.values())
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files that the command names with a slash: code under test."""
+        words = shlex.split(self.command)
+        return tuple(word for word in words if re.match(r"(?![-/]|.*[{:])[^\s]*/", word))
+
+
+class CommandStep(Step):
+    """An operation, which the program knows by the name of the step."""
+
+
+class CommandScript(Script):
+    """Requests to a process of its own."""
+
+    requests: Annotated[tuple[Mapping[str, PlainJson], ...], BeforeValidator(fields.as_tuple)] = (
+        Field(
+            default=(),
+            description="Objects that are sent to the program; each must be answered without an"
+            " error.",
+        )
+    )
+
+
+class CommandDriver(ChildDriver[CommandTarget, CommandStep, CommandScript]):
+    """Loads whatever the program uses."""
+
+    NAME = "command"
+    TARGET = CommandTarget
+    STEP = CommandStep
+    SCRIPT = CommandScript
+
+    def argv(self) -> Sequence[str]:
+        """Return the words of the command."""
+        # Word by word, so that a folder's name with a space in it stays one word.
+        return [self.place.expand(word) for word in shlex.split(self.target.command)]
+
+    def run(self, script: CommandScript) -> None:
+        """Send requests, one after the other.
+
+        Raises:
+            TargetError: the program did not start, or did not carry out one of them.
+        """
+        connection = self.connect(0)
+        try:
+            for number, request in enumerate(script.requests, 1):
+                try:
+                    connection.ask(request)
+                except OperationError as error:
+                    raise TargetError(f"requests[{number}]: {error}") from None
+        finally:
+            connection.close()
+
+
+_PROGRAM = Path(_python_program.__file__)
+_FUNCTION = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[^\W\d]\w*)")
+
+
+def _function(text: str) -> str:
+    found = _FUNCTION.fullmatch(text)
+    if found is None:
+        raise ValueError('must be a file and a function in it: write "load/orders.py:lookup"')
+    fields.relative(found["file"])
+    return text
+
+
+def _interpreter(text: str) -> str:
+    fields.words(text)
+    return text
+
+
+Function = Annotated[str, AfterValidator(_function)]
+
+
+def _files(*functions: str | None) -> tuple[str, ...]:
+    named = (function.partition(":")[0] for function in functions if function is not None)
+    return tuple(dict.fromkeys(named))
+
+
+class PythonTarget(ChildTarget):
+    """Functions of the project."""
+
+    function: Function | None = Field(
+        default=None,
+        description="The function that carries out the operations, such as"
+        " `load/orders.py:lookup`.",
+    )
+    interpreter: Annotated[fields.Text, AfterValidator(_interpreter)] = Field(
+        default="python3",
+        description="The Python that runs them, CPython 3.8 or newer.",
+    )
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return (self.interpreter, *self.env.values())
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it runs, relative to the configuration: code under test."""
+        return _files(self.function)
+
+
+class PythonStep(Step):
+    """A call of a function."""
+
+    function: Function | None = Field(
+        default=None, description="The function of this step, if it is not that of the target."
+    )
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it reads, relative to the configuration: code under test."""
+        return _files(self.function)
+
+
+class PythonScript(Script):
+    """A call of a function without arguments, in a process of its own."""
+
+    function: Function | None = Field(
+        default=None, description="The function, such as `load/orders.py:create_tables`."
+    )
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it reads, relative to the configuration: code under test."""
+        return _files(self.function)
+
+
+class PythonDriver(ChildDriver[PythonTarget, PythonStep, PythonScript]):
+    """Loads whatever the functions use."""
+
+    NAME = "python"
+    TARGET = PythonTarget
+    STEP = PythonStep
+    SCRIPT = PythonScript
+
+    def __init__(
+        self, target: PythonTarget, steps: Sequence[PythonStep], place: LaunchPlace
+    ) -> None:
+        super().__init__(target, steps, place)
+        self._functions: dict[str, str] = {}
+        for step in steps:
+            function = step.function or target.function
+            if function is None:
+                raise TargetError(
+                    f"step {step.name!r} names no function, and neither does [[target]]"
+                )
+            self._functions[step.name] = function
+
+    def argv(self) -> Sequence[str]:
+        """Return the interpreter and its program."""
+        return self._calling(self._functions)
+
+    def run(self, script: PythonScript) -> None:
+        """Call the function, if there is one.
+
+        Raises:
+            TargetError: it cannot be imported, or raised an exception.
+        """
+        if script.function is None:
+            return
+        connection = self.connected(self._calling({"": script.function}))
+        try:
+            connection.ask({"step": "", "params": {}})
+        except OperationError as error:
+            raise TargetError(f"{script.function}: {error}") from None
+        finally:
+            connection.close()
+
+    def _calling(self, functions: Mapping[str, str]) -> Sequence[str]:
+        words = [self.place.expand(word) for word in shlex.split(self.target.interpreter)]
+        return [*words, str(_PROGRAM), json.dumps(functions)]
