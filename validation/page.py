@@ -40,8 +40,7 @@ be trusted are there on purpose. Most of them have one of these reasons:
 
 - Samples of one launch resemble each other, so a test over pooled samples finds changes that are
   not there. Let each launch give one value.
-- A few values rarely show a long tail, so an interval of the mean is too narrow. Use one of a
-  quantile.
+- A few values do not show how far off the next may be. Take more, or an interval on logs.
 - Twenty tests that each keep 5 % do not keep 5 % together. Correct for that, as Holm does.
 - A threshold is not a test. It does not know how much the values vary.
 
