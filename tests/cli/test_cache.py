@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.build_cache import BuildCache, builds_folder
-from benchgate.measure.build_manifest import About
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.kept_builds import About, BuildCache, builds_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,16 +18,17 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def cache(call: Call, tmp_path: Path) -> BuildCache:  # noqa: ARG001 - it sets the folder
-    """A build of 5 minutes ago, and a file that is none."""
+    """A build of 5 minutes ago, and a damaged one."""
     root = tmp_path / "benchgate-abcdefgh" / "01234567" / "project"
     root.mkdir(parents=True)
     env = root.parent.with_name("01234567-env")
     env.mkdir()
     (env / "file").write_bytes(b"x" * 100_000)
     cache = BuildCache(builds_folder({"XDG_CACHE_HOME": str(tmp_path / "cache")}))
-    about = About("textkit", "a1b2c3d" * 6, time.time() - 300, 27.4)
+    about = About("textkit", "a1b2c3d" * 6, "session", time.time() - 300, 27.4)
     cache.keep("one", Arm(ArmName.HEAD, root, env), {}, about)
-    (cache.folder / "two.build").write_bytes(b"not a build")
+    (cache.folder / "two.build").mkdir()
+    (cache.folder / "two.build" / "about.json").write_text("{")
     return cache
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e.conftest import PYTHON, QUICK
-from tests.e2e.test_interrupt import wait_for
 from tests.patience import eventually
 
 if TYPE_CHECKING:
@@ -97,18 +96,20 @@ def test_the_same_build_runs_once(counted: Counted, benchgate: Program) -> None:
     assert "; --no-cache builds again" in second.err
     assert second.out == first.out
     assert counted.runs == 1
-    # Both sides of a check without a change are this build, too.
-    same = ran(benchgate, root, "check", "--against", "HEAD", "--rounds", "8")
-    assert f"{USED}base and head (" in same.err
-    assert counted.runs == 1
+    # Both sides of a check without a change are this build, at two places.
+    same = ("check", "--against", "HEAD", "--rounds", "8")
+    ran(benchgate, root, *same)
+    assert counted.runs == 2
+    assert f"{USED}base and head (" in ran(benchgate, root, *same).err
+    assert counted.runs == 2
     shown = ran(benchgate, root, "cache")
     assert counted.project.git.head_sha()[:7] in shown.out
-    assert "1 build (" in shown.out
+    assert "2 builds (" in shown.out
     cleared = ran(benchgate, root, "cache", "--clear")
-    assert cleared.out.startswith("removed 1 build (")
+    assert cleared.out.startswith("removed 2 builds (")
     assert ran(benchgate, root, "cache").out.startswith("no builds are kept in ")
     assert USED not in ran(benchgate, root, "list").err
-    assert counted.runs == 2
+    assert counted.runs == 3
 
 
 def test_a_change_is_built_and_its_base_is_not(counted: Counted, benchgate: Program) -> None:
@@ -146,7 +147,6 @@ def test_builds_can_be_made_again(counted: Counted, benchgate: Program, how: str
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ("gzip -c $1/where > $1/packed", "env/packed holds its path in a form that cannot"),
         ("mkfifo $1/fifo", "env/fifo is neither a file nor a folder"),
         (SERVER, "a process that it started still runs"),
     ],
@@ -191,12 +191,48 @@ def test_an_interrupted_build_is_not_kept(counted: Counted, benchgate: Program) 
     assert "no builds are kept" in ran(benchgate, root, "cache").out
 
 
+def test_a_killed_session_leaves_nothing_that_the_next_one_uses(
+    counted: Counted, benchgate: Program
+) -> None:
+    """Its tree is dirty, at the place where the next session has its own."""
+    root, go = counted.project.root, counted.project.root.parent / "go"
+    counted.configure(more=f"[ ! -e $1/dirty ]; touch $1/dirty; [ -e {go} ] || sleep 300")
+    killed = benchgate.start(root, "list")
+    assert eventually(lambda: bool(list(benchgate.temporary.glob("*/*-env/dirty"))))
+    killed.kill()
+    benchgate.wait(killed)
+    go.touch()
+    # Not by a call: it removes the trees that git lists as those of the killed session.
+    assert USED not in benchgate.wait(benchgate.start(root, "list")).err
+    assert USED in ran(benchgate, root, "list").err
+    assert counted.runs == 2
+
+
+def test_what_a_benchmark_left_is_not_there_the_next_time(
+    counted: Counted, benchgate: Program
+) -> None:
+    root = counted.project.root
+    leave = """
+left = [ENV / "left", ROOT / "left.txt"]
+assert not any(path.exists() for path in left)
+for path in left:
+    path.touch()
+"""
+    name = "benchmarks/bench_toy.py"
+    text = (root / name).read_text().replace("\n\ndef ", f"{leave}\n\ndef ")
+    counted.project.write({name: text})
+    for _ in range(2):
+        done = ran(benchgate, root, "list")
+    assert USED in done.err
+
+
 def test_a_damaged_build_is_made_again(counted: Counted, benchgate: Program) -> None:
     root = counted.project.root
     ran(benchgate, root, "list")
-    (kept,) = benchgate.state_home.rglob("*.build")
+    (kept,) = benchgate.state_home.rglob("*.build/files/tree/src/toy/built.py")
     kept.write_bytes(kept.read_bytes()[:-1])
     assert USED not in ran(benchgate, root, "list").err
+    assert USED in ran(benchgate, root, "list").err
     assert counted.runs == 2
 
 
@@ -232,7 +268,7 @@ def test_a_job_of_ci_uses_no_earlier_build(counted: Counted, benchgate: Program)
     assert USED not in done.err
 
 
-def test_two_checks_at_once_build_each_commit_once(
+def test_two_checks_at_once_have_builds_of_their_own(
     benchgate: Program, counted: Counted, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -240,16 +276,15 @@ def test_two_checks_at_once_build_each_commit_once(
     counted.project.commit()
     counted.project.slow_down()
     root = counted.project.root
-    first = benchgate.start(root, "check", "--rounds", "1")
-    assert eventually(lambda: bool(counted.runs))
-    second = benchgate.start(root, "check", "--rounds", "1")
-    wait_for(
-        second, f"waiting for another benchgate (process {first.pid}): it builds the same base"
-    )
+    sessions = [benchgate.start(root, "check", "--rounds", "1") for _ in range(2)]
+    assert eventually(lambda: counted.runs == 2)
     go.touch()
-    assert benchgate.wait(first).code == 4
-    assert benchgate.wait(second).code == 4
-    assert counted.runs == 2
+    for session in sessions:
+        assert benchgate.wait(session).code == 4
+    assert counted.runs == 4
+    again = benchgate(root, "check", "--rounds", "1")
+    assert f"{USED}base and head (" in again.err
+    assert counted.runs == 4
 
 
 PYPROJECT = """\

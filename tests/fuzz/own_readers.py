@@ -5,7 +5,6 @@ Each takes bytes. What it refuses, it refuses with an error of its own.
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import tempfile
@@ -32,8 +31,7 @@ from benchgate.history.store import RunReader
 from benchgate.load.launch import LoadOrder, LoadReply
 from benchgate.load.parameters import parsed
 from benchgate.load.scenario_file import read_scenario
-from benchgate.measure.build_manifest import DamagedError
-from benchgate.measure.kept_build import read_about
+from benchgate.measure.kept_builds import read_about
 from benchgate.measure.worker import read_pid, read_reply, read_sample
 from benchgate.model.codec import HISTORY, STATISTICS, VERDICT, decode_result
 from benchgate.page.history import written_before
@@ -50,7 +48,7 @@ _STEPS = (
     *("file", "open", "calibrate", "time", "loops", "begin", "count", "peak", "end", "value"),
     *("allocations", "close", "sample"),
 )
-_REFUSED = (BenchgateError, DamagedError, ValidationError)
+_REFUSED = (BenchgateError, ValidationError)
 _ORDER, _REPLY = TypeAdapter(LoadOrder), TypeAdapter(LoadReply)
 
 
@@ -91,7 +89,7 @@ class OwnReader:
         try:
             return self.read(source.data) not in {None, False}
         except refusals as error:
-            assert str(error).strip() or isinstance(error, DamagedError)  # noqa: PT017 - any error
+            assert str(error).strip()  # noqa: PT017 - any error
             return False
 
 
@@ -215,7 +213,7 @@ OWN_READERS: Mapping[str, OwnReader] = {
         OwnReader("worker-reply", _reply),
         OwnReader("load-order", lambda data: _ORDER.validate_json(data) is not None),
         OwnReader("load-reply", lambda data: _REPLY.validate_json(data) is not None),
-        OwnReader("kept-build", lambda data: read_about(io.BytesIO(data)) is not None),
+        OwnReader("kept-build", _from_file("about.json", lambda path: read_about(path.parent))),
         OwnReader("site-marker", lambda data: written_before(data) is not None, (ValueError,)),
         OwnReader("glob", _globs),
         OwnReader("duration", _text(parse_duration_s), (ValueError,)),

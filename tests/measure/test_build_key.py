@@ -39,17 +39,18 @@ def arm(repo: Git, commit: Commit, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return Arm(ArmName.HEAD, root, root.parent.with_name("01234567-env"), sha)
 
 
-def test_the_same_build_has_the_same_key_at_another_place(
+def test_the_same_build_has_the_same_key_only_at_the_same_place(
     arm: Arm, repo: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = arm.root.parents[2] / "benchgate-12345678" / "89abcdef" / "project"
-    repo.run("worktree", "add", "--quiet", "--detach", str(root), arm.sha)
     variables = {"BENCHGATE_SESSION": "drawn"}
-    other = replace(arm, name=ArmName.BASE, root=root, env=root, variables=variables)
     key = build_key(arm, BUILD)
     assert len(key) == 64
     monkeypatch.setenv("SHLVL", "9")
-    assert build_key(other, BUILD) == key
+    assert build_key(replace(arm, name=ArmName.BASE, variables=variables), BUILD) == key
+    root = arm.root.parents[1] / "89abcdef" / "project"
+    repo.run("worktree", "add", "--quiet", "--detach", str(root), arm.sha)
+    env = root.parent.with_name("89abcdef-env")
+    assert build_key(replace(arm, root=root, env=env), BUILD) != key
 
 
 def same_time(path: Path, text: str) -> None:

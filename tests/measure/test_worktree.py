@@ -40,7 +40,7 @@ def stop(number, frame):
 signal.signal(signal.SIGTERM, stop)
 git = Git(Path(sys.argv[1]))
 sweep(git)
-with two_arms(git, sys.argv[2]) as trees:
+with two_arms(git, sys.argv[2], same_places="same" in sys.argv) as trees:
     print(trees.folder, flush=True)
     sys.stdin.readline()
 """
@@ -116,9 +116,9 @@ def fingerprint(git: Git) -> dict[str, object]:
     }
 
 
-def start_session(git: Git, sha: str) -> subprocess.Popen[str]:
+def start_session(git: Git, sha: str, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", SESSION, str(git.root), sha],
+        [sys.executable, "-c", SESSION, str(git.root), sha, *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -182,7 +182,7 @@ def test_after_an_interruption_another_process_removes_the_trees(
 ) -> None:
     before = fingerprint(changed)
     removed_here: list[Path] = []
-    monkeypatch.setattr(session_folder, "_remove_tree", removed_here.append)
+    monkeypatch.setattr(session_folder, "remove_tree", removed_here.append)
     with pytest.raises(KeyboardInterrupt), two_arms(changed, changed.head_sha()):
         raise KeyboardInterrupt
     assert removed_here == []
@@ -538,3 +538,114 @@ def test_nothing_in_a_place_tells_the_arm(changed: Git, monkeypatch: pytest.Monk
             )
     # All that tells who was first tells no more than what was drawn.
     assert first[BASE] == tuple(not one for one in first[HEAD])
+
+
+def places(git: Git, base_sha: str) -> dict[ArmName, Path]:
+    """Where a session has its trees if builds are kept."""
+    assert sweep(git) == ()
+    with two_arms(git, base_sha, same_places=True) as trees:
+        return {name: arm.root for name, arm in trees.arms.items()}
+
+
+def test_the_same_code_has_the_same_place_in_every_session(changed: Git) -> None:
+    base_sha = changed.rev_parse("main")
+    assert base_sha is not None
+    first = places(changed, base_sha)
+    assert len({len(str(root)) for root in first.values()}) == 1
+    assert len(set(first.values())) == 2
+    assert places(changed, base_sha) == first
+    with one_arm(changed, same_places=True) as trees:
+        assert trees.arms[HEAD].root == first[HEAD]
+    # Whether it is the head's then, or the base's later.
+    changed.run("stash", "--quiet", "--include-untracked")
+    with one_arm(changed, same_places=True) as trees:
+        clean = trees.arms[HEAD].root
+    assert clean not in first.values()
+    changed.run("stash", "pop", "--quiet")
+    assert places(changed, changed.head_sha()) == {BASE: clean, HEAD: first[HEAD]}
+    with two_arms(changed, base_sha) as trees:
+        assert trees.folder != first[HEAD].parents[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "code.py").write_text("WORKING"),  # as many bytes
+        lambda root: (root / "new.py").write_text("NEW"),
+        lambda root: (root / "new.py").chmod(0o755),
+        lambda root: (root / "newer.py").touch(),
+        lambda root: (root / "same.py").unlink(),
+    ],
+    ids=["content", "of a new file", "mode", "new file", "removed"],
+)
+def test_other_code_has_another_place(changed: Git, change: Callable[[Path], object]) -> None:
+    """A cache outside of the trees could take it for the code that was there before."""
+    before = places(changed, changed.head_sha())
+    change(changed.root)
+    after = places(changed, changed.head_sha())
+    assert after[BASE] == before[BASE]
+    assert after[HEAD] != before[HEAD]
+
+
+def test_other_code_of_a_submodule_has_another_place(with_submodule: Git) -> None:
+    library = Git(with_submodule.root / "lib")
+    sha = with_submodule.head_sha()
+
+    def head() -> Path:
+        with two_arms(with_submodule, sha, same_places=True) as trees:
+            return trees.arms[HEAD].root
+
+    found = [head()]
+    (library.root / "new").write_text("1")
+    found.append(head())
+    (library.root / "new").unlink()
+    library.run("checkout", "--quiet", "HEAD^")
+    found.append(head())
+    assert len(set(found)) == 3
+
+
+def test_equal_trees_of_a_session_have_places_of_their_own(changed: Git) -> None:
+    changed.run("stash", "--quiet", "--include-untracked")
+    first = places(changed, changed.head_sha())
+    assert len(set(first.values())) == 2
+    assert set(places(changed, changed.head_sha()).values()) == set(first.values())
+
+
+def test_sessions_at_once_never_share_a_place(changed: Git) -> None:
+    session = start_session(changed, changed.head_sha(), "same")
+    taken = folder_of(session)
+    elsewhere = places(changed, changed.head_sha())
+    assert not any(root.is_relative_to(taken) for root in elsewhere.values())
+    assert places(changed, changed.head_sha()) == elsewhere
+    assert taken.exists()
+    kill(session)
+    # What a killed session left is removed, and its place is free.
+    (dirty,) = (path for path in taken.glob("*/*/new.py"))
+    again = places(changed, changed.head_sha())
+    assert all(root.is_relative_to(taken) for root in again.values())
+    assert not dirty.exists()
+    assert len(changed.worktrees()) == 1
+
+
+def test_after_an_interruption_the_place_is_free_as_soon_as_it_is_empty(changed: Git) -> None:
+    first = places(changed, changed.head_sha())
+
+    def interrupted() -> None:
+        with two_arms(changed, changed.head_sha(), same_places=True) as trees:
+            for number in range(2000):
+                (trees.arms[HEAD].root / f"file{number}").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert places(changed, changed.head_sha()) == first
+
+
+def test_a_place_that_something_else_has_is_not_taken(changed: Git) -> None:
+    first = places(changed, changed.head_sha())
+    folder = first[BASE].parents[1]
+    folder.mkdir()
+    (folder / "mine").touch()
+    second = places(changed, changed.head_sha())
+    assert not any(root.is_relative_to(folder) for root in second.values())
+    assert [path.name for path in folder.iterdir()] == ["mine"]

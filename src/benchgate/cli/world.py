@@ -17,7 +17,7 @@ from benchgate.config import load
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
-from benchgate.measure.build_cache import BuildCache, builds_folder
+from benchgate.measure.kept_builds import BuildCache, builds_folder
 from benchgate.project.requirements import is_project, read_toml
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects

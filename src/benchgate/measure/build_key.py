@@ -42,10 +42,10 @@ _NO_TOOLS: Final[Mapping[str, str]] = MappingProxyType({})
 def build_key(arm: Arm, build: Build, tools: Mapping[str, str] = _NO_TOOLS) -> str:
     """64 hex digits that change if anything changes that decides the result of a build.
 
-    These are the content of the tree and its permissions, the commit and the tags, the commands and
-    their variables, the environment, the usual tools and the programs of the commands, the versions
-    of the tools that are named, the machine, and the version of benchgate. What a build reads
-    elsewhere is not known: files outside of the tree, the network and the time.
+    These are the path of the tree, its content and permissions, the commit and the tags, the
+    commands and their variables, the environment, the usual tools and the programs of the commands,
+    the versions of the tools that are named, the machine, and the version of benchgate. What a
+    build reads elsewhere is not known: files outside of the tree, the network and the time.
 
     Args:
         arm: right before its build.
@@ -61,8 +61,7 @@ def build_key(arm: Arm, build: Build, tools: Mapping[str, str] = _NO_TOOLS) -> s
     machine = read_environment(os.environ)
     parts = {
         "versions": [FORMAT, __version__],
-        # What is replaced in a kept build is only the part of the path that a session draws.
-        "place": [str(arm.root.parent.parent.parent), arm.root.name],
+        "place": str(arm.root),
         "commit": [arm.sha, _tags(arm.root)],
         "folder": arm.inside,
         "commands": build.commands,

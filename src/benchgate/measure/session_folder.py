@@ -34,6 +34,7 @@ _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as tempfile.mkdtemp makes it
 _LOCK = "session.lock"
 _WORKTREES = "session.worktrees"
 _OWN_FILES = (_WORKTREES, _LOCK)
+_LEFT = b"left"  # in the lock file of a session that has ended
 _REMOVAL_ATTEMPTS = 50
 _REMOVAL_PAUSE_S = 0.1
 _NICE = 19
@@ -54,13 +55,24 @@ class SessionFolder:
         self._lock = lock
 
     @classmethod
-    def create(cls) -> Self:
+    def create(cls, endings: Iterable[str] = ()) -> Self:
         """Create a new folder in the system's folder for temporary files.
+
+        Args:
+            endings: of the names to take; the first that no session has at the moment. Else, or if
+                there is none, the name is random.
 
         Raises:
             OSError: the folder cannot be created.
         """
         parent = os.path.realpath(tempfile.gettempdir())
+        for path in (Path(parent, f"{_PREFIX}{ending}") for ending in endings):
+            with suppress(FileExistsError):
+                _wait_until_removed(path)
+                path.mkdir(mode=stat.S_IRWXU)
+                lock = _try_lock(path / _LOCK, os.O_CREAT)
+                if lock is not None:
+                    return cls(path, lock)
         while True:
             path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
             # Until it is locked, another session may think that the folder is unused, and remove
@@ -107,6 +119,8 @@ class SessionFolder:
 
         That process inherits the lock, so that no session takes the folder for an abandoned one.
         """
+        with suppress(OSError):
+            os.write(self._lock, _LEFT)
         command = [sys.executable, "-I", "-c", _REMOVE, str(self.path), *filter(None, sys.path)]
         nowhere = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_RDWR, 0)
         actions = [(os.POSIX_SPAWN_DUP2, self._lock, 0), nowhere, (os.POSIX_SPAWN_DUP2, 1, 2)]
@@ -139,7 +153,7 @@ class SessionFolder:
         for entry in self.path.iterdir():
             if entry.name not in _OWN_FILES:
                 try:
-                    _remove_tree(entry)
+                    remove_tree(entry)
                 except PermissionError:
                     raise
                 except OSError:
@@ -202,7 +216,7 @@ def forget_worktree(git: Git, tree: Path) -> bool:
     return False
 
 
-def _remove_tree(path: Path) -> None:
+def remove_tree(path: Path) -> None:
     """Remove a file or folder, even if builds have left read-only folders."""
     if path.is_symlink() or not path.is_dir():
         path.unlink()
@@ -240,6 +254,15 @@ def _remove_files(folder: Path) -> list[Path]:
         if not entry.is_dir(follow_symlinks=False):
             Path(entry.path).unlink()
     return inner
+
+
+def _wait_until_removed(path: Path) -> None:
+    """Wait for the process that removes a folder, if its session was interrupted."""
+    with suppress(OSError):
+        if path.lstat().st_uid == os.geteuid():
+            with (path / _LOCK).open("rb") as lock:
+                if lock.read() == _LEFT:
+                    fcntl.flock(lock, fcntl.LOCK_SH)
 
 
 def _try_lock(path: Path, flags: int = 0) -> int | None:

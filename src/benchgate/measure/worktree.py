@@ -7,6 +7,8 @@ their local repositories. Only a commit that these lack, as in a shallow clone, 
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
 import random
 import re
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, Interrupted, UsageError
-from benchgate.git.changes import gitlinks
+from benchgate.git.changes import gitlinks, read_changes
 from benchgate.git.repository import Git, ensure_commit
 from benchgate.measure.benchmark_overlay import Laying, overlay
 from benchgate.measure.engine import Arm, ArmName
@@ -30,7 +32,7 @@ from benchgate.measure.session_folder import (
     session_folder_of,
     session_folders,
 )
-from benchgate.measure.tree_changes import entries_below
+from benchgate.measure.tree_changes import FileState, entries_below
 from benchgate.measure.tree_places import Ground
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ SECRET = random.SystemRandom()
 # Long ago: git reads files again that are as old as its index. And the same in every session, so
 # that what a build compiled from them is not older than they are when it is used again.
 _CHECKED_OUT_S = 1_500_000_000
+_NAME_DIGITS = 8
+_MOST_AT_ONCE = 16  # sessions of a project that find their places again
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +76,16 @@ class Trees:
 
 
 def two_arms(
-    git: Git, base_sha: str, configs: Mapping[ArmName, Config] | None = None
+    git: Git,
+    base_sha: str,
+    configs: Mapping[ArmName, Config] | None = None,
+    *,
+    same_places: bool = False,
 ) -> AbstractContextManager[Trees]:
     """Create the base from its commit, and the head from the working tree.
 
     Args:
+        same_places: whether the same code gets the same paths in every session.
         configs: for each arm the configuration that names its benchmarks, if those of one side are
             to be laid over the other's tree; see `Laying`.
 
@@ -85,12 +94,13 @@ def two_arms(
         UsageError: the working tree cannot be copied, there is no room for the trees, or the
             benchmarks of one side cannot be laid over the other.
     """
-    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}, configs)
+    wanted = {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}
+    return _trees(git, wanted, configs, same_places=same_places)
 
 
-def one_arm(git: Git) -> AbstractContextManager[Trees]:
-    """Create only the head, from the working tree. Raises the errors of `two_arms`."""
-    return _trees(git, {ArmName.HEAD: _working_tree(git)})
+def one_arm(git: Git, *, same_places: bool = False) -> AbstractContextManager[Trees]:
+    """Create only the head, from the working tree; see `two_arms`."""
+    return _trees(git, {ArmName.HEAD: _working_tree(git)}, same_places=same_places)
 
 
 def same_arms(git: Git) -> AbstractContextManager[Trees]:
@@ -130,20 +140,27 @@ def _trees(
     git: Git,
     wanted: Mapping[ArmName, _Code],
     configs: Mapping[ArmName, Config] | None = None,
+    *,
+    same_places: bool = False,
 ) -> Iterator[Trees]:
     """Create the trees in an order and with names that do not show which is which."""
-    folder = _create_folder(git)
+    folder = _create_folder(git, same_places=same_places)
     try:
         drawn = {}
         notes: list[str] = []
         for name in SECRET.sample(list(wanted), len(wanted)):
-            place = folder.path / f"{SECRET.getrandbits(32):08x}"
-            root, code = place / _safe_name(git.root), wanted[name]
+            code = wanted[name]
+            places = map(
+                folder.path.joinpath,
+                _names_of(_identity(git, code)) if same_places else _random_names(),
+            )
+            place = next(place for place in places if not place.exists())
+            root = place / _safe_name(git.root)
             notes += _grow(folder, git, code, root)
             env = place.with_name(f"{place.name}-env")
             drawn[name] = Arm(name=name, root=root, env=env, sha=code.commit)
         laying = _laying(drawn, configs, folder.path) if configs else None
-        scratch = folder.path / f"{SECRET.getrandbits(32):08x}"
+        scratch = folder.path / next(_random_names())
         yield Trees(
             folder=folder.path,
             arms={name: drawn[name] for name in wanted},
@@ -159,7 +176,35 @@ def _trees(
     folder.remove()
 
 
-def _create_folder(git: Git) -> SessionFolder:
+def _random_names() -> Iterator[str]:
+    return iter(lambda: f"{SECRET.getrandbits(32):08x}", "")
+
+
+def _names_of(identity: object) -> Iterator[str]:
+    """Names that look random, in the same order in every session."""
+    for number in itertools.count():
+        yield hashlib.sha256(f"{identity!r}{number}".encode()).hexdigest()[:_NAME_DIGITS]
+
+
+def _identity(git: Git, code: _Code) -> list[object]:
+    """Tell code from all other code.
+
+    Each has paths of its own: caches of tools outside of the trees know files by path, time and
+    size, and the times of all are the same.
+    """
+    found: list[object] = [_safe_name(git.root), code.commit]
+    checkouts = (git, *_submodules(git)) if code.with_changes else ()
+    seen = [(one, read_changes(one)) for one in checkouts]
+    if any(changes.differs for _, changes in seen):
+        for one, changes in seen:
+            found += [os.path.relpath(one.root, git.root), one.head_sha(), changes]
+            paths = [str(one.root / path) for path in (*changes.modified, *changes.untracked)]
+            states = [(path, FileState.of(path)) for path in paths]
+            found += [(state.mode, state.read(path).digest) for path, state in states if state]
+    return found
+
+
+def _create_folder(git: Git, *, same_places: bool) -> SessionFolder:
     try:
         place = Path(tempfile.gettempdir()).resolve()
     except FileNotFoundError:
@@ -173,7 +218,8 @@ def _create_folder(git: Git) -> SessionFolder:
             hint="Set TMPDIR to a folder outside the repository.",
         )
     try:
-        return SessionFolder.create()
+        names = _names_of(_safe_name(git.root)) if same_places else ()
+        return SessionFolder.create(itertools.islice(names, _MOST_AT_ONCE))
     except OSError as error:
         raise no_room(error.strerror or str(error)) from None
 
@@ -216,7 +262,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
 
 
 def _laying(arms: Mapping[ArmName, Arm], configs: Mapping[ArmName, Config], folder: Path) -> Laying:
-    store = folder / f"{SECRET.getrandbits(32):08x}"
+    store = folder / next(_random_names())
     try:
         return Laying.of(arms[ArmName.BASE], arms[ArmName.HEAD], configs, store)
     except OSError as error:

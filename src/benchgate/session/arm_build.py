@@ -10,19 +10,37 @@ from typing import TYPE_CHECKING
 from benchgate.errors import BaselineError, MeasureError, UsageError
 from benchgate.measure.build import build, last_warnings, versions, with_warnings
 from benchgate.measure.build_key import build_key
-from benchgate.measure.build_manifest import About
-from benchgate.measure.kept_build import NotKeptError, snapshot
+from benchgate.measure.engine import ArmName
+from benchgate.measure.kept_builds import About, NotKeptError, snapshot
 from benchgate.measure.own_code import packages_in
 from benchgate.measure.tree_places import is_in_use
+from benchgate.session.engines import config_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from benchgate.config import Build
-    from benchgate.measure.build_cache import BuildCache
+    from benchgate.config import Build, Config
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.kept_build import KeptBuild, State
+    from benchgate.measure.kept_builds import BuildCache
+    from benchgate.measure.tree_changes import FileState
+    from benchgate.session.effects import Effects
+
+
+def cache_for(config: Config, effects: Effects, checkout: Path | None) -> BuildCache | None:
+    """Where the builds of a session are kept; None if they are not.
+
+    They are not if the base judges: code of a change could have written them.
+
+    Args:
+        checkout: the user's tree; None if it is itself measured.
+    """
+    cache, builds = effects.builds, [config_in(name, config).build for name in ArmName]
+    if cache is None or checkout is None or cache.folder.is_relative_to(checkout) or config.sides:
+        return None
+    is_wanted = all(one.cache for one in builds) and any(one.commands for one in builds)
+    return cache if is_wanted else None
 
 
 class ArmBuild:
@@ -42,11 +60,11 @@ class ArmBuild:
     ) -> None:
         self.arm = arm
         self.build = build
-        self.kept: KeptBuild | None = None
+        self.kept: About | None = None
         self._cache = cache if build.commands else None
         self._guardian = guardian
         self._key = ""
-        self._fresh: dict[str, State] = {}
+        self._fresh: dict[str, FileState] = {}
         self._warnings: tuple[str, ...] = ()
         if self._cache:
             tools = self._tools_before()
@@ -57,49 +75,29 @@ class ArmBuild:
     @property
     def packages(self) -> tuple[str, ...]:
         """What is installed for the arm."""
-        return self.kept.about.packages if self.kept else packages_in(self.arm)
+        return self.kept.packages if self.kept else packages_in(self.arm)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the build warned of, also if it was run before."""
-        return self.kept.about.warnings if self.kept else self._warnings
+        return self.kept.warnings if self.kept else self._warnings
 
     def forget(self) -> None:
         """Do not use what was left before."""
-        self.close()
         self.kept = None
-
-    def close(self) -> None:
-        """Close the file with what was left before."""
-        if self.kept:
-            self.kept.close()
-
-    @contextmanager
-    def alone(self, waiting: Callable[[str], None]) -> Iterator[None]:
-        """Wait while another session runs the same build, and then use what it left.
-
-        Args:
-            waiting: told which process that is.
-        """
-        if not self._cache or self.kept:
-            yield
-            return
-        with self._cache.alone(self._key, waiting):
-            self.kept = self._cache.find(self._key, self.arm)
-            yield
 
     def put(self) -> bool:
         """Put what was left before in place, if there is any; return whether that was done.
 
         Raises:
-            UsageError: there is no room for it.
+            UsageError: there is no room for it, or it was removed in the meantime.
         """
         if self.kept and snapshot(self.arm) != self._fresh:
             self.forget()  # the build of the other side has changed this one
-        if self.kept is None:
+        if self._cache is None or self.kept is None:
             return False
         try:
-            self.kept.put(self.arm)
+            self._cache.put(self._key, self.arm, self.kept)
         except OSError as error:
             raise UsageError(
                 f"an earlier build cannot be put in place in {self.arm.root.parent.parent}: "
@@ -131,8 +129,6 @@ class ArmBuild:
                 now = snapshot(self.arm)
                 idle = idle or (shlex.join(command) if now == last else "")
                 last = now
-        if not self._cache:
-            return ""
         if not is_fresh:
             return "the build of the other side has changed its tree"
         return self._keep(idle, time.monotonic() - began_s)
@@ -173,6 +169,8 @@ class ArmBuild:
         )
 
     def _keep(self, idle: str, took_s: float) -> str:
+        if self._cache is None:
+            return ""
         if idle:
             return f"`{idle}` changes nothing in the tree or in {{env}}"
         if is_in_use(self.arm.root, self.arm.env):
@@ -180,14 +178,14 @@ class ArmBuild:
         about = About(
             project=self.arm.root.name,
             sha=self.arm.sha,
+            session=self._cache.session,
             built_s=time.time(),
             took_s=took_s,
             packages=packages_in(self.arm),
             warnings=self._warnings,
         )
         try:
-            if self._cache:
-                self._cache.keep(self._key, self.arm, self._fresh, about)
+            self._cache.keep(self._key, self.arm, self._fresh, about)
         except NotKeptError as why:
             return str(why)
         return ""

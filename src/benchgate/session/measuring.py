@@ -19,6 +19,7 @@ from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.run import PYTHON, BenchmarkFiles, Source, Tier
 from benchgate.model.verdict import decided_benchmarks, missing_rounds
+from benchgate.session.arm_build import cache_for
 from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
 from benchgate.session.opening import open_session
@@ -167,7 +168,8 @@ def open_tree(
             yield session, ()
             return
         warnings = sweep(git)
-        trees = stack.enter_context(one_arm(git))
+        is_kept = cache_for(config, effects, git.root) is not None
+        trees = stack.enter_context(one_arm(git, same_places=is_kept))
         session = open_session(
             stack,
             trees.arms.values(),
@@ -233,10 +235,11 @@ def measure_arms(
     effects.progress.preparing(f"preparing {_named(base)} and the working tree")
     with ExitStack() as stack:
         files = BenchmarkFiles.OWN if request.self_check else request.files
+        is_kept = cache_for(config, effects, git.root) is not None
         trees = stack.enter_context(
             same_arms(git)
             if request.self_check
-            else two_arms(git, base.sha or "", _configs(files, config))
+            else two_arms(git, base.sha or "", _configs(files, config), same_places=is_kept)
         )
         if head.uncommitted and not request.self_check:
             head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))

@@ -20,7 +20,7 @@ from benchgate.measure.guardian import Guardian
 from benchgate.measure.machine import describe_runtimes
 from benchgate.model.result import Phase
 from benchgate.model.run import INSTRUCTIONS, BenchmarkFiles, Status
-from benchgate.session.arm_build import ArmBuild, are_alike
+from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
 from benchgate.session.benchmark_sets import Attempt, SetFinder, found_by
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.engines import (
@@ -101,51 +101,30 @@ class Builder:
         toolchains: dict[ArmName, dict[str, str]] = {}
         described: dict[tuple[str, ...], Described] = {}
         warnings: dict[ArmName, tuple[str, ...]] = {}
-        with self._opened_builds(drawn) as builds:
-            # What is built now shows which packages there are now.
-            order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
-            for count, arm in enumerate(order, start=1):
-                with builds[arm.name].alone(partial(self._wait, arm)):
-                    if builds[arm.name].kept and not are_alike(builds.values()):
-                        for one in builds.values():
-                            one.forget()
-                    toolchains[arm.name] = self._prepare(builds[arm.name])
-                    warnings[arm.name] = builds[arm.name].warnings
-                if is_tried_here and arm.name is ArmName.BASE:
-                    self.effects.phases.begin(Phase.FIND)
-                    tried = self._try_alone(Explainer([arm], warnings), arm, described)
-                    self.effects.phases.begin(Phase.BUILD)
-                    note_shared(ground, described)
-                if ground and any(builds[other.name].build.commands for other in order[count:]):
-                    ground.built(arm.name)
-            self._tell(builds.values())
+        cache = cache_for(self.config, self.effects, self.checkout)
+        builds = {
+            arm.name: ArmBuild(arm, config_in(arm.name, self.config).build, cache, self.guardian)
+            for arm in drawn
+        }
+        # What is built now shows which packages there are now.
+        order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
+        for count, arm in enumerate(order, start=1):
+            if builds[arm.name].kept and not are_alike(builds.values()):
+                for one in builds.values():
+                    one.forget()
+            toolchains[arm.name] = self._prepare(builds[arm.name])
+            warnings[arm.name] = builds[arm.name].warnings
+            if is_tried_here and arm.name is ArmName.BASE:
+                self.effects.phases.begin(Phase.FIND)
+                tried = self._try_alone(Explainer([arm], warnings), arm, described)
+                self.effects.phases.begin(Phase.BUILD)
+                note_shared(ground, described)
+            if ground and any(builds[other.name].build.commands for other in order[count:]):
+                ground.built(arm.name)
+        self._tell(builds.values())
         if ground:
             ground.settle()
         return Built(tried or BaseTrial(), toolchains, described, warnings)
-
-    @contextmanager
-    def _opened_builds(self, arms: Sequence[Arm]) -> Iterator[dict[ArmName, ArmBuild]]:
-        """Look for what the builds of all arms left before, if it may be used.
-
-        It is not if the base judges: code of a change could have written it.
-        """
-        wanted = {arm.name: config_in(arm.name, self.config).build for arm in arms}
-        is_wanted = not self.config.sides and all(one.cache for one in wanted.values())
-        cache = self.effects.builds if is_wanted else None
-        if self.checkout is None or (cache and cache.folder.is_relative_to(self.checkout)):
-            cache = None
-        with ExitStack() as stack:
-            builds = {}
-            for arm in arms:
-                one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache, self.guardian)
-                stack.callback(one.close)
-            yield builds
-
-    def _wait(self, arm: Arm, other: str) -> None:
-        self.effects.progress.message(
-            f"waiting for another benchgate ({other or 'which begins'}): it builds the same "
-            f"{arm.name}, and this check uses what it builds"
-        )
 
     def _prepare(self, one: ArmBuild) -> dict[str, str]:
         """Build an arm, unless what was left before can be used; return its tools' versions."""
@@ -168,7 +147,7 @@ class Builder:
         if not kept:
             return
         whose = " and ".join(sorted(one.arm.name for one in kept))
-        oldest_s = max(time.time() - one.kept.about.built_s for one in kept if one.kept)
+        oldest_s = max(time.time() - one.kept.built_s for one in kept if one.kept)
         self.effects.progress.message(
             f"used an earlier build of the {whose} ({format_duration(oldest_s)} old); "
             "--no-cache builds again"
