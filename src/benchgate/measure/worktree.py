@@ -85,9 +85,9 @@ def two_arms(
     """Create the base from its commit, and the head from the working tree.
 
     Args:
-        same_places: whether the same code gets the same paths in every session.
         configs: for each arm the configuration that names its benchmarks, if those of one side are
             to be laid over the other's tree; see `Laying`.
+        same_places: whether the same code gets the same paths in every session.
 
     Raises:
         BaselineError: the base cannot be checked out.
