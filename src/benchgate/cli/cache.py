@@ -20,7 +20,7 @@ from benchgate.units import counted, format_duration, format_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.measure.kept_builds import Entry
+    from benchgate.measure.kept_builds import KeptBuild
 
 _COLUMNS = (
     Column("project", name=True),
@@ -67,7 +67,7 @@ def command(clear: bool) -> int:
     return 0
 
 
-def _line(entry: Entry, now_s: float) -> Line:
+def _line(entry: KeptBuild, now_s: float) -> Line:
     size, used = format_value(entry.size_bytes, "B"), format_duration(now_s - entry.used_s)
     about = entry.about
     if about is None:
@@ -77,6 +77,6 @@ def _line(entry: Entry, now_s: float) -> Line:
     return Line((plain_line(about.project), about.sha[:_SHORT_SHA], age, used, size, took))
 
 
-def _summed_up(entries: Sequence[Entry]) -> str:
+def _summed_up(entries: Sequence[KeptBuild]) -> str:
     size = format_value(sum(entry.size_bytes for entry in entries), "B")
     return f"{counted(len(entries), 'build')} ({size})"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
 
+
 MOST_BYTES: Final = 4 << 30
 """Size limit of all kept builds together; the least recently used go first."""
 
@@ -86,7 +87,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KeptBuild:
     """One kept build.
 
     Attributes:
@@ -186,7 +187,7 @@ class BuildCache:
         except OSError as error:
             raise NotKeptError(f"it cannot be written to {self.folder}: {error.strerror}") from None
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[KeptBuild]:
         """Every kept build, the most recently used first."""
         return sorted(self._entries(), key=lambda entry: -entry.used_s)
 
@@ -224,11 +225,11 @@ class BuildCache:
             fcntl.flock(file, how)
             yield
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[KeptBuild]:
         for path in self.folder.glob(f"*{_SUFFIX}"):
             with suppress(OSError):
                 sizes = (e.stat(follow_symlinks=False).st_size for e in entries_below(path))
-                yield Entry(path, read_about(path), sum(sizes), path.stat().st_mtime)
+                yield KeptBuild(path, read_about(path), sum(sizes), path.stat().st_mtime)
 
 
 def _write(kept: Path, arm: Arm, before: Mapping[str, FileState], about: About) -> None:
