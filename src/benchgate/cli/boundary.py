@@ -33,7 +33,7 @@ def interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt in the main thread when the process is asked to end.
 
     If something swallows the exception, such as a finalizer in which Python ignores all exceptions,
-    it is raised again soon. While the program cleans up, further requests are ignored: a CI system
+    it is raised again soon, and Python does not print it. While the program cleans up, further requests are ignored: a CI system
     sends several signals, and impatient users press Ctrl-C again. They are ignored afterwards, too.
     """
 
@@ -47,11 +47,19 @@ def interruptible() -> Iterator[None]:
         for number in REQUESTS
         if signal.getsignal(number) is not signal.SIG_IGN  # nohup and background jobs ignore it
     ]
+    report = sys.unraisablehook
+
+    def report_others(swallowed: sys.UnraisableHookArgs) -> None:
+        if not isinstance(swallowed.exc_value, KeyboardInterrupt):
+            report(swallowed)
+
     for number in (*heard, signal.SIGALRM):
         signal.signal(number, interrupt)
+    sys.unraisablehook = report_others
     try:
         yield
     finally:
+        sys.unraisablehook = report
         for number in (*heard, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
