@@ -33,8 +33,9 @@ def interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt in the main thread when the process is asked to end.
 
     If something swallows the exception, such as a finalizer in which Python ignores all exceptions,
-    it is raised again soon, and Python does not print it. While the program cleans up, further requests are ignored: a CI system
-    sends several signals, and impatient users press Ctrl-C again. They are ignored afterwards, too.
+    it is raised again soon, and nothing is printed. While the program cleans up, further requests
+    are ignored: a CI system sends several signals, and impatient users press Ctrl-C again. They are
+    ignored afterwards, too.
     """
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
