@@ -19,6 +19,7 @@ from benchgate.errors import UsageError
 from benchgate.gate.apart import TOGETHER
 from benchgate.measure.cpus import supports_pinning
 from benchgate.model.policy import Outcome
+from benchgate.report.headline import headline
 from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.choice import Choice
 
@@ -135,7 +136,7 @@ def row_of(verdict: Verdict, benchmark: str = "toy/work") -> Row:
 
 def assert_found(verdict: Verdict, *, is_noted: bool) -> None:
     row = row_of(verdict)
-    assert (row.outcome, verdict.exit_code) == (Outcome.REGRESSED, 3), (verdict.summary, row)
+    assert (row.outcome, verdict.exit_code) == (Outcome.REGRESSED, 3), (headline(verdict), row)
     assert (EDITED in row.notes) is is_noted
 
 
@@ -203,7 +204,7 @@ def test_what_is_no_longer_there_is_missing(project: Project, attack: Attack, po
     assert set(outcomes.values()) <= {Outcome.NEW}
     assert (verdict.exit_code, verdict.decision) == (4, "no verdict")
     count = 2 + len(outcomes)
-    assert f"1 of {count} benchmarks is missing from the head: toy/work" in verdict.summary
+    assert f"1 of {count} benchmarks is missing from the head: toy/work" in headline(verdict)
 
 
 def test_a_benchmark_that_must_change_with_the_code_is_not_compared(project: Project) -> None:
@@ -217,7 +218,7 @@ def test_a_benchmark_that_must_change_with_the_code_is_not_compared(project: Pro
         f"{TOGETHER}: the base's version does not run on the head "
         "(TypeError: work() missing 1 required positional argument: 'n')"
     )
-    assert "1 of 2 benchmarks changed together with the code: toy/work" in verdict.summary
+    assert "1 of 2 benchmarks changed together with the code: toy/work" in headline(verdict)
     assert verdict.exit_code == 0
     (project.root / "benchmarks/bench_other.py").unlink()
     project.commit()

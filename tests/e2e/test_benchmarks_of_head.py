@@ -13,6 +13,7 @@ from tests.e2e.hosted import Hosted, pull_request
 from benchgate.cli.world import configuration, real_effects
 from benchgate.errors import BaselineError
 from benchgate.model.policy import Outcome
+from benchgate.report.headline import headline
 from benchgate.session.check import CheckRequest, check
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ NEW = {"toy/later": Outcome.NEW, "added/added": Outcome.NEW}
 
 def test_the_first_change_that_brings_benchmarks_has_a_verdict(introduced: Project) -> None:
     verdict, outcomes = checked(introduced)
-    assert (verdict.decision, verdict.exit_code) == ("pass", 0), verdict.summary
+    assert (verdict.decision, verdict.exit_code) == ("pass", 0), headline(verdict)
     assert outcomes.pop("toy/work") in {Outcome.UNCHANGED, Outcome.INCONCLUSIVE}
     assert outcomes == NEW
     sentence = "the base has no benchmarks, so both sides were measured with those of the head"
@@ -84,7 +85,7 @@ def test_a_slowdown_that_comes_with_the_benchmarks_is_found(introduced: Project)
 def test_with_its_own_benchmarks_the_base_has_none(introduced: Project) -> None:
     verdict, outcomes = checked(introduced, "own")
     assert set(outcomes.values()) == {Outcome.NEW}
-    assert verdict.summary.startswith("no verdict: this is the first run")
+    assert headline(verdict).startswith("no verdict: this is the first run")
 
 
 def test_benchmarks_of_today_on_code_of_yesterday(

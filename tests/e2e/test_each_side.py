@@ -13,6 +13,7 @@ from tests.e2e.hosted import Hosted, pull_request
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.report.headline import headline
 from benchgate.session.benchmark_sets import EDITED
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice
@@ -94,7 +95,7 @@ def test_what_a_change_no_longer_measures_is_missing(
     deleted = judged(policy)
     assert outcomes(deleted)["toy/work"] is Outcome.MISSING
     assert (deleted.decision, deleted.exit_code) == (Decision.NO_VERDICT, 4)
-    assert "missing from the head" in deleted.summary
+    assert "missing from the head" in headline(deleted)
     chosen = judged(policy, choice=Choice(globs=("tool",)))
     assert outcomes(chosen).keys() == {"tool"}
 
@@ -201,7 +202,7 @@ def test_what_fails_on_the_base_alone_does_not_fail_the_head(toy: Project, judge
     verdict = judged()
     assert outcomes(verdict) == {"toy/work": Outcome.BASE_FAILED, "tool": Outcome.BASE_FAILED}
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 5)
-    assert verdict.summary == (
+    assert headline(verdict) == (
         "no verdict: nothing could be compared; 2 of 2 benchmarks failed on the base and could not "
         "be compared: tool, toy/work"
     )
@@ -234,9 +235,9 @@ def test_a_pass_says_what_failed_on_the_base(toy: Project, judged: Check) -> Non
     toy.write({"benchmarks/bench_broken.py": BENCHMARK})
     verdict = judged()
     assert outcomes(verdict)["broken/work"] is Outcome.BASE_FAILED
-    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0), verdict.summary
-    assert verdict.summary.startswith("pass: nothing was found to be slower")
-    assert verdict.summary.endswith(
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0), headline(verdict)
+    assert headline(verdict).startswith("pass: nothing was found to be slower")
+    assert headline(verdict).endswith(
         "1 of 2 benchmarks failed on the base and could not be compared: broken/work"
     )
     (row,) = (row for row in verdict.rows if row.outcome is Outcome.BASE_FAILED)
