@@ -254,7 +254,7 @@ def _is_running(pid: int) -> bool:
 LEAST_SLOWDOWN: Final = 50
 SLOWDOWN: Final = f"{LEAST_SLOWDOWN} to 100 times slower"
 LIMIT_S: Final = 30.0
-"""How long counting one benchmark on one side may take; a shorter timeout of its own holds."""
+"""Time limit for counting one benchmark on one side, unless its `timeout` is shorter."""
 HOW_TO_INSTALL: Final = "apt-get install valgrind, or your system's package of that name"
 
 _COMMON = ("--quiet", "--vgdb=no", "--trace-children=yes", "--child-silent-after-fork=yes")
