@@ -31,8 +31,9 @@ from benchgate.load.parameters import Literal, NumberSequence, RandomChoice, Ran
         ),
         (r"""random_choice("say \"hi\"", 'it\'s', '"')""", RandomChoice(('say "hi"', "it's", '"'))),
         ("random_choice('', \"3\", 'true')", RandomChoice(("", "3", "true"))),
-        ("random_choice(two words, it's)", RandomChoice(("two words", "it's"))),
-        ("random_choice(1_000, .5, 1., nan, (a))", RandomChoice(("1_000", 0.5, 1.0, "nan", "(a)"))),
+        ("random_choice(two, words, )", RandomChoice(("two", "words"))),
+        ("random_choice(1_000, .5, 1., nan, None)", RandomChoice((1000, 0.5, 1.0, "nan", None))),
+        (r"random_choice('\d')", RandomChoice((r"\d",))),
         ("sequence", NumberSequence(1, 1)),
         (" sequence ", NumberSequence(1, 1)),
         ("sequence()", NumberSequence(1, 1)),
@@ -62,26 +63,45 @@ def test_what_it_stands_for(written: str | float | bool, expected: object) -> No
         ("random_int(1, 2.5)", "random_int takes whole numbers"),
         ("random_int(1, true)", "random_int takes whole numbers"),
         ("random_int('1', 2)", "random_int takes whole numbers"),
-        ("random_int(1, 9223372036854775808)", "9223372036854775808 has more than 64 bits"),
-        (f"random_int(1, {'9' * 5000})", f"{'9' * 30} has more than 64 bits"),
+        ("random_int(1, 9223372036854775808)", "has a number of more than 64 bits"),
+        (f"random_int(1, 0x{'f' * 5000})", "has a number of more than 64 bits"),
+        (f"random_int(1, {'9' * 5000})", "cannot be read: write it like random_int(1, 1000)"),
         ("random_int", "random_int needs arguments: random_int(1, 1000)"),
-        ("random_int(1, 2", "has no ) at its end: write random_int(1, 1000)"),
+        (
+            "random_int(1, 2",
+            "cannot be read: write it like random_int(1, 1000), with quotes around",
+        ),
+        ("random_int(1, 2) + 1", "cannot be read: write it like random_int(1, 1000)"),
+        ("random_int(low=1, high=2)", "cannot be read: write it like random_int(1, 1000)"),
         ("random_choice()", "random_choice has nothing to choose from"),
-        ("random_choice(a,, b)", "has an empty value: write '' for an empty text"),
-        ("random_choice(a, )", "has an empty value: write '' for an empty text"),
-        ("random_choice(,a)", "has an empty value: write '' for an empty text"),
-        ('random_choice("a, b)', "cannot be read from '\"a, b' on: separate values by commas"),
-        ("random_choice('a' b)", "cannot be read from \"'a' b\" on"),
+        *(
+            (f"random_choice({inner})", 'cannot be read: write it like random_choice(new, "paid')
+            for inner in [
+                *(
+                    "a,, b",
+                    ",a",
+                    '"a, b',
+                    "'a' b",
+                    "two words",
+                    "in-progress",
+                    "class",
+                    "\0",
+                    "\ud800",
+                ),
+                *("[a]", "1j", "b'a'", "...", "*a", f"{'(' * 5000}", f"{'-' * 50_000}1"),
+            ]
+        ),
         ("sequence(1, 0)", "a sequence with step 0 repeats one number: write the number"),
         ("sequence(a)", "sequence takes whole numbers: sequence, sequence(start) or"),
         ("literal()", 'literal needs a text: literal("text")'),
+        ("literal(a", 'literal needs a text: literal("text")'),
         ("literal", 'literal needs arguments: literal("text")'),
         ("randomint(1, 2)", "there is no generator 'randomint'; did you mean 'random_int'? If you"),
         (
             "now()",
             (
                 "there is no generator 'now'; there are random_int, random_choice, sequence,"
-                ' literal. If you mean the text itself, write literal("now()")'
+                " literal. If you mean the text itself, write literal('now()')"
             ),
         ),
         ('f("x")', "write literal('f(\"x\")')"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from benchgate.errors import did_you_mean
 
@@ -16,12 +19,8 @@ if TYPE_CHECKING:
 INT64: Final = range(-(2**63), 2**63)
 """The whole numbers that databases know."""
 
-_CALL = re.compile(r"\s*([A-Za-z_]\w*)(\s*)\((.*)\)\s*", re.DOTALL)
-_ARGUMENT = re.compile(
-    r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,"'][^,]*))\s*(?:,|\Z)""", re.DOTALL
-)
-_WHOLE = re.compile(r"[+-]?\d+")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_CALL = re.compile(r"([A-Za-z_]\w*)(\s*)\(")
+_UNREADABLE = (SyntaxError, ValueError, TypeError, AttributeError, RecursionError, MemoryError)
 _WORDS: Final[Mapping[str, Value]] = {"true": True, "false": False, "null": None}
 
 
@@ -68,18 +67,26 @@ def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole num
         if isinstance(written, int) and written not in INT64:
             raise ValueError("has more than 64 bits")
         return Literal(written)
-    name = written.strip()
-    if name == "sequence":
+    text = written.strip()
+    if text == "sequence":
         return NumberSequence()
-    if name in GENERATORS:
-        raise ValueError(f"{name} needs arguments: {_FORMS[name]}")
-    call = _CALL.fullmatch(written)
-    if call is not None:
-        return _called(written, call[1], call[3], is_spaced=bool(call[2]))
-    begin = re.match(r"\s*([A-Za-z_]\w*)\s*\(", written)
-    if begin is not None and begin[1] in GENERATORS:
-        raise ValueError(f"has no ) at its end: write {_FORMS[begin[1]]}")
-    return Literal(written)
+    if text in _FORMS:
+        raise ValueError(f"{text} needs arguments: {_FORMS[text]}")
+    call = _CALL.match(text)
+    if call is None:
+        return Literal(written)
+    name, is_whole = call[1], text.endswith(")")
+    if name == "literal":
+        return _literal(text[call.end() : -1].strip() if is_whole else "")
+    if name in _GENERATORS:
+        return _GENERATORS[name](_arguments(text, name))
+    if call[2] or not is_whole:
+        return Literal(written)
+    meant = did_you_mean(name, _FORMS) or f"; there are {', '.join(_FORMS)}."
+    raise ValueError(
+        f"there is no generator {name!r}{meant} If you mean the text itself, write"
+        f" literal({text!r})"
+    )
 
 
 def check(written: object) -> object:
@@ -94,99 +101,78 @@ def check(written: object) -> object:
     return written
 
 
-def _called(written: str, name: str, inner: str, *, is_spaced: bool) -> Generator:
-    make = GENERATORS.get(name)
-    if make is not None:
-        return make(inner)
-    if is_spaced:
-        return Literal(written)
-    meant = did_you_mean(name, GENERATORS) or f"; there are {', '.join(GENERATORS)}."
-    raise ValueError(
-        f"there is no generator {name!r}{meant} If you mean the text itself, write"
-        f" {_as_literal(written.strip())}"
-    )
+@lru_cache  # all workers ask for the same, each in a thread
+def _arguments(text: str, name: str) -> tuple[Value, ...]:
+    """Read the arguments of a call: numbers, true, false, null, words, and texts in quotes."""
+    try:
+        call: Any = _expression(text)  # one that is no call has no arguments
+        values = tuple(map(_value, (*call.args, *call.keywords)))
+    except _UNREADABLE:
+        raise ValueError(
+            f"cannot be read: write it like {_FORMS[name]}, with quotes around all that is no"
+            " number and no single word"
+        ) from None
+    if any(type(value) is int and value not in INT64 for value in values):
+        raise ValueError("has a number of more than 64 bits")
+    return values
 
 
-def _as_literal(text: str) -> str:
-    quote = "'" if '"' in text else '"'
-    escaped = re.sub(rf"([\\{quote}])", r"\\\1", text)
-    return f"literal({quote}{escaped}{quote})"
+def _expression(text: str) -> ast.expr:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a backslash that escapes nothing
+        return ast.parse(text, mode="eval").body
 
 
-def _arguments(text: str) -> tuple[Value, ...]:
-    """Split and read arguments: numbers, true, false, null, words, and texts in quotes."""
-    values: list[Value] = []
-    position = 0
-    while text[position:].strip() or (position and text[position - 1] == ","):
-        match = _ARGUMENT.match(text, position)
-        if match is None:
-            rest = text[position:].strip()
-            raise ValueError(
-                "has an empty value: write '' for an empty text"
-                if rest[:1] in {"", ","}
-                else f"cannot be read from {rest!r} on: separate values by commas, and close quotes"
-            )
-        values.append(_value(match))
-        position = match.end()
-    return tuple(values)
+def _value(node: ast.expr) -> Value:
+    if isinstance(node, ast.Name):
+        return _WORDS.get(node.id, node.id)
+    value = ast.literal_eval(node)
+    if not isinstance(value, str | int | float | None):
+        raise TypeError
+    return value
 
 
-def _value(match: re.Match[str]) -> Value:
-    for quoted in (match[1], match[2]):
-        if quoted is not None:
-            return re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
-    word = match[3].strip()
-    if word in _WORDS:
-        return _WORDS[word]
-    if _WHOLE.fullmatch(word):
-        if len(word) > 20 or int(word) not in INT64:
-            raise ValueError(f"{word[:30]} has more than 64 bits")
-        return int(word)
-    return float(word) if _NUMBER.fullmatch(word) else word
+def _literal(text: str) -> Literal:
+    if not text:
+        raise ValueError(f"literal needs a text: {_FORMS['literal']}")
+    try:
+        value = ast.literal_eval(_expression(text))
+    except _UNREADABLE:
+        value = text
+    return Literal(value if isinstance(value, str) else text)
 
 
-def _random_int(inner: str) -> RandomInt:
-    low, high = _whole(inner, "random_int", 2, 2)
+def _random_int(values: tuple[Value, ...]) -> RandomInt:
+    low, high = _whole(values, "random_int", 2, 2)
     if low > high:
         raise ValueError(f"is an empty range: {low} is more than {high}")
     return RandomInt(low, high)
 
 
-def _random_choice(inner: str) -> RandomChoice:
-    values = _arguments(inner)
+def _random_choice(values: tuple[Value, ...]) -> RandomChoice:
     if not values:
         raise ValueError(f"random_choice has nothing to choose from: {_FORMS['random_choice']}")
     return RandomChoice(values)
 
 
-def _sequence(inner: str) -> NumberSequence:
-    sequence = NumberSequence(*_whole(inner, "sequence", 0, 2))
+def _sequence(values: tuple[Value, ...]) -> NumberSequence:
+    sequence = NumberSequence(*_whole(values, "sequence", 0, 2))
     if sequence.step == 0:
         raise ValueError("a sequence with step 0 repeats one number: write the number")
     return sequence
 
 
-def _literal(inner: str) -> Literal:
-    text = inner.strip()
-    if not text:
-        raise ValueError(f"literal needs a text: {_FORMS['literal']}")
-    quoted = _ARGUMENT.fullmatch(text)
-    return Literal(text if quoted is None or quoted[3] is not None else _value(quoted))
-
-
-def _whole(inner: str, name: str, least: int, most: int) -> tuple[int, ...]:
-    values = _arguments(inner)
+def _whole(values: tuple[Value, ...], name: str, least: int, most: int) -> tuple[int, ...]:
     whole = tuple(one for one in values if type(one) is int)
     if len(whole) != len(values) or not least <= len(whole) <= most:
         raise ValueError(f"{name} takes whole numbers: {_FORMS[name]}")
     return whole
 
 
-GENERATORS: Final[Mapping[str, Callable[[str], Generator]]] = {
+_GENERATORS: Final[Mapping[str, Callable[[tuple[Value, ...]], Generator]]] = {
     "random_int": _random_int,
     "random_choice": _random_choice,
     "sequence": _sequence,
-    "literal": _literal,
 }
 _FORMS: Final = {
     "random_int": "random_int(1, 1000)",
