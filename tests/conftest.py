@@ -39,7 +39,7 @@ def pytest_xdist_auto_num_workers() -> int:
 # They start real processes by the dozen, or simulate for long: `make test-slow` runs them.
 SLOW = (
     *("docs/test_github.py", "docs/test_project_site.py", "e2e/"),
-    *("gate/test_executed.py", "gate/test_independent.py", "gate/test_judging_shards.py"),
+    *("gate/test_judging_shards.py", "gate/test_laboratory.py"),
     *("gate/test_simulation.py", "gate/test_stored_simulation.py", "load/cluster/"),
     *("load/drivers/test_child.py", "load/test_generator.py", "load/test_group.py"),
     *("load/test_iteration.py", "measure/test_counting_with_valgrind.py"),

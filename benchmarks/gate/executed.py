@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchmarks.gate.launches import read_recording
 from benchmarks.gate.loads import load_range
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tally import rate
 
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
     from typing import Any
 
     from validation.rates import Rate
@@ -55,9 +54,9 @@ class Executed:
         return sorted(self.seconds)[int(0.95 * (len(self.seconds) - 1))]
 
 
-def executed(folder: Path) -> Executed | None:
+def executed(scenario: str) -> Executed | None:
     """Count the builds of a scenario's recordings; None if there are none."""
-    found = [read_recording(path).about for path in sorted(folder.glob("*.json.gz"))]
+    found = RECORDINGS.about(scenario)
     return count(found) if found else None
 
 

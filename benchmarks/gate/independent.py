@@ -1,6 +1,6 @@
 """Builds made of launches that were recorded apart: which launches the base and the head take.
 
-There are three sessions of ten functions of real work, in `recordings/launches`. A launch is a
+There are three sessions of ten functions of real work, recorded as `launches/*`. A launch is a
 fresh process that ran all ten. If a build takes a launch, it takes it for all benchmarks:
 
 - `aa1`: 300 launches of unchanged code, one after the other, in three and a half minutes;
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from benchmarks.gate.launches import read_recording
-from benchmarks.gate.record import RECORDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
     Samples: TypeAlias = Mapping[str, FloatArray]
     Arrangement: TypeAlias = Callable[[np.random.Generator, int, int], IntArray]
 
-LAUNCHES = RECORDINGS / "launches"
-
 
 @lru_cache
 def session(name: str) -> Recording:
     """Read a session; `about` has the shape of its samples, which are in seconds."""
-    return read_recording(LAUNCHES / f"{name}.json.gz")
+    return read_recording(f"launches/{name}")
 
 
 def in_any_order(rng: np.random.Generator, total: int, n: int) -> IntArray:

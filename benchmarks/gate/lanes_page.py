@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.gate.lanes import Check, Costs, check_of, costs_of, later_rounds_s
 from benchmarks.gate.project import Change, check, repository
-from benchmarks.gate.record import RECORDINGS
+from benchmarks.gate.recordings import RECORDINGS
 
 from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PLACE = RECORDINGS / "lanes.json.gz"
+    from benchmarks.gate.recordings import Recordings
+
+_NAME = "lanes"
 _MEASURED = (1, 2)
 _MORE = 4
 _WIDTH = 96
 
 
-def record_lanes(checks: int, say: Callable[[str], None], place: Path = PLACE) -> None:
+def record_lanes(checks: int, say: Callable[[str], None]) -> None:
     """Measure clean checks in one lane and in two, in turn, and keep what they cost.
 
     Args:
@@ -50,15 +50,14 @@ def record_lanes(checks: int, say: Callable[[str], None], place: Path = PLACE) -
         "costs": asdict(costs_of(alone)),
         "checks": [asdict(one) for one in found],
     }
-    text = json.dumps(document, separators=(",", ":")).encode()
-    place.write_bytes(gzip.compress(text, mtime=0))
+    RECORDINGS.add(_NAME, document)
 
 
-def lanes_text(place: Path = PLACE) -> str:
+def lanes_text(recordings: Recordings = RECORDINGS) -> str:
     """Say how long the checks took, and how long they would take in more lanes; "" without any."""
-    if not place.exists():
+    if _NAME not in recordings:
         return ""
-    document: dict[str, Any] = json.loads(gzip.decompress(place.read_bytes()))
+    document = recordings.document(_NAME)
     costs = Costs(**document["costs"])
     checks = [Check(**one) for one in document["checks"]]
     measured = [

@@ -2,17 +2,16 @@
 
 A recording is a result of `benchgate check`, reduced to the time of its benchmarks, in whole
 nanoseconds. A session keeps every sample. There are hundreds of builds, so a build only keeps p25
-and p95 of each launch, which is what the gate judges. Recordings are gzip files of JSON.
+and p95 of each launch, which is what the gate judges.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from benchmarks.gate.recordings import RECORDINGS
 
 from benchgate.gate.evidence import series_of
 from benchgate.model.run import CANARY_IDS
@@ -20,7 +19,8 @@ from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+    from benchmarks.gate.recordings import Recordings
 
     from benchgate.arrays import FloatArray
     from benchgate.model.result import Result
@@ -58,28 +58,24 @@ def recording_of(result: Result, about: Mapping[str, Any], *, whole: bool) -> Re
     return Recording(about, _statistics(samples), samples if whole else {})
 
 
-def write_recording(path: Path, recording: Recording) -> None:
-    """Write a recording; the same one always gives the same bytes."""
+def write_recording(place: Recordings, name: str, recording: Recording) -> None:
+    """Write a recording."""
     kept = "samples_ns" if recording.samples else "p25_p95_ns"
     values = recording.samples or recording.statistics
-    document = {
-        "about": dict(recording.about),
-        kept: {id_: np.rint(x * 1e9).astype(np.int64).tolist() for id_, x in values.items()},
-    }
-    text = json.dumps(document, separators=(",", ":")).encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_bytes(gzip.compress(text, mtime=0))
-    partial.replace(path)
+    arrays_ns = {id_: np.rint(x * 1e9).astype(np.int64) for id_, x in values.items()}
+    place.add(name, {"about": dict(recording.about), "kept": kept}, arrays_ns)
 
 
-def read_recording(path: Path) -> Recording:
+def read_recording(name: str, place: Recordings = RECORDINGS) -> Recording:
     """Read a recording."""
-    document = json.loads(gzip.decompress(path.read_bytes()))
-    if "samples_ns" in document:
-        samples = _in_seconds(document["samples_ns"])
-        return Recording(document["about"], _statistics(samples), samples)
-    return Recording(document["about"], _in_seconds(document["p25_p95_ns"]))
+    document = place.document(name)
+    values: dict[str, FloatArray] = {
+        id_: np.asarray(times_ns * 1e-9, np.float64)
+        for id_, times_ns in place.arrays_ns(name).items()
+    }
+    if document["kept"] == "samples_ns":
+        return Recording(document["about"], _statistics(values), values)
+    return Recording(document["about"], values)
 
 
 def without_canary(values: Values) -> dict[str, FloatArray]:
@@ -92,10 +88,6 @@ def _statistics(samples: Values) -> Values:
         id_: np.stack([nearest_rank(x, 0.25), nearest_rank(x, 0.95)], axis=-1)
         for id_, x in samples.items()
     }
-
-
-def _in_seconds(values_ns: Mapping[str, Any]) -> Values:
-    return {id_: np.array(values) * 1e-9 for id_, values in values_ns.items()}
 
 
 def _by_id(run: Run) -> dict[str, BenchmarkResult]:

@@ -10,10 +10,10 @@ from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.executed import executed
 from benchmarks.gate.figure import Point, draw
 from benchmarks.gate.lanes_page import lanes_text
-from benchmarks.gate.launches import read_recording
 from benchmarks.gate.loads import load_range
 from benchmarks.gate.peers_page import peer_blocks, peer_points
-from benchmarks.gate.record import BUILDS, RECORDINGS, SESSIONS
+from benchmarks.gate.record import BUILDS, SESSIONS
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.replay import Half, Question, replay, replay_rules
 from benchmarks.gate.stored_page import stored_blocks
 from benchmarks.gate.summary import summary
@@ -82,7 +82,9 @@ KINDS = (
 )
 
 
-def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> None:
+def write_page(
+    sizes: Sizes, *, processes: int, say: Callable[[str], None], folder: Path = DOCS
+) -> None:
     """Judge everything that is recorded or simulated, and write the pages and the figure."""
     head = [_TABLES, *_executed(), *twice_blocks()]
     replayed = dict(_replayed(sizes, processes, say))
@@ -101,9 +103,9 @@ def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> N
         ("believability.md", [_TITLE, summary(), _HEAD]),
         ("believability-tables.md", blocks),
     ):
-        (DOCS / name).write_text("\n\n".join(text) + "\n", encoding="utf-8")
+        (folder / name).write_text("\n\n".join(text) + "\n", encoding="utf-8")
     ours = _points()
-    (DOCS / "believability.svg").write_text(
+    (folder / "believability.svg").write_text(
         draw([*ours, *points, *peer_points()], "False alarms against power"), encoding="utf-8"
     )
 
@@ -120,7 +122,7 @@ _HEAD = """\
 All of this was measured on real work, on a virtual machine with two CPUs that it shares with
 others, and the launches were kept. `make bench-gate` measures what is missing and recomputes the
 figures. `python -m benchmarks.gate judge` only recomputes them, from the recordings in
-`benchmarks/gate/recordings` and from fixed seeds, so the result is always the same.
+`benchmarks/gate/recordings.parquet` and from fixed seeds, so the result is always the same.
 
 ![False alarms against power](believability.svg)
 
@@ -167,7 +169,7 @@ of it in all benchmarks alike. The gate's own code makes the decisions. The last
 
 
 def _executed() -> Iterator[str]:
-    found = [(one, executed(RECORDINGS / one.name)) for one in BUILDS]
+    found = [(one, executed(one.name)) for one in BUILDS]
     yield "## Builds that were really run"
     yield (
         "Each build is a whole `benchgate check` in a scratch repository. The seconds are\n"
@@ -237,8 +239,7 @@ def _replayed(
 def _abouts(scenarios: Iterable[Scenario]) -> Iterator[Mapping[str, Any]]:
     """What each recording of these scenarios says about itself."""
     for one in scenarios:
-        for path in sorted((RECORDINGS / one.name).glob("*.json.gz")):
-            yield read_recording(path).about
+        yield from RECORDINGS.about(one.name)
 
 
 def _age_of_sessions() -> str:
@@ -253,7 +254,7 @@ def _age_of_sessions() -> str:
 
 def _has_half(name: str) -> bool:
     """Whether there are enough sessions to judge half of them."""
-    return len(list((RECORDINGS / name).glob("*.json.gz"))) > 1
+    return len(RECORDINGS.names(name)) > 1
 
 
 def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
@@ -284,7 +285,7 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
 
 def _points() -> list[Point]:
     """Our own point, of the builds that were really executed."""
-    clean, slower = (executed(RECORDINGS / name) for name in ("clean", str(SHOWN_PERCENT)))
+    clean, slower = (executed(name) for name in ("clean", str(SHOWN_PERCENT)))
     if clean is None or slower is None or slower.found is None:
         return []
     return [Point("benchgate", _share(clean.alarms), _share(slower.found), is_ours=True)]

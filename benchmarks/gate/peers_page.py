@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from benchmarks.gate.figure import Point
 from benchmarks.gate.loads import load_range
 from benchmarks.gate.peers.lines import peer_lines
-from benchmarks.gate.peers.record import PEER_RECORDINGS, PEERS
-from benchmarks.gate.peers.sessions import read_session
+from benchmarks.gate.peers.record import PEERS
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import with_bounds
 from validation.rates import Rate
@@ -26,7 +26,7 @@ People choose such thresholds to avoid false alarms, so the table also shows low
 
 def peer_blocks() -> list[str]:
     """Give heading, text and table; nothing if no session is recorded."""
-    lines = peer_lines(PEER_RECORDINGS)
+    lines = peer_lines()
     if not lines:
         return []
     rows = [
@@ -40,7 +40,7 @@ def peer_blocks() -> list[str]:
     ]
     titles = ("tool", "clean builds that fail", "workloads found at +3 %", "seconds, median")
     used = "\n".join(f"- **{peer.tool}**: {peer.how}" for peer in PEERS)
-    load = load_range(read_session(path).about for path in PEER_RECORDINGS.glob("*/*.json.gz"))
+    load = load_range(RECORDINGS.about("peers"))
     beside = (
         f"The load average when a session began was {load}. A tool alone is about 1, so other\n"
         "work ran beside some of them. There are only a few sessions, so the bounds are wide."
@@ -56,7 +56,7 @@ def peer_points() -> list[Point]:
             line.false_alarms.hits / line.false_alarms.trials,
             _found(line).hits / _found(line).trials,
         )
-        for line in peer_lines(PEER_RECORDINGS)
+        for line in peer_lines()
     ]
 
 

@@ -32,6 +32,7 @@ from benchmarks.gate.project import (
     names_of,
     repository,
 )
+from benchmarks.gate.recordings import RECORDINGS
 
 import benchgate
 from benchgate.baselines.files import read_result
@@ -40,15 +41,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-RECORDINGS = Path(__file__).parent / "recordings"
-
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A kind of build.
 
     Attributes:
-        name: of its folder.
+        name: the first part of the names of its recordings.
         percent: extra loop units in one workload, another one in each build; or, if `everywhere`,
             in all of them; of a program, extra CPU time.
         is_edited: the head has one of the edits that change nothing measured, in turn.
@@ -175,7 +174,9 @@ def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> N
         only: a pattern for the names of scenarios.
     """
     ends = time.monotonic() + budget_s
-    missing = [one for one in plan() if fnmatchcase(one[0].name, only) and not place(*one).exists()]
+    missing = [
+        one for one in plan() if fnmatchcase(one[0].name, only) and name_of(*one) not in RECORDINGS
+    ]
     _record([one for one in missing if one[0].is_alone], ends, say)
     together = [one for one in missing if not one[0].is_alone]
     cpus = sorted(os.sched_getaffinity(0))
@@ -191,7 +192,7 @@ def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> N
         process.join()
         if process.exitcode:
             raise RuntimeError(f"recording ended with {process.exitcode}")
-    is_over = any(not place(*one).exists() for one in missing)
+    is_over = any(name_of(*one) not in RECORDINGS for one in missing)
     say("the time is over; run it again to go on" if is_over else "nothing is missing")
 
 
@@ -208,8 +209,7 @@ def _record(
     for scenario, index in missing:
         if time.monotonic() > ends:
             return
-        path = place(scenario, index)
-        say(f"{path.parent.name} {index}: {_measure(scenario, index, path)}")
+        say(f"{scenario.name} {index}: {_measure(scenario, index)}")
 
 
 def plan() -> Iterator[tuple[Scenario, int]]:
@@ -224,9 +224,9 @@ def plan() -> Iterator[tuple[Scenario, int]]:
                 done[scenario] += scenario.weight
 
 
-def place(scenario: Scenario, index: int) -> Path:
-    """Where a build is kept."""
-    return RECORDINGS / scenario.name / f"{index:03}.json.gz"
+def name_of(scenario: Scenario, index: int) -> str:
+    """The name of a build's recording."""
+    return f"{scenario.name}/{index:03}"
 
 
 @cache
@@ -241,7 +241,7 @@ def _code() -> str:
     return digest.hexdigest()[:12]
 
 
-def _measure(scenario: Scenario, index: int, path: Path) -> str:
+def _measure(scenario: Scenario, index: int) -> str:
     change = scenario.change(index)
     with scenario.repository(index) as folder, tempfile.TemporaryDirectory() as temporary:
         output = Path(temporary) / "result.json"
@@ -271,5 +271,5 @@ def _measure(scenario: Scenario, index: int, path: Path) -> str:
         },
     }
     whole = bool(scenario.rounds)
-    write_recording(path, recording_of(result, about, whole=whole))
+    write_recording(RECORDINGS, name_of(scenario, index), recording_of(result, about, whole=whole))
     return f"exit {answer.exit_code}, {answer.seconds:.1f} s"

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from benchmarks.gate.build import run_build
 from benchmarks.gate.launches import read_recording, without_canary
-from benchmarks.gate.record import RECORDINGS
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.rules import RULES, slower_by
 
 from benchgate.config import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.sensitivity import ReplayedBuild
@@ -56,7 +55,7 @@ class Question:
 
     def sessions(self) -> int:
         """How many sessions the answer is based on."""
-        return sum(len(_paths(name, self.half)) for name in (self.clean, self.slower) if name)
+        return sum(len(_names(name, self.half)) for name in (self.clean, self.slower) if name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,24 +130,24 @@ def _shuffled(
     return {id_: values[:, order] for id_, values in session.items()}
 
 
-def _paths(name: str, half: Half) -> list[Path]:
-    paths = sorted((RECORDINGS / name).glob("*.json.gz"))
-    chosen = paths[0::2] if half is Half.TUNING else paths[1::2]
+def _names(folder: str, half: Half) -> list[str]:
+    names = RECORDINGS.names(folder)
+    chosen = names[0::2] if half is Half.TUNING else names[1::2]
     if not chosen:
-        raise FileNotFoundError(f"no {half} session in {RECORDINGS / name}: record some")
+        raise FileNotFoundError(f"no {half} session of {folder}: record some")
     return chosen
 
 
 @lru_cache
 def sessions(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
     """Give p25 and p95 of the launches of each session of a half, without the canary."""
-    return tuple(without_canary(read_recording(path).statistics) for path in _paths(name, half))
+    return tuple(without_canary(read_recording(one).statistics) for one in _names(name, half))
 
 
 @lru_cache
 def samples_of(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
     """Give all samples of the launches of each session of a half, without the canary."""
-    return tuple(without_canary(read_recording(path).samples) for path in _paths(name, half))
+    return tuple(without_canary(read_recording(one).samples) for one in _names(name, half))
 
 
 def replay_rules(question: Question, builds: int, *, seed: int) -> dict[str, list[RuledBuild]]:

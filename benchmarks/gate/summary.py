@@ -6,8 +6,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.executed import count
-from benchmarks.gate.launches import read_recording
-from benchmarks.gate.record import BUILDS, RECORDINGS, TWICE
+from benchmarks.gate.record import BUILDS, TWICE
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tally import at_most, rate
 from benchmarks.gate.twice import answers_of
 
@@ -97,10 +97,10 @@ def _agreement() -> Iterator[str]:
 def _builds(wanted: Callable[[Scenario], bool]) -> Sequence[Mapping[str, Any]]:
     """What the recordings of some scenarios say about themselves."""
     return [
-        read_recording(path).about
+        about
         for scenario in BUILDS + TWICE
         if wanted(scenario)
-        for path in sorted((RECORDINGS / scenario.name).glob("*.json.gz"))
+        for about in RECORDINGS.about(scenario.name)
     ]
 
 

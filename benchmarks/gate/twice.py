@@ -8,9 +8,9 @@ from itertools import combinations
 from statistics import mean, median, stdev
 from typing import TYPE_CHECKING
 
-from benchmarks.gate.launches import read_recording
 from benchmarks.gate.loads import load_range
-from benchmarks.gate.record import RECORDINGS, TWICE
+from benchmarks.gate.record import TWICE
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, with_bounds
 
@@ -70,8 +70,8 @@ def answers(checks: Sequence[Mapping[str, Any]]) -> Answers:
 
 def answers_of(scenario: Scenario) -> Answers | None:
     """The answers that are recorded; None if there are fewer than two."""
-    paths = sorted((RECORDINGS / scenario.name).glob("*.json.gz"))
-    return answers([read_recording(path).about for path in paths]) if len(paths) > 1 else None
+    checks = RECORDINGS.about(scenario.name)
+    return answers(checks) if len(checks) > 1 else None
 
 
 def twice_blocks() -> Iterator[str]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.peers.sessions import read_session
+from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tally import rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from benchmarks.gate.peers.sessions import PeerBuild
+    from benchmarks.gate.recordings import Recordings
     from validation.rates import Rate
 
 
@@ -34,15 +35,12 @@ class PeerLine:
     seconds: float
 
 
-def peer_lines(recordings: Path) -> list[PeerLine]:
-    """Count what is recorded of each tool.
-
-    Args:
-        recordings: a folder with one folder of sessions for each tool.
-    """
+def peer_lines(recordings: Recordings = RECORDINGS) -> list[PeerLine]:
+    """Count what is recorded of each tool."""
+    names = recordings.names("peers")
     lines = []
-    for folder in sorted(path for path in recordings.glob("*") if path.is_dir()):
-        sessions = [read_session(path) for path in sorted(folder.glob("*.json.gz"))]
+    for folder in sorted({name.rpartition("/")[0] for name in names}):
+        sessions = [read_session(name, recordings) for name in recordings.names(folder)]
         builds = [build for session in sessions for build in session.builds]
         lines += [
             line_of(session.about["tool"], options, builds)

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING
 from benchmarks.gate.peers import asv, pyperf, pytest_benchmark
 from benchmarks.gate.peers.lab import ENVIRONMENT, PERCENT, laboratory
 from benchmarks.gate.peers.sessions import Session, write_session
-from benchmarks.gate.record import RECORDINGS
+from benchmarks.gate.recordings import RECORDINGS
 
 from benchgate.measure.machine import read_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from benchmarks.gate.peers.lab import Lab
     from benchmarks.gate.peers.sessions import PeerBuild
 
-PEER_RECORDINGS = RECORDINGS / "peers"
+PEERS_FOLDER = "peers"
 SESSIONS = 40
 _VERSIONS = (
     "import platform, sys; from importlib.metadata import version; "
@@ -39,7 +38,7 @@ class Peer:
     """Another tool, in one way of using it.
 
     Attributes:
-        folder: of its recordings.
+        folder: the middle of the names of its recordings.
         how: what is run, and why in this way, in Markdown.
     """
 
@@ -87,31 +86,29 @@ PEERS = (
 )
 
 
-def record_peers(
-    budget_s: float, say: Callable[[str], None], recordings: Path = PEER_RECORDINGS
-) -> None:
+def record_peers(budget_s: float, say: Callable[[str], None]) -> None:
     """Measure what is missing until the time is over or nothing is missing."""
     if not ENVIRONMENT.exists():
         raise FileNotFoundError(f"no {ENVIRONMENT.name}: `make bench-peers` makes it")
     ends = time.monotonic() + budget_s
-    for peer, path in plan(recordings):
-        if path.exists():
+    for peer, name in plan():
+        if name in RECORDINGS:
             continue
         if time.monotonic() > ends:
             say("the time is over; run it again to go on")
             return
         session = _measure(peer)
-        write_session(path, session)
+        write_session(RECORDINGS, name, session)
         took = " and ".join(f"{build.seconds:.1f} s" for build in session.builds)
-        say(f"{peer.folder} {path.name.split('.')[0]}: {took}")
+        say(f"{name}: {took}")
     say("nothing is missing")
 
 
-def plan(recordings: Path) -> Iterator[tuple[Peer, Path]]:
-    """Give what is wanted and its place; the tools take turns."""
+def plan() -> Iterator[tuple[Peer, str]]:
+    """Give what is wanted and its name; the tools take turns."""
     for index in range(SESSIONS):
         for peer in PEERS:
-            yield peer, recordings / peer.folder / f"{index:03}.json.gz"
+            yield peer, f"{PEERS_FOLDER}/{peer.folder}/{index:03}"
 
 
 def _measure(peer: Peer) -> Session:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from benchmarks.gate.recordings import RECORDINGS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+    from benchmarks.gate.recordings import Recordings
 
     Slower: TypeAlias = Mapping[str, Sequence[str]]
     ValuesNs: TypeAlias = Mapping[str, Sequence[int]]
@@ -75,16 +76,12 @@ def in_ns(values_s: Sequence[float]) -> list[int]:
     return [round(value * 1e9) for value in values_s]
 
 
-def write_session(path: Path, session: Session) -> None:
-    """Write a session; the same one always gives the same bytes."""
-    text = json.dumps(asdict(session), separators=(",", ":")).encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_bytes(gzip.compress(text, mtime=0))
-    partial.replace(path)
+def write_session(place: Recordings, name: str, session: Session) -> None:
+    """Write a session."""
+    place.add(name, asdict(session))
 
 
-def read_session(path: Path) -> Session:
+def read_session(name: str, place: Recordings = RECORDINGS) -> Session:
     """Read a session."""
-    document = json.loads(gzip.decompress(path.read_bytes()))
+    document = place.document(name)
     return Session(document["about"], [PeerBuild(**build) for build in document["builds"]])

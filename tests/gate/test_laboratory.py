@@ -1,0 +1,79 @@
+"""The laboratory that measures how often benchgate is right, run once in small."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+from benchmarks.gate.page import DOCS, Sizes, write_page
+from benchmarks.gate.recordings import Recordings
+from benchmarks.gate.summary import summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_page_begins_with_what_the_recordings_say() -> None:
+    text = summary()
+    assert text in (DOCS / "believability.md").read_text(encoding="utf-8")
+    assert 3 <= text.count("\n- ") + 1 <= 5
+    alarms, builds = re.findall(r"^- (\d+) of ([\d,]+) builds", text)[0]
+    assert int(alarms) < int(builds.replace(",", ""))
+
+
+def test_the_pages_are_made_of_recordings_and_draws(tmp_path: Path) -> None:
+    heard: list[str] = []
+    few = Sizes(clean=2, slower=2, rules=2, launches=2, stored=6)
+    write_page(few, processes=1, say=heard.append, folder=tmp_path)
+    names = ("believability.md", "believability-tables.md", "believability.svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    assert (tmp_path / names[0]).read_bytes() == (DOCS / names[0]).read_bytes()
+    made, kept = (
+        (folder / names[1]).read_text(encoding="utf-8").split("\n## ")
+        for folder in (tmp_path, DOCS)
+    )
+    assert [part.partition("\n")[0] for part in made] == [part.partition("\n")[0] for part in kept]
+    # What is only counted does not depend on how many builds are drawn.
+    equal = {part.partition("\n")[0] for part in made if part in kept}
+    counted = {"Builds that were really run", "The same two commits again and again", "Other tools"}
+    assert counted <= equal
+
+
+def test_recordings_are_read_as_they_were_written(tmp_path: Path) -> None:
+    one, other = Recordings(tmp_path / "one.parquet"), Recordings(tmp_path / "other.parquet")
+    times = {"sort": np.arange(12).reshape(2, 3, 2), "match": np.array([[5], [2**40]])}
+    assert one.names() == []
+    one.add("b/000", {"about": {"load": 0.5}}, times)
+    one.add("a", {"about": {}})
+    one.add("b/000", {"about": {"load": 1.5}}, times)
+    assert one.names() == ["a", "b/000"]
+    assert one.names("b") == ["b/000"]
+    assert one.about("b") == [{"load": 1.5}]
+    found = one.arrays_ns("b/000")
+    assert {key: values.tolist() for key, values in found.items()} == {
+        key: values.tolist() for key, values in times.items()
+    }
+    assert one.arrays_ns("a") == {}
+    for name in reversed(one.names()):
+        other.add(name, one.document(name), one.arrays_ns(name))
+    files = [(tmp_path / f"{name}.parquet").read_bytes() for name in ("one", "other")]
+    assert files[0] == files[1]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_recording_ends_with_its_time() -> None:
+    """Its processes are started all the same, one on each CPU."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gate", "record", "--budget", "1ms", "--only", "5-lanes"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in {
+        "the time is over; run it again to go on\n",
+        "nothing is missing\n",
+    }
