@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, loosening, policy_from
-from benchgate.config.benchmarks import KINDS
-from benchgate.config.origin import BY_ROW, LAXER, NEUTRAL
-from benchgate.config.resolved import RULE_SETTINGS, covers
-from benchgate.config.tables import TABLES, Measure
+from benchgate.config.keys import elsewhere, said_of
+from benchgate.config.resolved import covers
+from benchgate.config.tables import RULE_SETTINGS, TABLES
 from benchgate.model.policy import Options, PolicyChange
-from benchgate.tables.fields import keys_of
 
 IDS = ("db/insert", "db/select", "sort[n=10]")
 COMMAND = '[[benchmark]]\nname = "cli"\ncommand = "true"\n'
@@ -47,17 +45,17 @@ def found(base: str, head: str) -> list[tuple[str, str, str, str]]:
     return [(one.key, one.about, one.before, one.after) for one in changes]
 
 
-def test_every_key_is_compared_or_said_to_be_neutral() -> None:
-    for place in TABLES.keys() - {(), ("rule",), ("limit",), ("waive",)}:
-        by_row = BY_ROW if place == ("gate",) else frozenset()
-        parts = (frozenset(LAXER.get(place, ())), NEUTRAL.get(place, frozenset()), by_row)
-        if place[0] == "benchmark":
-            kind = KINDS[place[1]]
-            parts = (frozenset(kind.LAXER), kind.NEUTRAL, by_row)
-            assert set(kind.MEASURE_KEYS) <= kind.model_fields.keys() & Measure.model_fields.keys()
-        assert frozenset().union(*parts) == set(keys_of(TABLES[place])), place
-        assert sum(map(len, parts)) == len(keys_of(TABLES[place])), place
-    assert set(RULE_SETTINGS) == BY_ROW
+def test_every_key_says_when_it_is_laxer() -> None:
+    for place in TABLES.keys() - {()}:
+        for name, info in TABLES[place].model_fields.items():
+            assert callable(said_of(info)), (place, name)
+            is_compared_apart = place in {("gate",), ("rule",), ("limit",), ("waive",)}
+            assert said_of(info) is not elsewhere or is_compared_apart, (place, name)
+
+
+def test_what_gate_leaves_to_the_comparison_of_rows_is_what_a_rule_sets() -> None:
+    fields = TABLES["gate",].model_fields.items()
+    assert {name for name, info in fields if said_of(info) is elsewhere} == set(RULE_SETTINGS)
 
 
 @pytest.mark.parametrize(

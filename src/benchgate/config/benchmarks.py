@@ -7,26 +7,33 @@ from operator import or_
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, get_args
 
-from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic import Discriminator, Tag, ValidationInfo, field_validator
 
-from benchgate.config.origin import Laxer, added, dropped, less, off, on
+from benchgate.config.keys import added, dropped, key, less, neutral, off, on
 from benchgate.model.document import MOST_MIB, TOOL_FILE_MIB
 from benchgate.tables import fields
 from benchgate.tables.fields import PLACEHOLDERS, SHELL, Table, shell_of
 
-DATA_HELP: Final = (
-    "Files that the work reads, such as `fixtures/*.json`. Both sides read those of the base."
+# Keys that several kinds have in the same words.
+DATA: Final = key(
+    dropped,
+    (),
+    "Files that the work reads, such as `fixtures/*.json`. Both sides read those of the base.",
 )
-IN_TURN_HELP: Final = (
+ENV: Final = key(neutral, dict, "Variables added to the environment.")
+IN_TURN: Final = key(
+    on,
+    False,
     "Never run base and head [at the same time](how-it-decides.md#at-the-same-time), because they"
-    " share something such as a port."
+    " share something such as a port.",
 )
-ENV_HELP: Final = "Variables added to the environment."
-PARALLEL_HELP: Final = "The work uses several CPUs: measure it without pinning."
-PYTHONPATH_HELP: Final = (
-    "Folders to import from; by default [those of the side's own code](#whose-code-runs)."
+PARALLEL: Final = key(on, False, "The work uses several CPUs: measure it without pinning.")
+PYTHONPATH: Final = key(
+    neutral,
+    None,
+    "Folders to import from; by default [those of the side's own code](#whose-code-runs).",
 )
-TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
+TAGS: Final = key(dropped, (), "Tags for choosing benchmarks with `--tag`.")
 TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
 
 
@@ -38,15 +45,9 @@ class BenchmarkTable(Table):
 
     Attributes:
         KIND: the key that tells its tables from others.
-        LAXER: for the keys that can loosen the gate, when they do.
-        NEUTRAL: all other keys.
-        MEASURE_KEYS: keys that take their value from [measure] if they are not set.
     """
 
     KIND: ClassVar[str]
-    LAXER: ClassVar[Mapping[str, Laxer]]
-    NEUTRAL: ClassVar[frozenset[str]]
-    MEASURE_KEYS: ClassVar[tuple[str, ...]] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -90,39 +91,29 @@ class FunctionBenchmarks(BenchmarkTable):
     IN_FOLDERS: ClassVar[bool] = True
     OWN_PACKAGE: ClassVar[bool] = False
 
-    LAXER = {  # noqa: RUF012 - a class variable
-        "tags": dropped,
-        "data": dropped,
-        "parallel": on,
-        "in_turn": on,
-        "allow_foreign": on,
-    }
-
     paths: fields.Paths
-    interpreter: fields.Template | None = Field(
-        default=None,
-        description="Python to run them in, for example `{env}/bin/python`;"
+    interpreter: fields.Template | None = key(
+        neutral,
+        None,
+        "Python to run them in, for example `{env}/bin/python`;"
         " by default [that of the project](#tools-that-manage-environments).",
     )
-    pythonpath: fields.Templates | None = Field(
-        default=None,
-        description=PYTHONPATH_HELP,
-    )
-    isolate: bool = Field(default=False, description="Give each function a process of its own.")
-    parallel: bool = Field(default=False, description=PARALLEL_HELP)
-    in_turn: bool = Field(default=False, description=IN_TURN_HELP)
-    timeout_s: fields.Duration | None = Field(
-        default=None,
-        alias="timeout",
-        description="Time limit for each call of a function, its setup, each count and its"
+    pythonpath: fields.Templates | None = PYTHONPATH
+    isolate: bool = key(neutral, False, "Give each function a process of its own.")
+    parallel: bool = PARALLEL
+    in_turn: bool = IN_TURN
+    timeout_s: fields.Duration | None = key(
+        neutral,
+        None,
+        "Time limit for each call of a function, its setup, each count and its"
         f" teardown; {TIMEOUT_DEFAULT}.",
+        alias="timeout",
     )
-    tags: fields.Names = Field(default=(), description=TAGS_HELP)
-    env: fields.Environment = Field(default_factory=dict, description=ENV_HELP)
-    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
-    allow_foreign: bool = Field(
-        default=False,
-        description="They measure what is installed, such as a dependency, not the project.",
+    tags: fields.Names = TAGS
+    env: fields.Environment = ENV
+    data: fields.DataGlobs = DATA
+    allow_foreign: bool = key(
+        on, False, "They measure what is installed, such as a dependency, not the project."
     )
 
     @property
@@ -158,15 +149,9 @@ class PythonBenchmark(FunctionBenchmarks):
 
     KIND = "python"
     LACKS = f"has no file {PATTERN}"
-    NEUTRAL = frozenset(
-        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
-    )
 
-    paths: fields.PythonPaths = Field(
-        alias="python",
-        description="Folders or `bench_*.py` files.",
-    )
-    group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
+    paths: fields.PythonPaths = key(neutral, ..., "Folders or `bench_*.py` files.", alias="python")
+    group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
 
     @property
     def prefix(self) -> str:
@@ -182,16 +167,12 @@ class PytestBenchmark(FunctionBenchmarks):
     KIND = "pytest"
     BESIDE = ("conftest.py",)
     NAMED = ("test_*.py", "*_test.py", "conftest.py")
-    NEUTRAL = frozenset(
-        {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
-    )
 
-    paths: fields.Paths = Field(
-        alias="pytest",
-        description="Folders or files of tests that use the `benchmark` fixture.",
+    paths: fields.Paths = key(
+        neutral, ..., "Folders or files of tests that use the `benchmark` fixture.", alias="pytest"
     )
-    arguments: fields.Arguments = Field(
-        default=(), description="Further arguments of pytest, such as `-k fast`."
+    arguments: fields.Arguments = key(
+        neutral, (), "Further arguments of pytest, such as `-k fast`."
     )
 
     @property
@@ -222,15 +203,17 @@ class AsvBenchmark(FunctionBenchmarks):
     KIND = "asv"
     BESIDE = ("asv.conf.json", "asv.conf.jsonc")
     OWN_PACKAGE = True
-    NEUTRAL = frozenset({"asv", "setup", "interpreter", "pythonpath", "isolate", "timeout", "env"})
 
-    paths: fields.PythonPaths = Field(
+    paths: fields.PythonPaths = key(
+        neutral,
+        ...,
+        "The folder of the benchmarks (`benchmark_dir` in `asv.conf.json`).",
         alias="asv",
-        description="The folder of the benchmarks (`benchmark_dir` in `asv.conf.json`).",
     )
-    setup: Literal["call", "sample"] | None = Field(
-        default=None,
-        description="Run `setup` before each `call`, as asv_runner 0.3 does, or before each"
+    setup: Literal["call", "sample"] | None = key(
+        neutral,
+        None,
+        "Run `setup` before each `call`, as asv_runner 0.3 does, or before each"
         " `sample`, as it did before; by default as the installed one does, or else each sample.",
     )
 
@@ -243,47 +226,28 @@ class AsvBenchmark(FunctionBenchmarks):
 class ProgramBenchmark(BenchmarkTable):
     """A program that benchgate runs in each arm."""
 
-    LAXER = {  # noqa: RUF012 - a class variable, see above
-        "ok_exit_codes": added,
-        "tags": dropped,
-        "data": dropped,
-        "allow_foreign": on,
-    }
-    NEUTRAL = frozenset(
-        {"shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
+    shell: bool = key(neutral, False, "Let `/bin/sh` read `command`, `prepare` and `cleanup`.")
+    command: fields.Command = key(neutral, ..., "What is measured.")
+    prepare: fields.Command | None = key(neutral, None, "Runs before each execution; not timed.")
+    cleanup: fields.Command | None = key(
+        neutral, None, "Runs once after the executions of a round, even if they failed."
     )
-
-    shell: bool = Field(
-        default=False, description="Let `/bin/sh` read `command`, `prepare` and `cleanup`."
-    )
-    command: fields.Command = Field(description="What is measured.")
-    prepare: fields.Command | None = Field(
-        default=None, description="Runs before each execution; not timed."
-    )
-    cleanup: fields.Command | None = Field(
-        default=None,
-        description="Runs once after the executions of a round, even if they failed.",
-    )
-    cwd: fields.RelativePath = Field(default=".", description="Folder to run in.")
-    ok_exit_codes: fields.ExitCodes = Field(
-        default=(0,), description="Any other exit code is a failure."
-    )
-    timeout_s: fields.Duration | None = Field(
-        default=None,
+    cwd: fields.RelativePath = key(neutral, ".", "Folder to run in.")
+    ok_exit_codes: fields.ExitCodes = key(added, (0,), "Any other exit code is a failure.")
+    timeout_s: fields.Duration | None = key(
+        neutral,
+        None,
+        f"Time limit for each execution, `prepare` and `cleanup`; {TIMEOUT_DEFAULT}.",
         alias="timeout",
-        description=f"Time limit for each execution, `prepare` and `cleanup`; {TIMEOUT_DEFAULT}.",
     )
-    env: fields.Environment = Field(default_factory=dict, description=ENV_HELP)
-    tags: fields.Names = Field(default=(), description=TAGS_HELP)
-    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
-    pythonpath: fields.Templates | None = Field(
-        default=None,
-        description=PYTHONPATH_HELP,
-    )
-    allow_foreign: bool = Field(
-        default=False,
-        description="Measure it even if it does not run"
-        " [the code of its own side](#whose-code-runs).",
+    env: fields.Environment = ENV
+    tags: fields.Names = TAGS
+    data: fields.DataGlobs = DATA
+    pythonpath: fields.Templates | None = PYTHONPATH
+    allow_foreign: bool = key(
+        on,
+        False,
+        "Measure it even if it does not run [the code of its own side](#whose-code-runs).",
     )
 
     @field_validator("prepare", "cleanup", mode="before")
@@ -295,33 +259,23 @@ class ProgramBenchmark(BenchmarkTable):
 class _Named(BenchmarkTable):
     """Puts `name` before the keys of all programs: the reference lists keys in this order."""
 
-    name: fields.Identifier = Field(description="The benchmark's id, stable across commits.")
+    name: fields.Identifier = key(neutral, ..., "The benchmark's id, stable across commits.")
 
 
 class CommandBenchmark(ProgramBenchmark, _Named):
     """A command; each execution of it is a new process."""
 
     KIND = "command"
-    LAXER = {  # noqa: RUF012 - a class variable
-        **ProgramBenchmark.LAXER,
-        "executions": less,
-        "parallel": on,
-        "in_turn": on,
-    }
-    NEUTRAL = ProgramBenchmark.NEUTRAL | {"name"}
-    MEASURE_KEYS = ("executions",)
 
-    executions: int | None = Field(
-        default=None,
+    executions: int | None = key(
+        less,
+        None,
+        "Executions per side and round; by default `executions` of `[measure]`.",
         ge=1,
         le=10_000,
-        description="Executions per side and round; by default `executions` of `[measure]`.",
     )
-    parallel: bool = Field(
-        default=False,
-        description=PARALLEL_HELP,
-    )
-    in_turn: bool = Field(default=False, description=IN_TURN_HELP)
+    parallel: bool = PARALLEL
+    in_turn: bool = IN_TURN
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -339,25 +293,15 @@ class PyperfBenchmark(FunctionBenchmarks):
     KIND = "pyperf"
     LACKS = "is not a file"
     IN_FOLDERS = False
-    NEUTRAL = frozenset(
-        {"pyperf", "arguments", "group", "interpreter", "pythonpath", "isolate", "timeout", "env"}
-    )
 
-    paths: fields.Paths = Field(
-        alias="pyperf",
-        description="Scripts that use `pyperf.Runner`.",
+    paths: fields.Paths = key(neutral, ..., "Scripts that use `pyperf.Runner`.", alias="pyperf")
+    arguments: fields.Arguments = key(
+        neutral, (), "Arguments of each script; options of pyperf itself have no effect."
     )
-    arguments: fields.Arguments = Field(
-        default=(),
-        description="Arguments of each script; options of pyperf itself have no effect.",
+    group: fields.Identifier | None = key(
+        neutral, None, "Prefix of each id, for scripts that give benchmarks the same names."
     )
-    group: fields.Identifier | None = Field(
-        default=None,
-        description="Prefix of each id, for scripts that give benchmarks the same names.",
-    )
-    isolate: bool = Field(
-        default=True, description="Give each benchmark a process of its own, as pyperf does."
-    )
+    isolate: bool = key(neutral, True, "Give each benchmark a process of its own, as pyperf does.")
 
     @property
     def tool_arguments(self) -> tuple[str, ...]:
@@ -376,29 +320,21 @@ class ScenarioBenchmark(BenchmarkTable):
     """A workload under load, as a file of each side describes it."""
 
     KIND = "scenario"
-    LAXER = {"tags": dropped, "data": dropped, "allow_foreign": on}  # noqa: RUF012 - a class variable
-    NEUTRAL = frozenset({"scenario", "timeout", "env", "pythonpath"})
 
-    scenario: fields.RelativePath = Field(description="The scenario file (TOML, JSON or YAML).")
-    timeout_s: fields.Duration | None = Field(
-        default=None,
+    scenario: fields.RelativePath = key(neutral, ..., "The scenario file (TOML, JSON or YAML).")
+    timeout_s: fields.Duration | None = key(
+        neutral,
+        None,
+        "Time limit for one launch; by default one that its durations leave room for.",
         alias="timeout",
-        description="Time limit for one launch; by default one that its durations leave room for.",
     )
-    env: fields.Environment = Field(
-        default_factory=dict,
-        description="Variables added to the environment of the load generator and its services.",
+    env: fields.Environment = key(
+        neutral, dict, "Variables added to the environment of the load generator and its services."
     )
-    tags: fields.Names = Field(default=(), description=TAGS_HELP)
-    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
-    pythonpath: fields.Templates | None = Field(
-        default=None,
-        description=PYTHONPATH_HELP,
-    )
-    allow_foreign: bool = Field(
-        default=False,
-        description="Measure it even if nothing in it depends on the side.",
-    )
+    tags: fields.Names = TAGS
+    data: fields.DataGlobs = DATA
+    pythonpath: fields.Templates | None = PYTHONPATH
+    allow_foreign: bool = key(on, False, "Measure it even if nothing in it depends on the side.")
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -424,55 +360,35 @@ class SuiteBenchmark(ProgramBenchmark):
     """A suite of another tool; each run of it is a launch of all its benchmarks."""
 
     KIND = "suite"
-    LAXER = {**ProgramBenchmark.LAXER, "pin": off}  # noqa: RUF012 - a class variable
-    NEUTRAL = (ProgramBenchmark.NEUTRAL - {"command"}) | {
-        "suite",
-        "output",
-        "format",
-        "group",
-        "max_mib",
-    }
 
-    shell: bool = Field(
-        default=False, description="Let `/bin/sh` read `suite`, `prepare` and `cleanup`."
+    shell: bool = key(neutral, False, "Let `/bin/sh` read `suite`, `prepare` and `cleanup`.")
+    command: fields.Command = key(neutral, ..., "The command that runs the suite.", alias="suite")
+    prepare: fields.Command | None = key(neutral, None, "Runs before each run.")
+    cleanup: fields.Command | None = key(
+        neutral, None, "Runs once after the runs of a round, even if they failed."
     )
-    command: fields.Command = Field(
-        alias="suite",
-        description="The command that runs the suite.",
+    ok_exit_codes: fields.ExitCodes = key(
+        added, (0,), "Any other exit code is a failure, also of a command that hyperfine reports."
     )
-    prepare: fields.Command | None = Field(default=None, description="Runs before each run.")
-    cleanup: fields.Command | None = Field(
-        default=None, description="Runs once after the runs of a round, even if they failed."
+    timeout_s: fields.Duration = key(
+        neutral, "10m", "Time limit for each run, `prepare` and `cleanup`.", alias="timeout"
     )
-    ok_exit_codes: fields.ExitCodes = Field(
-        default=(0,),
-        description="Any other exit code is a failure, also of a command that hyperfine reports.",
+    pin: bool = key(off, False, "Keep it on one CPU, also with `pin = false` in `[measure]`.")
+    output: fields.RelativePath | None = key(
+        neutral, None, "File or folder that the suite writes its results to, relative to `cwd`."
     )
-    timeout_s: fields.Duration = Field(
-        default="10m",
-        alias="timeout",
-        validate_default=True,
-        description="Time limit for each run, `prepare` and `cleanup`.",
+    format: fields.Text | None = key(
+        neutral, None, "Format of the results; by default benchgate recognizes it."
     )
-    pin: bool = Field(
-        default=False, description="Keep it on one CPU, also with `pin = false` in `[measure]`."
-    )
-    output: fields.RelativePath | None = Field(
-        default=None,
-        description="File or folder that the suite writes its results to, relative to `cwd`.",
-    )
-    format: fields.Text | None = Field(
-        default=None,
-        description="Format of the results; by default benchgate recognizes it.",
-    )
-    max_mib: int = Field(
-        default=TOOL_FILE_MIB,
+    max_mib: int = key(
+        neutral,
+        TOOL_FILE_MIB,
+        "Size limit of its results, in MiB. JSON takes five times as much memory.",
         ge=1,
         le=MOST_MIB,
-        description="Size limit of its results, in MiB. JSON takes five times as much memory.",
     )
-    group: fields.Identifier | None = Field(
-        default=None, description="Prefix of each id; by default the ids are those of the tool."
+    group: fields.Identifier | None = key(
+        neutral, None, "Prefix of each id; by default the ids are those of the tool."
     )
 
     @property

@@ -12,18 +12,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.benchmarks import FunctionBenchmarks, ScenarioBenchmark
-from benchgate.config.origin import BY_ROW, LAXER
-from benchgate.config.resolved import (
-    DECIDED_BY,
-    Side,
-    Sides,
-    concerns,
-    covers,
-    matcher,
-    overridden,
-    validated,
-)
-from benchgate.config.tables import Settings
+from benchgate.config.keys import Side, said_of
+from benchgate.config.resolved import Sides, concerns, covers, matcher, overridden, validated
+from benchgate.config.tables import DECIDED_BY, RULE_SETTINGS, Measure, Settings
 from benchgate.model.policy import OVERRIDES, PolicyChange
 from benchgate.tables.document import dotted
 from benchgate.tables.fields import field_of
@@ -34,9 +25,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.origin import Laxer
     from benchgate.config.resolved import Config, RowPolicy
-    from benchgate.config.tables import Measure, Rule, Waive
+    from benchgate.config.tables import Rule, Waive
     from benchgate.model.policy import Acceptance
     from benchgate.tables.document import KeyPath
     from benchgate.tables.fields import Table
@@ -113,7 +103,7 @@ _NOTHING = "none"
 
 # Only the glob `*` matches it: it stands for the benchmarks to which no rule applies.
 _ANY = ""
-_KEYS = sorted(BY_ROW - {"metrics"})
+_KEYS = sorted({*RULE_SETTINGS} - {"metrics"})
 _NAMES_SHOWN = 3
 
 MOST_STEPS: Final = 10**10
@@ -147,15 +137,15 @@ def loosening(
 
 def _table(base: Config, head: Config, table: str) -> Iterator[PolicyChange]:
     before, after = getattr(base, table), getattr(head, table)
-    for key in _laxer_keys(LAXER[table,], before, after):
+    for key in _laxer_keys(before, after):
         was, now = _written(base, (table, key), before), _written(head, (table, key), after)
         yield _loosened(head, (table, key), was, now)
 
 
-def _laxer_keys(laxers: Mapping[str, Laxer], before: Table, after: Table) -> Iterator[str]:
-    for key, laxer in laxers.items():
-        if laxer(before, after, field_of(type(before), key)):
-            yield key
+def _laxer_keys(before: Table, after: Table) -> Iterator[str]:
+    for name, info in type(before).model_fields.items():
+        if said_of(info)(before, after, name):
+            yield info.alias or name
 
 
 def _written(config: Config, path: KeyPath, table: Table) -> str:
@@ -248,7 +238,7 @@ def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
                 yield _loosened(head, ("benchmark",), "measured", "left out", about=name)
                 continue
             before, after = (_completed(one, base) for one in (was, now))
-            for key in _laxer_keys(was.LAXER, before, after):
+            for key in _laxer_keys(before, after):
                 path = ("benchmark", at, key)
                 values = _written(base, ("benchmark", index, key), was), _written(head, path, now)
                 yield _loosened(head, path, *values, about=name)
@@ -271,7 +261,8 @@ def _found(was: Benchmark, name: str, head: Config) -> tuple[int, Benchmark | No
 
 def _completed(benchmark: Benchmark, base: Config) -> Benchmark:
     """Fill in the keys that are taken from [measure], where their change is reported."""
-    unset = [key for key in benchmark.MEASURE_KEYS if getattr(benchmark, key) is None]
+    shared = type(benchmark).model_fields.keys() & Measure.model_fields.keys()
+    unset = [key for key in shared if getattr(benchmark, key) is None]
     return benchmark.model_copy(update={key: getattr(base.measure, key) for key in unset})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from benchgate.config.benchmarks import KINDS, OUTPUT, ScenarioBenchmark, SuiteBenchmark
-from benchgate.config.tables import TABLES, Settings
+from benchgate.config.keys import Side
+from benchgate.config.tables import DECIDED_BY, RULE_SETTINGS, TABLES, Settings
 from benchgate.errors import did_you_mean
 from benchgate.model.run import INSTRUCTIONS
 from benchgate.model.verdict import TAIL_STATISTICS
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from benchgate.errors import ConfigError
     from benchgate.model.policy import Acceptance, Options
     from benchgate.tables.document import KeyPath
-
-
-RULE_SETTINGS = ("margin", "tail_margin", "statistics", "settle", "metrics", "tolerance")
 
 
 def conflicts(settings: Settings) -> tuple[Problem, ...]:
@@ -393,37 +390,6 @@ def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool
 
 def _concerns_metric(entry: Rule | Waive, metric: str | None) -> bool:
     return entry.metric is None or (metric is not None and matches(entry.metric, metric))
-
-
-class Side(StrEnum):
-    """The commit whose configuration judges."""
-
-    BASE = "base"
-    EACH = "each"
-    HEAD = "head"
-
-
-DECIDED_BY: Mapping[str, Side] = {
-    "gate": Side.BASE,
-    "rule": Side.BASE,
-    "limit": Side.BASE,
-    "waive": Side.BASE,
-    "accept": Side.BASE,
-    "baseline": Side.BASE,
-    # Except for what makes the measurement more careful: see `precedence.policy_from`.
-    "measure": Side.BASE,
-    # Each commit is built by its own configuration. What the base has is measured on both sides as
-    # the base's says, and the head's adds what only the head has.
-    "build": Side.EACH,
-    "benchmark": Side.EACH,
-    # Only the head knows what it renamed. An alias joins only a benchmark that the base alone has
-    # with one that the head alone has, and the base's version of it decides. So it cannot hide a
-    # regression, and a new one is shown.
-    "aliases": Side.HEAD,
-    # It judges nothing.
-    "history": Side.HEAD,
-}
-"""Every table of the configuration."""
 
 
 @dataclass(frozen=True)
