@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchgate.errors import ConfigError
 from benchgate.load.drivers import registry
 from benchgate.load.scenario import depends_on_side, own_files, signature
-from benchgate.load.scenario_file import check_variables, concealer, read_scenario
+from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def _read(path: Path, text: str) -> None:
         for target in found.targets:
             assert signature(found, target)
             depends_on_side(found, target)
-            concealer(found, target, {"X": "x"})("text")
+            redactor_of(found, target, {"X": "x"})("text")
             with suppress(ConfigError):
                 check_variables(found, target, {})
         own_files(found)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import base64
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.model.redact import REMOVED, Redactor, redacted
+from benchgate.model.redact import REMOVED, Redactor, passwords_in, redacted
 
 NO_SECRETS = Redactor({})
 
@@ -176,3 +176,69 @@ def test_every_text_of_a_value_is_redacted() -> None:
     assert redacted(value, lambda text: text.replace("secret", "***")) == {
         "***": ["a ***", {"b": "***"}, 1, 2.5, True, None]
     }
+
+
+SECRET = "se/cr@t w%rd'\\1\""  # noqa: S105 - not one
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        quote(SECRET),
+        quote(SECRET, safe=""),
+        quote_plus(SECRET),
+        repr(SECRET),
+        repr([SECRET]),
+        f"password='{SECRET}'",
+        f"user:{SECRET}@host",
+    ],
+)
+def test_every_form_of_a_secret_is_removed(form: str) -> None:
+    found = Redactor({}, [SECRET])(f"cannot log in with {form} at once")
+    assert "[removed]" in found
+    assert not any(part in found for part in ("cr@t", "cr%40t", "w%rd", "w%25rd"))
+
+
+@pytest.mark.parametrize("secret", ["geheim!", "pw3", "ÿÿÿ?>"])
+def test_base64_of_a_secret_is_removed(secret: str) -> None:
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        text = encode(secret.encode()).decode()
+        for form in (text, text.rstrip("=")):
+            assert Redactor({}, [secret])(f"got '{form}' here") == "got '[removed]' here"
+    both = base64.b64encode(b"bob:" + b"geheim!").decode()
+    assert Redactor({}, ["geheim!"])(both) == "[removed]"
+
+
+def test_a_short_secret_is_removed_as_a_word() -> None:
+    assert (
+        Redactor({}, ["a"])("a password a=a, banana")
+        == "[removed] password [removed]=[removed], banana"
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "passwords"),
+    [
+        ("postgresql://u:secret@host/db", {"secret"}),
+        ("postgresql://u:p%40ss@host/db", {"p%40ss", "p@ss"}),
+        ("postgresql://u:p@ss@host/db", {"p@ss", "ss"}),
+        ("postgresql://u:p/ss@host/db", {"p/ss"}),
+        ("postgresql://u@host/db", set()),
+        ("postgresql://host:5432/db", set()),
+        ("host=h password=x user=u", {"x"}),
+        ("host=h password='it\\'s' user=u", {"it's"}),
+        ('host=h password = "two words"', {"two words"}),
+        ("mysql://h/db?password=p%21&charset=x", {"p%21", "p!"}),
+        ("host=h user=password", set()),
+    ],
+)
+def test_passwords_of_urls(url: str, passwords: set[str]) -> None:
+    assert passwords <= passwords_in(url)
+    assert bool(passwords_in(url)) == bool(passwords)
+
+
+@given(st.text(min_size=4, max_size=20), st.text(max_size=20), st.text(max_size=20))
+def test_no_secret_of_four_characters_or_more_is_left(secret: str, before: str, after: str) -> None:
+    found = Redactor({}, [secret])(f"{before}{secret}{after}")
+    assert secret not in found.replace("[removed]", "")

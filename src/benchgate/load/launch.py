@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.json_object import Count, JsonObject, Name, Text
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.driver import Driver, LaunchPlace, TargetError
+from benchgate.load.drivers.driver import Driver, LaunchPlace, TargetError, one_line
 from benchgate.load.scenario import UnsetVariableError, expanded
-from benchgate.load.scenario_file import check_variables, concealer, read_scenario
+from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
 from benchgate.load.schedule import TurnOrder
 from benchgate.model.load import LoadLaunch
 
@@ -60,6 +60,11 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
         scenario = scenario.shortened()
     target = scenario.target(order.target)
     expand = _expander(order.placeholders, environ)
+    redact = redactor_of(scenario, target, environ)
+
+    def conceal(text: str) -> str:
+        return one_line(redact(text))
+
     try:
         place = LaunchPlace(
             folder=Path(order.folder),
@@ -67,12 +72,13 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
             workers=scenario.most_workers,
             expand=expand,
             environ=dict(environ),
+            conceal=conceal,
             shares_process=scenario.load.workers == "thread" and scenario.load.cluster is None,
         )
         driver = registry.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
-    return ProcessLaunch(order, scenario, driver, concealer(scenario, target, environ))
+    return ProcessLaunch(order, scenario, driver, conceal)
 
 
 def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_origin
 
@@ -13,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from benchgate.errors import ConfigError, did_you_mean
 from benchgate.load.contradictions import contradictions, place_of
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.driver import Concealer, Driver, TargetError, passwords_in
+from benchgate.load.drivers.driver import Driver, TargetError
 from benchgate.load.scenario import (
     Experiment,
     Load,
@@ -26,7 +27,7 @@ from benchgate.load.scenario import (
     expanded,
     variables_in,
 )
-from benchgate.model.redact import Redactor, redacted
+from benchgate.model.redact import Redactor, passwords_in, redacted
 from benchgate.tables import fields
 from benchgate.tables.document import (
     Document,
@@ -428,12 +429,6 @@ _TABLES: Final[Mapping[str, type[Table]]] = {
 }
 
 
-# password=word or password='two words', as in a connection string of PostgreSQL.
-_KEY_AND_PASSWORD: Final = re.compile(
-    r"passw(?:or)?d\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s&;]+))", re.IGNORECASE
-)
-
-
 def check_variables(scenario: Scenario, target: Target, environ: Mapping[str, str]) -> None:
     """Make sure that all variables are set that a scenario uses for one of its targets.
 
@@ -457,31 +452,19 @@ def check_variables(scenario: Scenario, target: Target, environ: Mapping[str, st
         raise config_error(problems, document.place, scenario.file)
 
 
-def concealer(
-    scenario: Scenario, target: Target, environ: Mapping[str, str]
-) -> Callable[[str], str]:
-    """Make a function that makes a text one line, and removes secrets from it.
-
-    They are `secrets_of` the scenario, and what `model.redact` knows.
-    """
-    conceal, redact = Concealer(secrets_of(scenario, target, environ)), Redactor(environ)
-    return lambda text: redact(conceal(text))
+def redactor_of(scenario: Scenario, target: Target, environ: Mapping[str, str]) -> Redactor:
+    """Make what removes secrets: variables that the scenario uses, and passwords in its texts."""
+    texts = [text for _, text in _texts(scenario, target)]
+    of_services = [text for one in scenario.services for text in one.env.values()]
+    return Redactor(environ, secrets_in([*texts, *of_services], environ))
 
 
-def secrets_of(scenario: Scenario, target: Target, environ: Mapping[str, str]) -> frozenset[str]:
-    """The values of the variables that a scenario uses, and passwords in its addresses."""
-    secrets: set[str] = set()
-    of_services = (text for one in scenario.services for text in one.env.values())
-    for text in (*(text for _, text in _texts(scenario, target)), *of_services):
-        secrets.update(environ[name] for name in variables_in(text) if name in environ)
-        try:
-            address = expanded(text, {}, environ)
-        except UnsetVariableError:
-            continue
-        secrets |= passwords_in(address)
-        for found in _KEY_AND_PASSWORD.finditer(address):
-            secrets.add(found[2] or re.sub(r"\\(.)", r"\1", found[1]))
-    return frozenset(secrets)
+def secrets_in(texts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the values of variables in texts, and the passwords of addresses."""
+    for text in texts:
+        yield from (environ[name] for name in variables_in(text) if name in environ)
+        with suppress(UnsetVariableError):
+            yield from passwords_in(expanded(text, {}, environ))
 
 
 def _texts(scenario: Scenario, target: Target) -> Iterator[tuple[KeyPath, str]]:

@@ -12,15 +12,13 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 import benchgate
-from benchgate.load.drivers.driver import Concealer
 from benchgate.load.launch import LoadOrder, LoadReply
-from benchgate.load.scenario_file import secrets_of
+from benchgate.load.scenario_file import redactor_of
 from benchgate.load.schedule import STRETCH
 from benchgate.measure.arm_command import CommandFailedError
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.services import ServiceFailedError, ServicePlace, Services, called, watched
-from benchgate.model.redact import Redactor
 from benchgate.model.run import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
 from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
@@ -83,9 +81,7 @@ class LaunchLogs:
     def _redact(self) -> Callable[[str], str]:
         """Make a function that removes secrets from what services say."""
         one, environ = self.plan.scenario, {**self.environ, **self.plan.command.env}
-        conceal = Concealer(secrets_of(one.scenario, one.target, environ))
-        redact = Redactor(environ)
-        return lambda text: redact(conceal.in_lines(text))
+        return redactor_of(one.scenario, one.target, environ)
 
 
 _PERCENTILES = ((TIME_P50, 0.5), (TIME_P95, 0.95), (TIME_P99, 0.99), (TIME_P999, 0.999))

@@ -1,7 +1,8 @@
 """Removes secrets from texts before they are written.
 
-Three kinds are known: passwords in URLs and connection strings, tokens by their shape, and the
-values of environment variables named like secrets, also in base64. Each is replaced by `[removed]`.
+Three kinds are known: passwords in URLs and connection strings, tokens by their shape, and secrets
+of a scenario or of environment variables, in all the forms in which messages write them. Each is
+replaced by `[removed]`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, quote_plus, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,7 +80,7 @@ _BASE64_END = re.compile(r"(?:[A-Za-z0-9+/_-]|%2[BF])*(?:={1,2}|(?:%3D){1,2})?",
 _WRITTEN: Final = {"+": r"(?:[+-]|%2[Bb])", "/": r"(?:\\?/|_|%2[Ff])"}
 
 
-def without_base64(secrets: Iterable[str]) -> Callable[[str], str]:
+def _without_base64(secrets: Iterable[str]) -> Callable[[str], str]:
     """Make a function that removes base64 that has one of these secrets inside.
 
     `user:secret` in base64 is found, too, whoever the user is. Secrets shorter than SHORTEST_VALUE
@@ -116,25 +118,63 @@ def _inside_base64(secret: bytes) -> Iterator[str]:
         yield encoded[-(-8 * before // 6) : 8 * (before + len(secret)) // 6]
 
 
+def passwords_in(address: str) -> frozenset[str]:
+    """What may be passwords in an address, or parts of them if it is malformed."""
+    found = {one[2] or re.sub(r"\\(.)", r"\1", one[1]) for one in _KEY.finditer(address)}
+    if url := _USER_AND_PASSWORD.search(address):
+        user, password = url.groups()
+        found |= {password, *password.split("@")}
+        found.add(base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
+    return frozenset(found | set(map(unquote, found)))
+
+
+_USER_AND_PASSWORD = re.compile(r"://([^:@/]*):(.*)@")
+_KEY = re.compile(
+    r"passw(?:or)?d\s*=\s*(?:[\"']((?:[^'\"\\]|\\.)*)[\"']|([^\s&;]+))", re.IGNORECASE
+)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """The ways in which messages write a secret."""
+    yield from (secret, secret.strip(), " ".join(secret.split()), repr(secret)[1:-1])
+    yield secret.replace("\\", "\\\\").replace("'", "\\'")
+    for safe in ("/", ""):
+        yield quote(secret, safe, errors="surrogateescape")
+    yield quote_plus(secret, errors="surrogateescape")
+    data = secret.encode("utf-8", "surrogateescape")
+    if len(data) < SHORTEST_VALUE:  # of others any base64 is found
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            in_base64 = encode(data).decode()
+            yield from (in_base64, in_base64.rstrip("="))
+
+
+def _pattern(form: str) -> str:
+    # A short one may be part of other words, whose replacement would tell it.
+    return re.escape(form) if len(form) > 3 else rf"(?<!\w){re.escape(form)}(?!\w)"
+
+
 class Redactor:
     """Replaces secrets in a text by `[removed]`; doing it twice changes nothing more.
 
     Args:
         environ: environment variables; the values of those that are named like secrets are removed.
+        secrets: other secrets, which may be short.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], secrets: Iterable[str] = ()) -> None:
         values = {
             value.strip()
             for name, value in environ.items()
-            if _SECRET_NAME.search(name)
-            and len(value.strip()) >= SHORTEST_VALUE
-            and value.strip() not in REMOVED
+            if _SECRET_NAME.search(name) and len(value.strip()) >= SHORTEST_VALUE
         }
-        # The longest first: one value may begin with another.
-        alternatives = sorted(map(re.escape, values), key=len, reverse=True)
-        self._values = re.compile("|".join(alternatives)) if alternatives else None
-        self._without_base64 = without_base64(values)
+        values.update(filter(str.strip, secrets))
+        forms = {form for value in values for form in _forms(value)}
+        # The longest first: one form may begin with another.
+        alternatives = map(_pattern, sorted(forms, key=len, reverse=True))
+        # A secret may be a part of [removed].
+        either = "|".join((re.escape(REMOVED), *alternatives))
+        self._values = re.compile(either) if values else None
+        self._without_base64 = _without_base64(values)
         self._known = lru_cache(_MOST_KNOWN)(self._without_secrets)
 
     def __call__(self, text: str) -> str:

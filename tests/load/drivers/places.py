@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.driver import LaunchPlace
+from benchgate.load.drivers.driver import LaunchPlace, one_line
 from benchgate.load.scenario import expanded
+from benchgate.load.scenario_file import secrets_in
+from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,22 +29,22 @@ def place_in(folder: Path, **placeholders: str) -> LaunchPlace:
     def expand(text: str) -> str:
         return expanded(text, known, known)
 
-    return LaunchPlace(folder, scratch, workers=2, expand=expand, environ=dict(os.environ))
+    return LaunchPlace(folder, scratch, workers=2, expand=expand, environ={**os.environ, **known})
 
 
 def driver_of(
     name: str, target: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], place: LaunchPlace
 ) -> Driver[Any, Any, Any]:
     """A driver from tables as a file has them; steps without a name get one."""
-    found = registry.find(name)
-    return found(
-        found.TARGET.model_validate({"driver": name, **target}),
-        [
-            found.STEP.model_validate({"name": f"step{number}", **step})
-            for number, step in enumerate(steps)
-        ],
-        place,
-    )
+    kind = registry.find(name)
+    checked = kind.TARGET.model_validate({"driver": name, **target})
+    found = [
+        kind.STEP.model_validate({"name": f"step{number}", **step})
+        for number, step in enumerate(steps)
+    ]
+    texts = [*checked.texts(), *(text for step in found for text in step.texts())]
+    redact = Redactor({}, secrets_in(texts, place.environ))
+    return kind(checked, found, replace(place, conceal=lambda text: one_line(redact(text))))
 
 
 @contextmanager

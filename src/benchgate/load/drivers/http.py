@@ -14,7 +14,6 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from benchgate.load.drivers.driver import (
-    Concealer,
     Connection,
     Driver,
     OperationError,
@@ -24,9 +23,7 @@ from benchgate.load.drivers.driver import (
     filler,
     json_filler,
     names_in,
-    passwords_in,
     text_of,
-    values_in,
 )
 from benchgate.load.drivers.http_wire import ERRORS, SEEN_BYTES, Wire, reason
 from benchgate.load.scenario import Pattern, Script, Step, Target, each_expanded
@@ -293,9 +290,6 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
     def __init__(self, target: HttpTarget, steps: Sequence[HttpStep], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         url = place.expand(target.url).rstrip("/")
-        written = [*target.texts(), *(text for step in steps for text in step.texts())]
-        self._secrets = values_in(written, place.expand) | passwords_in(url)
-        self.conceal = Concealer(self._secrets)
         try:
             self.host, self.port = host_and_port(url)
         except ValueError as error:
@@ -347,8 +341,6 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         Raises:
             TargetError: one of them did not get a good answer.
         """
-        more = values_in(script.texts(), self.place.expand)
-        self.conceal = Concealer(self._secrets | more)
         connection = self.connect(0)
         try:
             for number, request in enumerate(script.requests, 1):
@@ -428,9 +420,8 @@ class HttpConnection(Connection):
                 raise OperationError(driver.conceal(reason(error))) from None
             if status not in good:
                 # A secret that is cut would not be recognized.
-                shown = driver.conceal.in_lines(body[:SEEN_BYTES].decode("utf-8", "replace"))
-                text = f"status {status} {shown[:_SHOWN_CHARACTERS]}"
-                raise OperationError(driver.conceal(text))
+                shown = driver.conceal(body[:SEEN_BYTES].decode("utf-8", "replace"))
+                raise OperationError(f"status {status} {shown[:_SHOWN_CHARACTERS]}".strip())
             if find is not None and find(body) is None:
                 raise OperationError(driver.conceal(f"the body does not match {pattern!r}"))
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field
 
-from benchgate.load.drivers.driver import Concealer, TargetError, passwords_in, values_in
+from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
 from benchgate.tables import fields
 
@@ -120,9 +120,6 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
             self._parts = _parts_of(self.dsn)
         except ValueError as error:
             raise TargetError(f"the dsn cannot be read: {error}") from None
-        secrets = {str(self._parts["password"])} if self._parts.get("password") else set()
-        secrets |= passwords_in(self.dsn) | values_in([target.dsn], place.expand)
-        self.conceal = Concealer(secrets)
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:

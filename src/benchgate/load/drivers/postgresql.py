@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from benchgate.load.drivers.driver import Concealer, TargetError, passwords_in, values_in
+from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
 from benchgate.tables import fields
 
@@ -44,7 +44,6 @@ _SETTINGS = (
     "jit",
     "autovacuum",
 )
-_SECRET_KEYS = ("password", "sslpassword")
 _BEGINNING = re.compile(r"^connection (?:failed|is bad): ")  # "cannot connect" says it
 _LONGEST_TIMEOUT_MS = 2**31 - 1
 
@@ -118,16 +117,13 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
         super().__init__(target, steps, place)
         self._psycopg = psycopg
         try:
-            parts = conninfo_to_dict(self.dsn)
+            conninfo_to_dict(self.dsn)
         except psycopg.Error:
             # libpq's message would repeat a part of it.
             raise TargetError(
                 "the dsn cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE with"
                 " percent-encoded words, or words such as host=HOST dbname=DATABASE"
             ) from None
-        secrets = {str(parts[key]) for key in _SECRET_KEYS if parts.get(key)}
-        secrets |= passwords_in(self.dsn) | values_in([target.dsn], place.expand)
-        self.conceal = Concealer(secrets)
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:

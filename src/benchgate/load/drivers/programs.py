@@ -55,13 +55,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from benchgate.load.drivers import _python_program
 from benchgate.load.drivers.driver import (
-    Concealer,
     Connection,
     Driver,
     OperationError,
     PlainJson,
     TargetError,
-    values_in,
 )
 from benchgate.load.scenario import Script, Step, Target, Variables
 from benchgate.tables import fields
@@ -276,7 +274,6 @@ class ChildDriver(Driver[C, S, P]):
 
     def __init__(self, target: C, steps: Sequence[S], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
-        self.conceal = Concealer(values_in(target.texts(), place.expand))
         added = {name: place.expand(text) for name, text in target.env.items()}
         self._env = {**place.environ, **added}
 

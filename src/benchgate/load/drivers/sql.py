@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Prot
 from pydantic import BeforeValidator, Field, model_validator
 
 from benchgate.load.drivers.driver import (
-    Concealer,
     Connection,
     Driver,
     OperationError,
     TargetError,
     check_params,
-    values_in,
 )
 from benchgate.load.scenario import Script, Step, Target
 from benchgate.tables import fields
@@ -371,7 +369,6 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
     def __init__(self, target: D, steps: Sequence[SqlStep], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         self.dsn = place.expand(target.dsn)
-        self.conceal = Concealer(values_in([target.dsn], place.expand))
         self.work = [self._translated(step) for step in steps]
 
     @classmethod
