@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.baselines.base import (
@@ -21,7 +21,7 @@ from benchgate.gate.stored import fit_for
 from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
 from benchgate.model.run import BenchmarkFiles
 from benchgate.session.benchmark_sets import UNABLE
-from benchgate.session.choice import Choice, chosen_of
+from benchgate.session.choice import chosen_of
 from benchgate.session.measuring import (
     NOTHING_RUNS_ON_BASE,
     ArmsRequest,
@@ -41,37 +41,24 @@ if TYPE_CHECKING:
     from benchgate.model.run import Source
     from benchgate.model.verdict import Verdict
     from benchgate.session.effects import Effects
-    from benchgate.session.unfinished import Unfinished
 
 
 _STORED_SOURCES = frozenset({"directory", "file"})
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRequest:
+class CheckRequest(ArmsRequest):
     """What the user asked for, in addition to the configuration.
 
     Attributes:
-        output: the result file; saved after every round.
-        must_save, introspect: as in `RunRequest`.
-        self_check: measure the working tree on both arms.
         policy: whose configuration judges. Developers tune margins in their working tree; a pull
             request is judged by the configuration of its base, if the base has one.
         benchmarks: whose both sides run: each its own, the head's, or, with auto, the base's; if
             the base has none, the head's.
-        unfinished: the interrupted check to go on with, if there is one.
-        again: the command that goes on if this check is interrupted.
     """
 
-    choice: Choice = field(default_factory=Choice)
-    output: Path | None = None
-    must_save: bool = True
-    introspect: bool = False
-    self_check: bool = False
     policy: Literal["base", "head"] = "head"
     benchmarks: Literal["auto", "own", "head"] = "auto"
-    unfinished: Unfinished | None = None
-    again: str = ""
 
 
 def check(
@@ -91,20 +78,13 @@ def check(
                 f"{config.where('baseline.source')} names stored results",
                 hint="Measure the base too: --baseline git, or --against REF",
             )
-        own = RunRequest(
-            request.choice,
-            request.output,
-            must_save=request.must_save,
-            introspect=request.introspect,
-        )
         if request.unfinished:
             raise UsageError(
                 "only a check that measures base and head in turn can go on, but "
                 f"{config.where('baseline.source')} names stored results",
                 hint="Give the same options as then, or leave out --continue.",
             )
-
-        return check_stored(own, config, git, effects)
+        return check_stored(request, config, git, effects)
     warnings: tuple[str, ...] = ()
     files = BenchmarkFiles.BASE
     if request.self_check:
@@ -117,17 +97,7 @@ def check(
         files, why = _files(request, config, git, base)
         config = with_benchmarks_of_head(config) if files is BenchmarkFiles.HEAD else config
         warnings += why
-    wanted = ArmsRequest(
-        request.choice,
-        request.output,
-        must_save=request.must_save,
-        introspect=request.introspect,
-        self_check=request.self_check,
-        files=files,
-        warnings=warnings,
-        unfinished=request.unfinished,
-        again=request.again,
-    )
+    wanted = replace(request, files=files, warnings=warnings)
     result = measure_arms(wanted, base, config, git, effects)
     if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:
         raise _nothing_runs(result)
