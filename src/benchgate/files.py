@@ -48,7 +48,6 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     Raises:
         UsageError: there is no such file, or it cannot be read.
         TooLargeError: it is larger than the limit.
-        FormatError: it is not valid gzip.
     """
     try:
         with path.open("rb") as file:
@@ -71,9 +70,7 @@ def read_below(
     Links, pictures and web pages are left out.
 
     Raises:
-        UsageError: there are too many, or one cannot be read.
         TooLargeError: together they are larger than the limit.
-        FormatError: a file is not valid gzip.
     """
     files: dict[str, bytes] = {}
     left_bytes = limit_bytes

@@ -128,7 +128,6 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
 
     Raises:
         ConfigError: it is not valid, or too large.
-        UsageError: this clone does not have the commit.
     """
     named = head.source if head.origin.named else None
     inside = _inside(git, start / named if named else start)
@@ -149,12 +148,7 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
 
 
 def config_at(git: Git, sha: str, path: str) -> Config | None:
-    """Read the configuration at a path of a commit; None if there is none.
-
-    Raises:
-        ConfigError: it is not valid, or too large.
-        UsageError: this clone does not have the commit.
-    """
+    """Read the configuration at a path of a commit; None if there is none."""
     return loads_folder(_texts(git, sha, [path]), PurePosixPath(path).parent.as_posix())
 
 
@@ -335,10 +329,6 @@ def choose_base(git: Git, against: str | None = None) -> Source:
     Args:
         git: the user's checkout.
         against: a name, hash or expression that names the base instead.
-
-    Raises:
-        BaselineError: this repository has no such commit; the hint says how to get it.
-        UsageError: there are no commits yet.
     """
     head = git.head_sha()
     if against is not None:

@@ -59,10 +59,6 @@ def read_any(
         format_name: format of the files; None to find it.
         max_mib: size limit of each file of another tool.
         ok_exit_codes: which exit codes of a program that a tool ran are no failure, beside 0.
-
-    Raises:
-        UsageError: a file cannot be read, or there are several and not all are of one tool.
-        FormatError: a file is damaged, or of no known format.
     """
     _refuse_twins(paths)
     ok = (0, *ok_exit_codes)
@@ -233,12 +229,7 @@ _SUFFIXES = (".json", ".json.gz")
 
 
 def read_single(path: Path) -> StoredResults:
-    """Read the result in a file, also one of another tool; no results if there is no such file.
-
-    Raises:
-        UsageError: it cannot be read.
-        FormatError: it is not a result, or it is damaged.
-    """
+    """Read the result in a file, also one of another tool; no results if there is no such file."""
     earlier = (EarlierResult(str(path), read_any([path])),) if path.exists() else ()
     return StoredResults("file", earlier)
 
@@ -248,9 +239,6 @@ def read_folder(folder: Path) -> StoredResults:
 
     Files of other kinds and damaged files are skipped. If there are very many files, only the most
     recently changed ones are read.
-
-    Raises:
-        UsageError: it is not a folder, or it cannot be read.
     """
     files = _files(folder)
     earlier: list[EarlierResult] = []
@@ -293,10 +281,5 @@ def _files(folder: Path) -> list[Path]:
 
 
 def read_result(path: Path) -> Result:
-    """Read the result in a file.
-
-    Raises:
-        UsageError: there is no such file, or it cannot be read.
-        FormatError: it is not a result file, or it is damaged.
-    """
+    """Read the result in a file."""
     return decode_result(read_bytes(path), str(path))

@@ -68,10 +68,6 @@ def find_base(
     Args:
         merge_base: asks GitHub for the merge base of a commit or branch and a commit, if the
             checkout does not hold enough of the history.
-
-    Raises:
-        BaselineError: what was found is not a commit, or cannot be fetched here.
-        GitHubError: GitHub has to be asked for it, and does not answer.
     """
     head = git.head_sha()
     sha = base.sha
@@ -119,11 +115,6 @@ def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> Comp
 
     Args:
         start: the folder where the search for the head's configuration started.
-
-    Raises:
-        BaselineError: the base cannot be found or fetched.
-        GitHubError: GitHub has to be asked for it, and does not answer.
-        UsageError: the checked-out commit does not contain the event's change.
     """
     lost: tuple[str, ...] = ()
     try:

@@ -95,8 +95,6 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
     Raises:
         BaselineError: the base cannot be checked out or built.
-        MeasureError: the head cannot be built.
-        UsageError: no benchmarks.
         Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured in turn is saved.
     """
     began_s = effects.clock()
@@ -147,11 +145,7 @@ def _tried(base: Run) -> BaseTrial:
 
 
 def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
-    """Measure the head alone and hand the result over at once, so a later failure cannot lose it.
-
-    Raises:
-        MeasureError: code of the head changed how git checks out commits, and the base is next.
-    """
+    """Measure the head alone and hand the result over, so that no later failure loses it."""
     before = settings_digest(git)
     alone = run(RunRequest(request.choice, suite=request.suite), config, git, effects)
     if request.keep:
@@ -289,10 +283,6 @@ def ci(
         say: receives the reason of each decision, for `-v`.
 
     Raises:
-        BaselineError: the base cannot be found or built, or a required baseline is missing.
-        GitHubError: GitHub has to be asked for the base, and does not answer.
-        MeasureError: the head cannot be built.
-        UsageError: no benchmarks.
         Interrupted: the job was canceled; what was measured is saved.
     """
     if config.baseline.source in {"directory", "file"}:
@@ -341,11 +331,7 @@ def ci(
 
 
 def _joined(shards: Path, base: Source | None, head: str) -> Result:
-    """Join the results of a suite's shard jobs, which must all be of this event's commits.
-
-    Raises:
-        UsageError: there are none, some shard is missing or there twice, or the base is another.
-    """
+    """Join the results of a suite's shard jobs, which must all be of this event's commits."""
     paths = sorted(path for name in MEMBERS for path in shards.rglob(name))
     if not paths:
         raise UsageError(
@@ -465,11 +451,7 @@ def _save(path: Path, result: Result, effects: Effects) -> None:
 
 
 def _policy(config: Config, effects: Effects) -> Policy:
-    """Store with the result what judged it, so that anybody can repeat the decision.
-
-    Raises:
-        ConfigError: the configuration is too long to be stored.
-    """
+    """Store with the result what judged it, so that anybody can repeat the decision."""
     redact = Redactor(effects.environ)
     sides = config.sides
     head = sides.head if sides else config
@@ -481,14 +463,7 @@ def _policy(config: Config, effects: Effects) -> Policy:
 
 
 def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, Result]:
-    """Decide again about what a run of `benchgate ci` has measured.
-
-    Raises:
-        UsageError: the run left no result, or several and no name is given; or the attempt that was
-            given is not the newest.
-        FormatError: the artifact is not a result.
-        GitHubError: GitHub refuses, or does not answer.
-    """
+    """Decide again about what a run of `benchgate ci` has measured."""
     _require_newest(client, run)
     artifact = _choose(client, run, name)
     result = read_result_of(client, run.repository, artifact)
@@ -497,11 +472,7 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
 
 
 def config_of(policy: Policy | None) -> Config:
-    """Get the configuration that judged a result.
-
-    Raises:
-        ConfigError: it is not valid, or this version of benchgate no longer knows it.
-    """
+    """Get the configuration that judged a result."""
     if policy is None:
         return from_kept(None)
     head = from_kept(policy.head).with_overrides(policy.options)

@@ -88,11 +88,6 @@ def judge_own(
     Args:
         configuration: reads the configuration of a commit, from the file named or the usual one.
         today: the day in UTC on which waivers must be valid.
-
-    Raises:
-        UsageError: the result cannot be judged alone: a shard, or one arm without stored runs.
-        BaselineError: the base commit cannot be found or fetched.
-        ConfigError: a configuration, or an input of the job that measured, is not valid.
     """
     if result.shard and result.shard.count > 1:
         raise UsageError("the run left the result of one shard, not of the whole suite")
@@ -189,11 +184,7 @@ class Publication:
     choice: Choice = EVERYTHING
 
     def of_result(self, left: LegResult) -> PublishOutcome:
-        """Judge the result and comment; or comment why that is impossible.
-
-        Raises:
-            GitHubError: it has to be asked for the base, and does not answer.
-        """
+        """Judge the result and comment; or comment why that is impossible."""
         leg = left.leg
         try:
             if isinstance(left.read, UsageError):
@@ -266,8 +257,6 @@ class Publication:
         """Judge by the configuration of the pull request's target branch, as of today.
 
         Raises:
-            UsageError: it cannot be judged alone (one arm, or a shard), or it contradicts GitHub.
-            BaselineError: the base commit cannot be found.
             GitHubError: it has to be asked for the base, and does not answer.
         """
         if not self.is_strange:
@@ -417,9 +406,6 @@ def publish(
         config: of the default branch, which is checked out.
         choice: the benchmarks that pull requests measure, if the default branch measures more.
         suite: one that pull requests measure but the default branch does not; "" for none.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer; other comments are written all the same.
     """
     planned = plan_for(job.context, checked_out(job.git)).comment
     if not step.comments:

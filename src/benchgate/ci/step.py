@@ -379,9 +379,6 @@ def ci_step(
     Args:
         configure: loads the head's configuration; errors in it are also reported on the pull
             request.
-
-    Raises:
-        BenchgateError: as for `ci`; the pull request's comment reports it, too.
     """
     telling = _JobReport.begin(request, effects, job, step)
     try:

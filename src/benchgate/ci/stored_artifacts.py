@@ -171,11 +171,7 @@ def read_result_of(client: Client, repository: str, artifact: Artifact) -> Resul
 
 
 def read_file_of(client: Client, repository: str, artifact: Artifact) -> bytes:
-    """Read and expand the one file in an artifact. Error messages hold no text of the file.
-
-    Raises:
-        FormatError: it is not a valid archive, or it is damaged.
-    """
+    """Read and expand the one file in an artifact. Error messages hold no text of the file."""
     return expand(_file(client, repository, artifact), artifact.name, limit_bytes=MOST_BYTES)
 
 
@@ -309,10 +305,6 @@ def read_runs(client: Client, repository: str) -> Iterator[RunRecord | SkippedRe
 
     Args:
         repository: "owner/name".
-
-    Raises:
-        UsageError: there is no artifact with a result.
-        GitHubError: GitHub refuses, or does not answer.
     """
     path = f"/repos/{repository}"
     described = _Described.read(client.get(path), path)

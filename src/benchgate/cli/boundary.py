@@ -100,9 +100,6 @@ def say(text: str = "", *, err: bool = False) -> None:
     click would end the program if a stream cannot encode the text, and write UTF-8 to a terminal
     that understands only ASCII. A message that nobody can read any more is left out: a closed
     terminal must not change how a command ends.
-
-    Raises:
-        OSError: standard output cannot be written.
     """
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"

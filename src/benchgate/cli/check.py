@@ -49,11 +49,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def naming_suites(config: Config, git: Git | None) -> Iterator[None]:
-    """Name the suites of the project, if there is nothing to measure and no configuration.
-
-    Raises:
-        NoBenchmarksError: instead of the one that was raised, if there are suites.
-    """
+    """Name the suites of the project, if there is nothing to measure and no configuration."""
     try:
         yield
     except NoBenchmarksError:

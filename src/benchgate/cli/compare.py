@@ -64,10 +64,6 @@ def judge_files(
             the head, a result of `benchgate check`, is recomputed.
         head: its files: a result of benchgate, or what another tool wrote in each launch.
         read: reads the files of a result.
-
-    Raises:
-        UsageError: a file cannot be read, or the only file has just one arm.
-        FormatError: a file is not a result, or it is damaged.
     """
     last = read(head)
     if earlier:

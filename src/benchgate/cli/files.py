@@ -83,12 +83,7 @@ def import_command(
 
 
 def _chosen(path: Path, choice: Choice) -> Result:
-    """Read the chosen benchmarks of a result file.
-
-    Raises:
-        UsageError: the file cannot be read, or no benchmark in it is chosen.
-        FormatError: the file is not a result, or it is damaged.
-    """
+    """Read the chosen benchmarks of a result file."""
     result = read_any([path])
 
     def chosen(run: Run) -> Run:
@@ -102,11 +97,7 @@ def _chosen(path: Path, choice: Choice) -> Result:
 
 
 def _loads(path: Path, result: Result) -> Sequence[LoadedArm]:
-    """The steps of scenarios among the chosen benchmarks.
-
-    Raises:
-        UsageError: there are none.
-    """
+    """The steps of scenarios among the chosen benchmarks."""
     arms = loaded_arms(result)
     if not arms:
         raise UsageError(
@@ -199,10 +190,6 @@ def merge(paths: Sequence[Path], output: Path, environ: Mapping[str, str]) -> Re
     """Join the results of all shards of one suite, and write the result of the suite.
 
     It decides nothing: `benchgate compare` computes the verdict of the joined result.
-
-    Raises:
-        UsageError: a file cannot be read or written, or they are not all shards of one suite.
-        FormatError: a file is not a result, or it is damaged.
     """
     joined = join((str(path), read_result(path)) for path in paths)
     write_atomic(output, encode_result(joined, Redactor(environ)))

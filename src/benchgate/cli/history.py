@@ -147,11 +147,7 @@ _HOW_TO_ADD: Final = "`benchgate history --add RESULT` appends the result of a r
 def find(
     sources: Sequence[str], git: Git | None, request: HistoryRequest, redact: Redactor
 ) -> History:
-    """Read the runs of some sources, and make their history.
-
-    Raises:
-        UsageError: there are no runs, or a source cannot be read.
-    """
+    """Read the runs of some sources, and make their history."""
     # They need packages that `require_packages` explains.
     from benchgate.history.sources import commits_of, read_sources  # noqa: PLC0415
     from benchgate.history.store import Rows  # noqa: PLC0415
@@ -172,11 +168,7 @@ def show(
     request: HistoryRequest,
     outputs: Outputs,
 ) -> None:
-    """Write the history of some sources to the terminal and to files.
-
-    Raises:
-        UsageError: as `find`, or a file cannot be written.
-    """
+    """Write the history of some sources to the terminal and to files."""
     redact = Redactor(os.environ)
     outputs.require_writable()
     history = find(sources, git, request, redact)
@@ -196,11 +188,7 @@ def plain_details(text: str) -> str:
 def add(
     runs: Iterator[RunRecord | SkippedResult], address: str, git: Git | None, redact: Redactor
 ) -> int:
-    """Append runs to a store, and say what became of each.
-
-    Raises:
-        UsageError: none of them can be part of a history, or the store cannot be written to.
-    """
+    """Append runs to a store, and say what became of each."""
     from benchgate.history.sources import add_runs  # noqa: PLC0415 - see `require_packages`
     from benchgate.history.store import Store  # noqa: PLC0415
 

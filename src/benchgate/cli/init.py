@@ -123,9 +123,6 @@ def require_action(git: Git, action: str) -> str:
 
     Returns:
         "", or a sentence that says why this could not be checked.
-
-    Raises:
-        UsageError: it has another form, or GitHub does not have it.
     """
     if not _ACTION.fullmatch(action):
         raise UsageError(
@@ -189,11 +186,7 @@ def is_for_github(git: Git) -> bool:
 
 
 def existing_workflow(root: Path) -> Path | None:
-    """Find a workflow that uses benchgate already.
-
-    Raises:
-        UsageError: a workflow cannot be read.
-    """
+    """Find a workflow that uses benchgate already."""
     for path in filter(Path.is_file, sorted((root / FOLDER).glob("*.y*ml"))):
         text = read_bytes(path).decode("utf-8", "replace")
         if re.search(r"uses:\s*['\"]?[\w.-]+/benchgate[@/]", text) or "benchgate ci" in text:
@@ -231,11 +224,7 @@ class InitPlan:
 
 
 def write(files: Mapping[Path, str]) -> None:
-    """Write proposed files; an existing file is never overwritten.
-
-    Raises:
-        UsageError: a file exists, or cannot be written.
-    """
+    """Write proposed files; an existing file is never overwritten."""
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,11 +237,7 @@ def write(files: Mapping[Path, str]) -> None:
 def _wanted_action(
     git: Git | None, folder: Path, action: str | None, *, wanted: bool | None
 ) -> str | None:
-    """The action for the workflows to write; None to write none.
-
-    Raises:
-        UsageError: workflows are wanted, but cannot be written.
-    """
+    """The action for the workflows to write; None to write none."""
     if wanted is False or (wanted is None and action is None and not _may_ask(git)):
         return None
     if git is None:
@@ -291,9 +276,6 @@ def make_plan(
     Args:
         workflows: whether workflows are wanted; None if nobody said.
         action: the action that they use; None if nobody said.
-
-    Raises:
-        UsageError: nothing is missing, there is nothing to measure, or the action does not exist.
     """
     folder = choose_folder(cwd, git.root if git else None)
     action = _wanted_action(git, folder, action, wanted=workflows)

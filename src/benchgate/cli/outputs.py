@@ -40,11 +40,7 @@ def last_result_path(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
-    """The file of a project's last result.
-
-    Raises:
-        UsageError: there is no last result.
-    """
+    """The file of a project's last result."""
     path = last_result_path(root, environ)
     if not path.exists():
         raise UsageError(
@@ -124,12 +120,7 @@ class Outputs:
     verbose: bool = False
 
     def require_writable(self, output: Path | None = None) -> None:
-        """Check, before anything is measured, that each file can be written afterwards.
-
-        Raises:
-            UsageError: names a file that cannot be written, or two outputs that overwrite each
-                other.
-        """
+        """Check, before anything is measured, that each file can be written afterwards."""
         wanted = [] if output is None else [("--output", output)]
         wanted += [(f"--{name}", path) for name, path in self.files.items()]
         for (one, path), (other, same) in combinations(wanted, 2):
@@ -201,11 +192,7 @@ _WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]]
 
 
 def require_pages() -> None:
-    """Check, before anything is measured, that a page can be written.
-
-    Raises:
-        UsageError: what writes it is not installed.
-    """
+    """Check, before anything is measured, that a page can be written."""
     from benchgate.page.frame import require_jinja  # noqa: PLC0415 - only for a page
 
     require_jinja()
@@ -237,9 +224,6 @@ def keep(result: Path, **outputs: Path | None) -> None:
 
     Args:
         outputs: files, by the names of their options.
-
-    Raises:
-        UsageError: names the option.
     """
     for option, path in outputs.items():
         if path is not None and path.exists() and result.exists() and path.samefile(result):

@@ -78,12 +78,7 @@ def command(file: Path | None, html_file: Path, config_file: Path | None) -> Non
 
 
 def report_of(path: Path, config_file: Path | None, redact: Redactor) -> Report:
-    """Read a file, judge it if it is to be judged, and say how its page is written.
-
-    Raises:
-        UsageError: the file cannot be read.
-        FormatError: it is neither a result nor a verdict, or it is damaged.
-    """
+    """Read a file, judge it if it is to be judged, and say how its page is written."""
     data = b"" if path.is_dir() else read_bytes(path)
     if VERDICT.recognizes(data) and not RESULT.recognizes(data):
         verdict = VERDICT.read(data, str(path))

@@ -47,11 +47,6 @@ def show(
     Args:
         outliers: which ones the second mean leaves out; None for only one line per series.
         confidence: of all intervals.
-
-    Raises:
-        UsageError: the file cannot be read, nothing in it is chosen, or no chosen benchmark has one
-            of these metrics.
-        FormatError: the file is not a result, or it is damaged.
     """
     chosen = _chosen(path, choice, metrics)
     with _naming(path):

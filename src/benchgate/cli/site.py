@@ -113,11 +113,7 @@ def _history(address: str, suite: str | None, git: Git | None, redact: Redactor)
 
 
 def _earlier(folder: Path, store: str, *, force: bool) -> frozenset[str]:
-    """The names of the files of an earlier site in the folder.
-
-    Raises:
-        UsageError: the folder holds something else, or cannot be read.
-    """
+    """The names of the files of an earlier site in the folder."""
     marker = folder / MARKER
     try:
         if marker.exists():
@@ -149,9 +145,6 @@ def _write(folder: Path, files: Mapping[str, bytes], stale: frozenset[str]) -> N
 
     The marker is written first, too: if a file cannot be written, a later call takes the folder for
     the site that it is, and completes it.
-
-    Raises:
-        UsageError: the folder or a file cannot be written.
     """
     marker = folder / MARKER
     try:
@@ -177,11 +170,7 @@ def _write(folder: Path, files: Mapping[str, bytes], stale: frozenset[str]) -> N
 
 
 def _require_files(folder: Path, names: Iterable[str]) -> None:
-    """Check that the site replaces nothing but files: a link may lead out of the folder.
-
-    Raises:
-        UsageError: a name is taken by something else.
-    """
+    """Check that the site replaces nothing but files: a link may lead out of the folder."""
     for path in (folder / name for name in sorted(names)):
         if path.is_symlink():
             what = f"a symbolic link to {plain_line(str(path.readlink()))}"

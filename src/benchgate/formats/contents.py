@@ -93,9 +93,6 @@ def read_json(source: ForeignFile, *, named: bool = False) -> Node:
 
     Args:
         named: the keys of its objects are names of benchmarks, so none may be there twice.
-
-    Raises:
-        FormatError: it is not JSON, too deeply nested, or too large.
     """
     require_few(source.data, source.name, OTHER_FILE)
     text = source.text()

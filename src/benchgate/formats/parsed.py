@@ -148,9 +148,6 @@ def sampled(
         place: of the samples in the file, for errors; one for each process if they differ.
         loops: operations in one sample, if the tool tells; the samples are their means already.
         scale: the unit of the samples, in base units.
-
-    Raises:
-        RowError: there are no samples, or one is NaN, infinite, or a negative time.
     """
     if not launches:
         raise RowError(f"{place}: there are no samples" if place else "there are no samples")

@@ -126,11 +126,7 @@ def _run_of(path: str, data: bytes) -> tuple[int, str, str]:
 
 
 def _asv_ids(name: str, place: str, columns: Mapping[str, Node]) -> list[str]:
-    """The names by which `asv compare` and `asv run --bench` know the combinations of the params.
-
-    Raises:
-        RowError: there are too many, or the results are not those of them.
-    """
+    """The names by which `asv compare` and `asv run --bench` know the params' combinations."""
     column = columns.get("params")
     params = [[str(value) for value in each.list] for each in column.each()] if column else []
     longest = len(name) + sum(max(map(len, each), default=0) + 2 for each in params)

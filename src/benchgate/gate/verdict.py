@@ -444,11 +444,7 @@ class JudgedRuns:
 
 
 def judge_result(result: Result, config: Config) -> JudgedRuns:
-    """Judge a result by everything in it: both arms, and what stored runs showed first.
-
-    Raises:
-        UsageError: it holds only one arm and no stored runs.
-    """
+    """Judge a result by everything in it: both arms, and what stored runs showed first."""
     screening = result.screening
     if screening is None:
         return judge_run(result, config)
@@ -480,11 +476,7 @@ def judge_result(result: Result, config: Config) -> JudgedRuns:
 
 
 def judge_run(result: Result, config: Config) -> JudgedRuns:
-    """Judge a result with two arms that were measured in turn.
-
-    Raises:
-        UsageError: the result holds only one arm.
-    """
+    """Judge a result with two arms that were measured in turn."""
     if result.base is None:
         raise UsageError(
             "the result holds only one side, so there is nothing to compare it with",

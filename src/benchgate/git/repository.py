@@ -70,12 +70,7 @@ def clean_environ(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def find_root(start: Path) -> Path:
-    """Find the root of the checkout that a folder lies in.
-
-    Raises:
-        NotARepositoryError: the folder is not in a checkout.
-        UsageError: git is not installed, is too old, or refuses to work there.
-    """
+    """Find the root of the checkout that a folder lies in."""
     _require_version(start)
     done = _git(start, "rev-parse", "--show-toplevel")
     if done.exit_code == 0:
@@ -171,11 +166,7 @@ class Git:
         return done.output.strip() if done.exit_code == 0 else None
 
     def head_sha(self) -> str:
-        """Return the commit that is checked out.
-
-        Raises:
-            UsageError: there is no commit yet.
-        """
+        """Return the commit that is checked out."""
         sha = self.rev_parse("HEAD")
         if sha is None:
             raise UsageError(
@@ -231,11 +222,7 @@ class _Done:
 
 
 def _require_version(folder: Path) -> None:
-    """Make sure that git has the options that benchgate gives it.
-
-    Raises:
-        UsageError: it is too old; the message has both versions.
-    """
+    """Make sure that git has the options that benchgate gives it."""
     found = _VERSION.match(_git(folder, "version").output)
     if found and (int(found[1]), int(found[2])) < _OLDEST:
         raise UsageError(

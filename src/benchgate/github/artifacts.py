@@ -146,11 +146,7 @@ LIMITS: Final = Limits()
 def read_member(
     data: bytes, expected: Collection[str], name: str, limits: Limits = LIMITS
 ) -> bytes:
-    """Unpack the one file in an archive.
-
-    Raises:
-        FormatError: it cannot be trusted; the message says which artifact and why.
-    """
+    """Unpack the one file in an archive."""
     if len(data) > limits.archive_bytes:
         raise unbelievable(name, f"it is larger than {format_value(limits.archive_bytes, 'B')}")
     # Counted before zipfile makes an object of each entry.
@@ -206,9 +202,6 @@ def list_artifacts(
     """List the artifacts of a repository or of one run, newest first, without duplicates.
 
     Expired artifacts are included. A caller that has found enough can stop before the next page.
-
-    Raises:
-        GitHubError: while the list is read.
     """
     of_run = "" if run_id is None else f"/runs/{run_id}"
     path = f"/repos/{repository}/actions{of_run}/artifacts"
@@ -224,12 +217,7 @@ def list_artifacts(
 def download_artifact(
     client: Client, repository: str, artifact: Artifact, *, limit_bytes: int = LIMITS.archive_bytes
 ) -> bytes:
-    """Download the zip archive; it is checked against the digest if the list has one.
-
-    Raises:
-        GitHubError: with status 410 if it has expired.
-        FormatError: it is too large, or differs from what was uploaded.
-    """
+    """Download the zip archive; it is checked against the digest if the list has one."""
     path = f"/repos/{repository}/actions/artifacts/{artifact.id}/zip"
     if artifact.expired:
         raise GitHubError(

@@ -65,9 +65,6 @@ class Client:
         session: its proxies and certificates are used, also those of the environment; ~/.netrc not.
         clock: seconds; never goes backwards.
         draw: returns a random number from 0 to 1.
-
-    Raises:
-        UsageError: the address is not one to which a token may be sent.
     """
 
     def __init__(
@@ -361,11 +358,7 @@ class RunUrl:
 
 
 def parse_run_url(url: str) -> RunUrl:
-    """Parse the address of a run, or of one of its attempts or jobs.
-
-    Raises:
-        UsageError: it is not such an address.
-    """
+    """Parse the address of a run, or of one of its attempts or jobs."""
     found = _RUN.fullmatch(url.strip())
     if found is None:
         raise UsageError(f"{harmless(url)!r} is not the URL of a workflow run", hint=_FORM)

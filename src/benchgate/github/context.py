@@ -352,10 +352,6 @@ def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -
 
     Args:
         read_text: reads a file; it may raise OSError or UnicodeDecodeError.
-
-    Raises:
-        UsageError: this is not a job of GitHub Actions, benchgate does not know its event, or the
-            event's file is damaged; the message names the variable, or the key in the file.
     """
     variables = _variables(environ)
     payload = _payload(variables, read_text)

@@ -138,9 +138,6 @@ def write_summary(render: Callable[[int], str], environ: Mapping[str, str]) -> s
 
     Returns:
         Why nothing was written, in words; "" if the summary was written.
-
-    Raises:
-        UsageError: the file cannot be written.
     """
 
     def fitting(used_bytes: int) -> bytes:

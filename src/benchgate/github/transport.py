@@ -148,9 +148,6 @@ class Token:
 
     Args:
         value: as in the environment; white space around it is ignored.
-
-    Raises:
-        UsageError: it is empty, or not valid in a header; the message does not show it.
     """
 
     __slots__ = ("_value",)
@@ -178,9 +175,6 @@ class Transport:
         api_url: "https://api.github.com", or "https://HOST/api/v3" of a GitHub Enterprise Server.
         token: None if no request needs one.
         clock: seconds; never goes backwards.
-
-    Raises:
-        UsageError: the address is not safe for a token.
     """
 
     def __init__(

@@ -75,9 +75,6 @@ def read_sources(
 
     Args:
         named: reads what a name stands for, by that name.
-
-    Raises:
-        UsageError: there is nothing at an address, or it cannot be read.
     """
     found = Found()
     for address in addresses:
@@ -98,9 +95,6 @@ def read_results(path: Path) -> Iterator[RunRecord | SkippedResult]:
     """Read a result file, or all result files of a folder.
 
     A file of a folder that cannot be used is skipped, with the reason.
-
-    Raises:
-        UsageError: there is no such file or folder, it cannot be read, or it is not a result.
     """
     if _is_folder(path):
         yield from _of_folder(path)
@@ -109,11 +103,7 @@ def read_results(path: Path) -> Iterator[RunRecord | SkippedResult]:
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether a path is a folder, not a file.
-
-    Raises:
-        UsageError: it is neither, or that cannot be known.
-    """
+    """Whether a path is a folder, not a file."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -232,11 +222,7 @@ _END_OF_TIME_S: Final = 253_402_300_800
 
 
 def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, KnownCommit]:
-    """Those of the commits that the repository has, by hash.
-
-    Raises:
-        UsageError: git fails.
-    """
+    """Those of the commits that the repository has, by hash."""
     wanted = sorted({sha for sha in shas if FULL_SHA.fullmatch(sha)})
     if git is None or not wanted:
         return {}
@@ -283,9 +269,6 @@ def add_runs(
 
     Args:
         git: the repository that may know the commits of the runs.
-
-    Raises:
-        UsageError: the store cannot be reached, or not be written to.
     """
     found = list(runs)
     records = [one for one in found if not isinstance(one, SkippedResult)]

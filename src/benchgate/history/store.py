@@ -224,11 +224,7 @@ def _only_text(column: pq.ColumnChunkMetaData) -> str | None:
 
 
 def decode_run(data: bytes, name: str) -> pa.Table:
-    """The rows of a file, in the columns of `SCHEMA`.
-
-    Raises:
-        FormatError: it is damaged, was written by a newer benchgate, or is of another kind.
-    """
+    """The rows of a file, in the columns of `SCHEMA`."""
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
         _require_known(file, file.schema_arrow, name)
@@ -312,11 +308,7 @@ class Store:
 
     @classmethod
     def at(cls, address: str) -> Store:
-        """Open a store; it need not exist.
-
-        Raises:
-            UsageError: there is no such kind of address, or a package for it is missing.
-        """
+        """Open a store; it need not exist."""
         name = plain_line(Redactor({})(address))
         try:
             files, root = fsspec.core.url_to_fs(address)
@@ -332,19 +324,11 @@ class Store:
         return cls(files, root, name)
 
     def ids(self) -> frozenset[str]:
-        """The ids of all runs.
-
-        Raises:
-            UsageError: the store cannot be reached, or may not be read.
-        """
+        """The ids of all runs."""
         return frozenset(self._listed())
 
     def add(self, record: RunRecord, redact: Redact) -> None:
-        """Write the file of a run. If it is there already, its content stays the same.
-
-        Raises:
-            UsageError: it cannot be written.
-        """
+        """Write the file of a run. If it is there already, its content stays the same."""
         data = encode_run(record, redact)
         file = f"run-{record.id}.parquet"
         if isinstance(self.files, LocalFileSystem):
@@ -363,11 +347,7 @@ class Store:
             self._ask("pipe_file", f"{self.root.rstrip('/')}/{file}", data)
 
     def read(self, reader: RunReader) -> Iterator[RunRows | SkippedResult]:
-        """Read all runs; in place of a file that cannot be used comes the reason.
-
-        Raises:
-            UsageError: the store cannot be reached, or may not be read.
-        """
+        """Read all runs; in place of a file that cannot be used comes the reason."""
         listed = self._listed()
         for paths in _batches(sorted(listed.values())):
             with self._reached("read"):
@@ -395,11 +375,7 @@ class Store:
         return found
 
     def _ask(self, name: str, *arguments: object, **options: object) -> Any:  # noqa: ANN401 - as fsspec
-        """Call a method of the file system; a server that never answers is given up.
-
-        Raises:
-            TimeoutError: there was no answer in time.
-        """
+        """Call a method of the file system; a server that never answers is given up."""
         if not isinstance(self.files, AsyncFileSystem):
             return getattr(self.files, name)(*arguments, **options)
         method = getattr(self.files, f"_{name}")
@@ -619,11 +595,7 @@ NEEDED: Final = ("fsspec", "pyarrow")
 
 
 def require_packages() -> None:
-    """Check that the packages are installed, before a module that needs them is imported.
-
-    Raises:
-        UsageError: one is missing.
-    """
+    """Check that the packages are installed, before a module that needs them is imported."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(

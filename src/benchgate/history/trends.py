@@ -276,9 +276,6 @@ def find_history(
     Args:
         commits_of: gives the commits that the repository knows, by hash.
         notes: what a reader must know about the rows.
-
-    Raises:
-        UsageError: nothing is left, or the suite, benchmark or metric does not exist.
     """
     suite = _suite(rows, request.suite)
     stored = rows.runs(suite)

@@ -28,9 +28,6 @@ def encode_result(result: Result, redact: Redact) -> bytes:
     Args:
         result: every number in it must be finite, every array one-dimensional.
         redact: removes the secrets from a text; applied to every text of the file.
-
-    Raises:
-        ValueError: the result holds what `decode_result` would refuse.
     """
     first, *others = result.shards or (result,)
     stored = replace(first, shards=tuple(others), screening=result.screening, policy=result.policy)

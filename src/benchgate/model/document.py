@@ -166,11 +166,7 @@ def require_few(data: bytes, name: str, limits: JsonLimits) -> None:
 
 
 def require_few_keys(data: bytes, name: str) -> None:
-    """Refuse a JSON file with objects that are far larger than those of any document.
-
-    Raises:
-        FormatError: they hold too many keys.
-    """
+    """Refuse a JSON file with objects that are far larger than those of any document."""
     if data.count(b":") <= MAX_KEYS:
         return
     counts = [0]
@@ -251,11 +247,7 @@ class Format(Generic[D]):
         return self.begins(data) and re.search(rb'"%b"\s*:' % key, data) is not None
 
     def write(self, document: D, redact: Redact) -> bytes:
-        """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline.
-
-        Raises:
-            ValueError: the document holds what `read` would refuse; the message names the place.
-        """
+        """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline."""
         with _collector_paused():
             try:
                 checked = self._adapter.validate_python(document)

@@ -187,11 +187,7 @@ class LaunchTable(JsonObject):
         )
 
     def launches(self) -> tuple[Launch, ...]:
-        """The launches.
-
-        Raises:
-            PydanticCustomError: the columns do not fit together.
-        """
+        """The launches."""
         for name in ("order", "lane", "warmup", "samples"):
             if len(getattr(self, name)) != len(self.round):
                 raise misplaced("must have as many entries as `round`", name)

@@ -300,9 +300,6 @@ def propose(
         root: of the repository, or the same folder if there is none.
         is_ignored: whether git ignores a path, so that its files are not measured.
         can_call: whether a program is installed here.
-
-    Raises:
-        UsageError: nothing to measure was found.
     """
     found = find_benchmarks(top, is_ignored)
     packages = find_packages(top)

@@ -87,11 +87,7 @@ class ArmBuild:
         self.kept = None
 
     def put(self) -> bool:
-        """Put what was left before in place, if there is any; return whether that was done.
-
-        Raises:
-            UsageError: there is no room for it, or it was removed in the meantime.
-        """
+        """Put what was left before in place, if there is any; return whether that was done."""
         if self.kept and snapshot(self.arm) != self._fresh:
             self.forget()  # the build of the other side has changed this one
         if self._cache is None or self.kept is None:
@@ -134,11 +130,7 @@ class ArmBuild:
         return self._keep(idle, time.monotonic() - began_s)
 
     def toolchains(self) -> dict[str, str]:
-        """Ask the tools that the build names for their versions, by the name of the tool.
-
-        Raises:
-            MeasureError, BaselineError: as `versions`.
-        """
+        """Ask the tools that the build names for their versions, by the name of the tool."""
         with self._telling_warnings():
             return self._versions(self.build.toolchains)
 

@@ -67,9 +67,6 @@ def check(
     """Measure the base commit and the working tree side by side and decide.
 
     If the baseline is stored results, only the working tree is measured.
-
-    Raises:
-        BaselineError: there is no base; also the errors of `measure_arms` and `check_stored`.
     """
     if config.baseline.source in _STORED_SOURCES and not request.self_check:
         if request.benchmarks != "auto":
@@ -132,10 +129,6 @@ def check_stored(
     """Measure the working tree, and compare it with the results that `baseline` names.
 
     If there are none yet, the check does not fail unless `baseline.required` is set.
-
-    Raises:
-        BaselineError: a baseline is required, and there is none.
-        UsageError: the results cannot be read; also the errors of `run`.
     """
     if config.measure.until_decided:
         raise UsageError(

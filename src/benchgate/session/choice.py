@@ -88,9 +88,6 @@ def leave_out_unwanted(
     Args:
         suites: titles and tags of the suites that there are, for the error: those that cannot have
             a chosen benchmark did not run. Also the scenario files that cannot be read.
-
-    Raises:
-        UsageError: none is left, although there are benchmarks.
     """
     found: dict[str, tuple[str, ...]] = {}
     unrun: set[str] = set()
@@ -175,11 +172,7 @@ def chosen_of(
 
 
 def parse_shard(text: str) -> Shard:
-    """Parse what people write: "2/8" is the second of eight.
-
-    Raises:
-        UsageError: it has another form, or there is no such shard.
-    """
+    """Parse what people write: "2/8" is the second of eight."""
     hint = (
         "Write it as I/N, such as 2/8: each of N jobs has its own I, from 1 to N. N is at "
         f"most {MAX_SHARDS}."

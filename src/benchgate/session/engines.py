@@ -143,9 +143,6 @@ def make_engines(
     """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
 
     Each arm's own configuration says what there is to measure in it.
-
-    Raises:
-        ConfigError: a suite names a format that does not exist.
     """
     measure, unable = config.measure, options.unable
     checkout = place.checkout or arms[-1].root
@@ -303,11 +300,7 @@ def _scenarios(config: Config, arm: Arm) -> list[ScenarioBenchmark]:
 def _suites(
     config: Config, arms: Sequence[Arm], unable: Collection[str]
 ) -> list[dict[ArmName, SuiteBenchmark]]:
-    """Join the suites of the arms by their titles, in the head's order.
-
-    Raises:
-        ConfigError: a suite names a format that does not exist.
-    """
+    """Join the suites of the arms by their titles, in the head's order."""
     joined: dict[tuple[str, int], dict[ArmName, SuiteBenchmark]] = {}
     for arm in sorted(arms, key=lambda one: one.name is not ArmName.HEAD):
         own = config_in(arm.name, config)
@@ -386,9 +379,6 @@ def choose_counting(
 
     Valgrind takes many times longer than the benchmarks, so by default it counts only what is
     judged by instructions, and only if the processor's counters cannot be used.
-
-    Raises:
-        UsageError: the configuration asks for valgrind, which does not work here.
     """
     wanted = config.measure.counter
     if wanted == "none":

@@ -222,9 +222,6 @@ def measure_arms(
         base: the commit; with `self_check`, only its description is used.
 
     Raises:
-        BaselineError: the base cannot be checked out or built.
-        MeasureError: the head cannot be built.
-        UsageError: no benchmarks, or an interrupted check cannot go on.
         Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
     """
     unfinished = request.unfinished

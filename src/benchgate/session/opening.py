@@ -241,12 +241,6 @@ def open_session(
         files: whose benchmarks decide; the ground must be able to lay these.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         introspect: ask the targets of scenarios for their versions and settings.
-
-    Raises:
-        MeasureError: the head cannot be built.
-        BaselineError: the base cannot be built.
-        UsageError: there are no benchmarks, none of them was chosen, or valgrind is to count and
-            does not work here.
     """
     counting = choose_counting(config, effects.environ)
     guardian = stack.enter_context(Guardian.start())
@@ -407,11 +401,7 @@ def _discover(session: Session, config: Config, effects: Effects, uncounted: str
 
 
 def _keep_chosen(session: Session, config: Config, choice: Choice) -> None:
-    """Leave out what is not to be measured.
-
-    Raises:
-        UsageError: there are no benchmarks, or none of them was chosen.
-    """
+    """Leave out what is not to be measured."""
     suites = {one.title: one.tags for one in config.benchmarks if isinstance(one, SuiteBenchmark)}
     unread = {failure.id for failure in session.unread}
     suites |= {
@@ -433,11 +423,7 @@ def note_uncounted(session: Session, config: Config, reason: str) -> None:
 
 
 def _readied(arms: Iterable[Arm], config: Config, guardian: Guardian) -> list[Arm]:
-    """Give each arm the guardian's variables, and the folder of its configuration.
-
-    Raises:
-        UsageError: the head's folder is not measured. The base may lack it.
-    """
+    """Give each arm the guardian's variables, and the folder of its configuration."""
     ready = [
         replace(
             arm,

@@ -369,11 +369,7 @@ class ResultFile:
         )
 
     def save(self) -> None:
-        """Write the result file, if there is to be one.
-
-        Raises:
-            UsageError: it cannot be written, although it must be.
-        """
+        """Write the result file, if there is to be one."""
         if self.output is None:
             return
         try:

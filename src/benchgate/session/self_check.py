@@ -64,9 +64,6 @@ def self_check(
 
     Args:
         rounds: how many, of everything.
-
-    Raises:
-        As `check`.
     """
     before = CpuTicks.read()
     request = CheckRequest(choice, self_check=True)

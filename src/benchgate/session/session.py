@@ -303,9 +303,6 @@ class Session:
         """Find the benchmarks of every engine.
 
         If a benchmark has one kind in the base and another in the head, both engines measure it.
-
-        Raises:
-            UsageError: two kinds of benchmark share an id in one arm.
         """
         for number, one_found in enumerate(self._find()):
             self._found.append(one_found)

@@ -42,11 +42,7 @@ class Unfinished:
 
     @classmethod
     def of(cls, result: Result, name: str) -> Self:
-        """Take a result as a check that can go on.
-
-        Raises:
-            UsageError: it ended, or is no check that this benchgate began.
-        """
+        """Take a result as a check that can go on."""
         shown = f"`benchgate compare {shlex.quote(name)}` shows what it found."
         if result.base is None or result.shards or result.screening:
             raise UsageError(
@@ -86,11 +82,7 @@ class Unfinished:
         return replace(self.result, base=runs[ArmName.BASE], head=runs[ArmName.HEAD])
 
     def require_code(self, sources: Mapping[ArmName, Source]) -> None:
-        """Compare the code of both sides.
-
-        Raises:
-            UsageError: it is not the same as when the check began.
-        """
+        """Compare the code of both sides."""
         for arm, run in self._runs().items():
             before, now = run.source, sources[arm]
             if before.sha != now.sha:
@@ -107,11 +99,7 @@ class Unfinished:
                 )
 
     def require_settings(self, screen_rounds: int, seed: int, *, until_decided: bool) -> None:
-        """Compare the settings that decide how many rounds there are at each look.
-
-        Raises:
-            UsageError: they are not the same as when the check began.
-        """
+        """Compare the settings that decide how many rounds there are at each look."""
         then = self.result.head
         for name, before, now in (
             ("screen_rounds", then.screen_rounds, screen_rounds),
@@ -125,11 +113,7 @@ class Unfinished:
                 )
 
     def require_machine(self, environments: Mapping[ArmName, Environment]) -> None:
-        """Compare the machine and the toolchains.
-
-        Raises:
-            UsageError: they are not the same as when the check began.
-        """
+        """Compare the machine and the toolchains."""
         for arm, run in self._runs().items():
             if differences := run.environment.differences(environments[arm]):
                 raise UsageError(
@@ -143,9 +127,6 @@ class Unfinished:
 
         Returns:
             Warnings for the result.
-
-        Raises:
-            UsageError: a benchmark is not the same as when the check began.
         """
         runs = self._runs()
         earlier = {

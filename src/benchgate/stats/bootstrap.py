@@ -99,9 +99,6 @@ class Pool:
         Args:
             name: what messages call the launches.
             launches: of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
-
-        Raises:
-            ValueError: on NaN, infinity, no launch, an empty launch or another shape.
         """
         if not launches:
             raise ValueError(f"{name} is empty: at least 1 launch is needed")
@@ -144,11 +141,7 @@ def affordable_resamples(samples: int) -> int:
 
 
 def blocks(resamples: int, per_resample: int) -> Iterator[slice]:
-    """Split the resamples into slices, so that each needs a limited amount of memory.
-
-    Raises:
-        ValueError: on resamples < 1.
-    """
+    """Split the resamples into slices, so that each needs a limited amount of memory."""
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, and is {resamples}")
     step = max(1, _BLOCK // per_resample)
@@ -156,11 +149,7 @@ def blocks(resamples: int, per_resample: int) -> Iterator[slice]:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Return PCG64 seeded with `seed`, even if NumPy changes its default generator.
-
-    Raises:
-        ValueError: on a negative seed.
-    """
+    """Return PCG64 seeded with `seed`, even if NumPy changes its default generator."""
     return np.random.Generator(np.random.PCG64(seed))
 
 
@@ -177,9 +166,6 @@ def percentile_interval(replicates: FloatArray, confidence: float) -> tuple[floa
 
     Returns:
         Low and high, in the unit of the replicates (Efron, 1981).
-
-    Raises:
-        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_vector("replicates", replicates)
     require_fraction("confidence", confidence)
@@ -209,9 +195,6 @@ def bca_interval(
 
     Returns:
         Low and high, in the unit of the replicates; the estimate may be outside.
-
-    Raises:
-        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_vector("replicates", replicates)
     require_vector("jackknife", jackknife)
@@ -253,10 +236,6 @@ def bootstrap_interval(
 
     Returns:
         In the unit of the statistic; None for n = 1, which shows no spread.
-
-    Raises:
-        ValueError: if the values, or what the statistic returns, are not finite or have another
-            shape, or if another argument is out of range.
     """
     require_fraction("confidence", confidence)
     if method not in {"percentile", "BCa"}:
@@ -381,10 +360,6 @@ def hierarchical_intervals(
         confidence: e.g. 0.95.
         seed: >= 0; the same seed gives the same intervals.
         resamples: how many resamples are drawn.
-
-    Raises:
-        ValueError: on NaN, infinity, no launch, an empty launch, another shape, or another
-            argument out of range.
     """
     for p in quantiles:
         require_fraction("p", p)
@@ -433,10 +408,6 @@ def ratio_of_percentile(
             drawn together.
         seed: >= 0; the same seed gives the same interval.
         resamples: how many resamples are drawn.
-
-    Raises:
-        ValueError: on NaN, infinity, no launch, an empty launch, another shape, paired arms with
-            different numbers of launches, or another argument out of range.
     """
     require_fraction("p", p)
     require_fraction("confidence", confidence)

@@ -185,9 +185,6 @@ def change_points(values: FloatArray, *, alpha: float = DEFAULT_ALPHA) -> tuple[
 
     Returns:
         The changes in order; none if n < 10, or if all values are equal.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, n > 2000, or another alpha.
     """
     require_vector("values", values)
     if len(values) > LONGEST_HISTORY:
@@ -313,9 +310,6 @@ def count_changes(
     Args:
         values: as of `change_points`, but of any length.
         otherwise: finds the changes of a count that varies.
-
-    Raises:
-        ValueError: as `change_points` does.
     """
     require_vector("values", values)
     edges = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]

@@ -85,9 +85,6 @@ def paired_t(d: FloatArray, confidence: float) -> TTest:
     Args:
         d: shape (n,), head minus base, finite.
         confidence: of the interval, e.g. 0.95.
-
-    Raises:
-        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_fraction("confidence", confidence)
     require_vector("d", d)
@@ -109,9 +106,6 @@ def two_sample_t(x: FloatArray, y: FloatArray, confidence: float, *, equal_varia
         y: shape (n2,), finite.
         confidence: of the interval, e.g. 0.95.
         equal_variance: True is Student's form, False is Welch's.
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays, other shapes, or a confidence outside (0, 1).
     """
     require_fraction("confidence", confidence)
     require_vector("x", x)
@@ -145,9 +139,6 @@ def effect_size(x: FloatArray, y: FloatArray) -> EffectSize:
     Args:
         x: shape (n1,), finite.
         y: shape (n2,), finite.
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays or other shapes.
     """
     require_vector("x", x)
     require_vector("y", y)
@@ -211,9 +202,6 @@ def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.
 
     Returns:
         Shape (m,), >= 1 if alpha < 1/2; inf if it is beyond the largest float.
-
-    Raises:
-        ValueError: on NaN, infinity or negative spread, n < 2, alpha or power outside (0, 1).
     """
     require_launches(n)
     return _detectable(spread, 1 / n, n - 1, alpha, power)
@@ -226,9 +214,6 @@ def detectable_ratio_two_sample(
 
     As `detectable_ratio`, but `spread` is the standard deviation of log values within an arm, the
     standard error is s sqrt(1/n1 + 1/n2), and t has n1 + n2 - 2 degrees of freedom.
-
-    Raises:
-        ValueError: as `detectable_ratio`, for n1 and n2.
     """
     require_launches(min(n1, n2))
     return _detectable(spread, 1 / n1 + 1 / n2, n1 + n2 - 2, alpha, power)
@@ -251,10 +236,6 @@ def launches_needed(
     Returns:
         Shape (m,), from 2 to `limit`; limit + 1 if `limit` is not enough, for example if
         half_width <= 0.
-
-    Raises:
-        ValueError: on NaN, infinity or negative spread, other shapes, a confidence outside
-            (0, 1), or limit < 2.
     """
     _require_spread(spread)
     wanted = _one_or_each("half_width", half_width, spread)
@@ -289,10 +270,6 @@ def launches_to_detect(
     Returns:
         Shape (m,), from 2 to `limit`; limit + 1 if `limit` is not enough, for example if the
         ratio is 1.
-
-    Raises:
-        ValueError: on NaN, infinity or negative spread, a ratio <= 0, other shapes, alpha or
-            power outside (0, 1), limit < 2, or an unknown test.
     """
     _require_spread(spread)
     ratios = _one_or_each("ratio", ratio, spread)
@@ -308,11 +285,7 @@ def launches_to_detect(
 
 
 def least_launches(alpha: float, test: Test) -> int:
-    """Return the fewest launches per arm with which the one-sided p of `test` can reach alpha.
-
-    Raises:
-        ValueError: on an alpha outside (0, 1) or an unknown test.
-    """
+    """Return the fewest launches per arm with which the one-sided p of `test` can reach alpha."""
     require_fraction("alpha", alpha)
     if test not in {"wilcoxon", "mann-whitney"}:
         raise ValueError(f"test must be wilcoxon or mann-whitney, and is {test!r}")

@@ -61,9 +61,6 @@ class Histogram:
 
         Args:
             counts: shape (BUCKETS,), of each bucket by ascending value; none is negative.
-
-        Raises:
-            ValueError: the array is not int64 of that shape.
         """
         require_whole_numbers("counts", counts)
         if len(counts) != BUCKETS:
@@ -125,11 +122,7 @@ class Histogram:
         return math.sqrt(_weighted_mean(deviations**2, counts))
 
     def record(self, value: int) -> None:
-        """Count one value, in ns.
-
-        Raises:
-            ValueError: if it is negative; nothing is recorded then.
-        """
+        """Count one value, in ns."""
         shift = value.bit_length() - _EXACT_BITS
         # Values out of range are also beyond the extremes, so other values need no extra check.
         if value < self._min:
@@ -150,10 +143,6 @@ class Histogram:
 
         Args:
             values: shape (n,), in ns; n may be 0. For any n, this takes less than 1 MB more.
-
-        Raises:
-            ValueError: if one is negative, or the array is not int64 of shape (n,); nothing is
-                recorded then.
         """
         require_whole_numbers("values", values)
         if values.size == 0:
@@ -186,9 +175,6 @@ class Histogram:
         Returns:
             In ns; never below the exact quantile, and less than 1/1,024 above it. None if nothing
             is recorded.
-
-        Raises:
-            ValueError: if p is outside [0, 1].
         """
         cumulated = np.cumsum(self._view())
         rank = quantile_rank(int(cumulated[-1]), p)
@@ -252,9 +238,6 @@ def to_varints(values: IntArray) -> bytes:
 
     Args:
         values: shape (n,), from 0 to 2**56 - 1.
-
-    Raises:
-        ValueError: one is out of range.
     """
     if values.size and not 0 <= int(values.min()) <= int(values.max()) < _LIMIT:
         raise ValueError("a number is negative, or 2**56 or more")
@@ -270,11 +253,7 @@ def to_varints(values: IntArray) -> bytes:
 
 
 def from_varints(data: bytes) -> IntArray:
-    """Read what `to_varints` wrote, into shape (n,).
-
-    Raises:
-        ValueError: the last number is cut off, or one has more than 8 bytes.
-    """
+    """Read what `to_varints` wrote, into shape (n,)."""
     octets = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
     ends = np.flatnonzero(octets < 0x80)
     if len(ends) == 0 or ends[-1] != len(octets) - 1:
@@ -291,11 +270,7 @@ def from_varints(data: bytes) -> IntArray:
 
 
 def expanded(data: bytes, most_bytes: int) -> bytes:
-    """Expand data that zlib has compressed, and that may come from anybody.
-
-    Raises:
-        ValueError: they are damaged, cut off, followed by others, or expand to more than that.
-    """
+    """Expand data that zlib has compressed, and that may come from anybody."""
     reader = zlib.decompressobj()
     try:
         found = reader.decompress(data, most_bytes + 1)
@@ -426,9 +401,6 @@ class Reservoir:
         rng: source of the draws, which nothing else should use. The same seed and stream give the
             same sample.
         capacity: slots, >= 1.
-
-    Raises:
-        ValueError: if there is no slot.
     """
 
     __slots__ = ("_count", "_rng", "_slots")
@@ -463,9 +435,6 @@ class Reservoir:
 
         Args:
             values: shape (n,); n may be 0.
-
-        Raises:
-            ValueError: if the array is not int64 of shape (n,); nothing is recorded then.
         """
         require_whole_numbers("values", values)
         start = 0
@@ -505,9 +474,6 @@ class Reservoir:
 
         For each slot, it chooses one of the two streams, in proportion to their values that are not
         drawn yet, and then one of the values that its reservoir kept, without replacement.
-
-        Raises:
-            ValueError: if they do not have the same number of slots; nothing changes then.
         """
         capacity = len(self._slots)
         if len(other._slots) != capacity:
@@ -555,9 +521,6 @@ def pack(values: IntArray) -> str:
 
     Args:
         values: shape (n,), in any order, from 0 to 2**56 - 1; n may be 0, and is at most 10,000.
-
-    Raises:
-        ValueError: one is out of range, or there are too many.
     """
     require_whole_numbers("values", values)
     if len(values) > MOST_VALUES:
@@ -570,11 +533,7 @@ def pack(values: IntArray) -> str:
 
 
 def unpack(text: str) -> IntArray:
-    """Read what `pack` wrote, which may come from anybody: ascending, shape (n,).
-
-    Raises:
-        ValueError: it is damaged, or has more than 10,000 numbers, or one of 2**56 or more.
-    """
+    """Read what `pack` wrote, which may come from anybody: ascending, shape (n,)."""
     data = expanded(base64.b64decode(text, validate=True), MOST_VALUES * MOST_BYTES)
     differences = from_varints(data)
     if len(differences) > MOST_VALUES:

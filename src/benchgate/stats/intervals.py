@@ -36,9 +36,6 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 
     Returns:
         None for n = 1, which shows no spread, and if an end is beyond the largest float.
-
-    Raises:
-        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_fraction("confidence", confidence)
     described = moments(values)
@@ -60,9 +57,6 @@ def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval
 
     Returns:
         None if one value is kept, and if an end is beyond the largest float.
-
-    Raises:
-        ValueError: on a confidence outside (0, 1).
     """
     require_fraction("confidence", confidence)
     kept = moments(trimmed.kept)
@@ -82,10 +76,6 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     Returns:
         In the unit of the values. None for n = 1, which shows no spread, and if the upper end, or
         its ratio to the geometric mean, is beyond the largest float.
-
-    Raises:
-        ValueError: on NaN, infinity, values <= 0, no value, another shape, or a confidence out of
-            range.
     """
     require_fraction("confidence", confidence)
     _require_positive(values)
@@ -119,10 +109,6 @@ def location_interval(values: FloatArray, confidence: float, *, seed: int) -> In
     Returns:
         In the unit of the values; its `method` names the method. None if n = 1, if the greatest
         value is over 2**1000 times the least, and if the upper end is beyond the largest float.
-
-    Raises:
-        ValueError: on NaN, infinity, values <= 0, no value, another shape, or another argument
-            out of range.
     """
     _require_positive(values)
     # After scaling by a power of two, the logarithms are the same in any unit, to the last bit.
@@ -205,9 +191,6 @@ def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interv
     Returns:
         None if n is too small for the confidence, so that not even the minimum or the maximum is
         far enough out. At 0.95 the median needs n >= 6, p95 n >= 72, p99 n >= 368.
-
-    Raises:
-        ValueError: on NaN, infinity, no value, another shape, or p or confidence out of range.
     """
     require_vector("values", values)
     require_fraction("p", p)

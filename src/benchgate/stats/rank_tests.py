@@ -153,9 +153,6 @@ def shift_from_pairs(
         m: rows.
         lower: shape (pairs + 1,), P(statistic of the test <= k) for k = 0 .. pairs.
         confidence: of the two-sided interval, e.g. 0.95.
-
-    Raises:
-        ValueError: on a confidence out of range.
     """
     require_fraction("confidence", confidence)
     count = len(lower) - 1
@@ -229,10 +226,6 @@ def mann_whitney(x: FloatArray, y: FloatArray, method: Method = "auto") -> MannW
         y: shape (m, n2), finite.
         method: "auto" is exact in rows with n1 + n2 <= 60 without ties and <= 40 with ties,
             otherwise asymptotic, corrected for ties and for continuity (Mann and Whitney, 1947).
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays, other shapes, an unknown method, or
-            "exact" for n1 + n2 > 200.
     """
     require_two_arms(x, y)
     n1, n2 = x.shape[1], y.shape[1]
@@ -257,9 +250,6 @@ def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
 
     Returns:
         Shape (m,); 1 in rows whose values are all equal.
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays or other shapes.
     """
     require_two_arms(x, y)
     n1 = x.shape[1]
@@ -276,9 +266,6 @@ def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shifts:
         x: shape (m, n1), finite.
         y: shape (m, n2), finite.
         confidence: of the two-sided interval, e.g. 0.95.
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays, other shapes, or a confidence outside (0, 1).
     """
     require_two_arms(x, y)
     lower = mann_whitney_lower(x.shape[1], y.shape[1])
@@ -398,9 +385,6 @@ def signed_rank(d: FloatArray) -> SignedRank:
 
     Args:
         d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or n > 1000.
     """
     require_rows("d", d)
     _require_exact(d.shape[1])
@@ -424,9 +408,6 @@ def paired_shift(d: FloatArray, confidence: float) -> Shifts:
     Args:
         d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
         confidence: of the two-sided interval, e.g. 0.95.
-
-    Raises:
-        ValueError: on NaN, infinity, no value, another shape, or n or confidence out of range.
     """
     require_rows("d", d)
     lower = signed_rank_lower(d.shape[1])
@@ -440,11 +421,7 @@ def paired_shift(d: FloatArray, confidence: float) -> Shifts:
 
 
 def signed_rank_lower(n: int) -> FloatArray:
-    """Return P(W+ <= w) for w = 0 .. n (n + 1) / 2, without ties and zeros.
-
-    Raises:
-        ValueError: on n > 1000.
-    """
+    """Return P(W+ <= w) for w = 0 .. n (n + 1) / 2, without ties and zeros."""
     _require_exact(n)
     return _rank_sum_upper(tuple(range(1, n + 1)))[::-1]
 
@@ -526,9 +503,6 @@ def holm(p: FloatArray) -> FloatArray:
     Returns:
         Shape (k,), in the order of `p`. If every test with an adjusted p <= alpha is rejected,
         the chance of any false rejection among the k tests is at most alpha.
-
-    Raises:
-        ValueError: on NaN, values outside [0, 1], an empty array or another shape.
     """
     _require_p(p)
     order = np.argsort(p)
@@ -550,9 +524,6 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
     Returns:
         Shape (k,), in the order of `p`, never above `holm`. If every test with an adjusted p <= q
         is rejected, on average at most a share q of the rejections is false.
-
-    Raises:
-        ValueError: on NaN, values outside [0, 1], an empty array or another shape.
     """
     _require_p(p)
     order = np.argsort(p)[::-1]
@@ -571,9 +542,6 @@ def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
 
     Args:
         groups: two or more, each of shape (n,), finite; their lengths may differ.
-
-    Raises:
-        ValueError: on fewer than 2 groups, NaN, infinity, an empty group or another shape.
     """
     _require_groups(groups)
     sizes = np.array([len(values) for values in groups])
@@ -593,9 +561,6 @@ def pairwise(groups: Sequence[FloatArray]) -> tuple[PairTest, ...]:
 
     Args:
         groups: two or more, each of shape (n,), finite; their lengths may differ.
-
-    Raises:
-        ValueError: on fewer than 2 groups, NaN, infinity, an empty group or another shape.
     """
     _require_groups(groups)
     pairs = list(combinations(range(len(groups)), 2))

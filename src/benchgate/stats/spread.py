@@ -73,9 +73,6 @@ def moments(values: FloatArray) -> Moments:
 
     Args:
         values: shape (n,), finite.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array or another shape.
     """
     require_vector("values", values)
     scaled, exponent = binary_scaled(values)
@@ -167,9 +164,6 @@ def robust_spread(d: FloatArray) -> FloatArray:
 
     Returns:
         Shape (m,), in the unit of `d`; 0 only in rows whose values are all equal.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or n < 2.
     """
     require_rows("d", d)
     n = d.shape[1]
@@ -195,9 +189,6 @@ def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
 
     Returns:
         Shape (m,), in the unit of the data.
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays, other shapes, or fewer than 2 launches.
     """
     require_two_arms(x, y)
     n1, n2 = x.shape[1], y.shape[1]
@@ -222,9 +213,6 @@ def variance_components(launches: Sequence[FloatArray]) -> Components:
 
     Args:
         launches: of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
-
-    Raises:
-        ValueError: on NaN, infinity, no launch, an empty launch or another shape.
     """
     if not launches:
         raise ValueError("launches is empty: at least 1 is needed")
@@ -306,9 +294,6 @@ def nearest_rank(values: FloatArray, p: float) -> FloatArray:
 
     Returns:
         Shape (...), in the unit of `values`. Hyndman and Fan's definition 1 (1996).
-
-    Raises:
-        ValueError: on NaN, infinity, an empty or zero-dimensional array, or p outside [0, 1].
     """
     if values.ndim == 0:
         raise ValueError("values must have at least one axis")
@@ -327,11 +312,7 @@ def small_sample_note(n: int, p: float) -> str | None:
 
 
 def quantile_rank(n: int, p: float) -> int:
-    """Return the position of the p-quantile among n ascending values, counted from 1: ceil(p n).
-
-    Raises:
-        ValueError: on p outside [0, 1].
-    """
+    """Return the position of the p-quantile among n ascending values, counted from 1: ceil(p n)."""
     if not 0 <= p <= 1:
         raise ValueError(f"p must be a fraction from 0 to 1, and is {p}")
     # A product such as (99.9 / 100) * 1000 is a rounding error above its true whole number.
@@ -384,9 +365,6 @@ def trim(values: FloatArray, mode: OutlierMode) -> TrimmedSample:
             "mad" drops values more than 3 x 1.4826 median absolute deviations from the median.
             If more than half of the values are equal, that deviation is 0 and would drop all
             others. Then the limit is 3 standard deviations, and a note says so.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape or an unknown mode.
     """
     require_vector("values", values)
     n = len(values)

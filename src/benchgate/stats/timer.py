@@ -70,9 +70,6 @@ def timer_note(interval_ns: float, cost_ns: float) -> str | None:
     Args:
         interval_ns: measured, > 0.
         cost_ns: of reading the clock, or its resolution if that is coarser, >= 0.
-
-    Raises:
-        ValueError: on an interval or a cost out of range.
     """
     if not 0 < interval_ns < np.inf:
         raise ValueError(f"interval_ns must be above 0 and finite, and is {interval_ns}")

@@ -61,9 +61,6 @@ def autocorrelation(values: FloatArray, max_lag: int) -> FloatArray | None:
     Returns:
         Shape (max_lag,): r_1, r_2, ..., from -1 to 1. None for n = 1 and for equal values,
         which have no variance to divide by.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or a lag out of range.
     """
     require_vector("values", values)
     longest = max(1, len(values) - 1)
@@ -86,9 +83,6 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
     Args:
         values: shape (n,), in the order measured, finite.
         weights: "plain" or "bartlett".
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape or unknown weights.
     """
     if weights not in {"plain", "bartlett"}:
         raise ValueError(f"weights must be plain or bartlett, and are {weights!r}")
@@ -128,10 +122,6 @@ def settled_index(values: FloatArray, window: int = 10, cv_limit: float = 0.05) 
 
     Returns:
         The index of the window's first value, or None if no window is steady.
-
-    Raises:
-        ValueError: on NaN, infinity, negative values, no value, another shape, or a window or
-            limit out of range.
     """
     require_vector("values", values)
     if values.min() < 0:
@@ -159,9 +149,6 @@ def trend_p(values: FloatArray) -> float:
 
     Returns:
         From 0 to 1; 1 if all values are equal.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array or another shape.
     """
     require_vector("values", values)
     n = len(values)
