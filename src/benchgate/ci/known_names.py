@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.unverified import KnownBenchmarks, function_of
-from benchgate.ci.step import USUAL_ENVIRONMENT
-from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
+from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, OwnRuns, read_result_of
 from benchgate.config import PythonBenchmark
 from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError

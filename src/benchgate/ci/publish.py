@@ -29,7 +29,6 @@ from benchgate.baselines.unverified import (
 from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
 from benchgate.ci.known_names import Legs, known_benchmarks
 from benchgate.ci.step import (
-    USUAL_ENVIRONMENT,
     CommentTarget,
     PublishOutcome,
     Readers,
@@ -38,7 +37,7 @@ from benchgate.ci.step import (
     no_comment,
     summarize,
 )
-from benchgate.ci.stored_artifacts import read_file_of
+from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, read_file_of
 from benchgate.config import Sides, loads, policy_from, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, FormatError, GitHubError, UsageError
 from benchgate.escape import plain_line

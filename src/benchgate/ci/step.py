@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.baselines.base import BASE_HAS_NONE
 from benchgate.ci.base import checked_out
 from benchgate.ci.measuring import ci
-from benchgate.ci.stored_artifacts import environment_key
+from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
 from benchgate.escape import plain_line
 from benchgate.files import write_atomic
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from benchgate.report.view import RowView, VerdictView
     from benchgate.session.effects import Effects
 
-
-USUAL_ENVIRONMENT: Final = "linux-x86_64"
-"""The kind of GitHub's own Linux runners, on which most jobs run."""
 
 _FORBIDDEN: Final = 403
 _NAME_LIMIT: Final = 200

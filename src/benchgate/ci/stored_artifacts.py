@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.run import Environment, Run
 
+USUAL_ENVIRONMENT: Final = "linux-x86_64"
+"""The kind of GitHub's own Linux runners, on which most jobs run."""
+
 
 MEMBERS: Final = ("result.json.gz", "result.json")
 """The name of the one file in an artifact."""
