@@ -1,4 +1,4 @@
-"""Reads files, compressed or not, and writes any file atomically."""
+"""Reads files, compressed or not, writes them atomically, and knows the folders of a user."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import os
+import pwd
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -15,8 +16,9 @@ from benchgate.errors import FormatError, UsageError
 from benchgate.model.document import MOST_MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import BinaryIO
+
 
 MAX_FILE_BYTES: Final = MOST_MIB << 20
 """Size limit of a file, after expansion: four times a result of ten million samples."""
@@ -269,3 +271,31 @@ def _unwritable(path: Path, error: OSError) -> UsageError:
     else:
         hint = "Make the folder writable, or write it elsewhere."
     return UsageError(f"cannot write {path}: {error.strerror}", hint=hint)
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """An absolute folder for results and logs: in XDG_STATE_HOME, or in ~/.local/state."""
+    return _own_folder(environ, "XDG_STATE_HOME", Path(".local", "state"))
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """An absolute folder for what can be made again: in XDG_CACHE_HOME, or in ~/.cache."""
+    return _own_folder(environ, "XDG_CACHE_HOME", Path(".cache"))
+
+
+def _own_folder(environ: Mapping[str, str], variable: str, below_home: Path) -> Path:
+    """Ignore relative paths, as the specification says: they would lead into the user's code."""
+    folder = Path(environ.get(variable, ""))
+    if not folder.is_absolute():
+        folder = _home(environ) / below_home
+    return folder / "benchgate"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    named = Path(environ.get("HOME", ""))
+    if named.is_absolute():
+        return named
+    try:
+        return Path("/", pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # a container may run as a user whom nobody has told it about
+        return Path("/")

@@ -20,7 +20,7 @@ from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci, config_of
 from benchgate.config import load
 from benchgate.gate.verdict import judge_result, make_verdict
-from benchgate.github.context import (
+from benchgate.github.runner import (
     Context,
     EventRepository,
     MergeGroupEvent,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from benchgate.ci.measuring import CiOutcome
     from benchgate.git.repository import Git
-    from benchgate.github.context import Event
+    from benchgate.github.runner import Event
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
 

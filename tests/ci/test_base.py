@@ -10,14 +10,14 @@ from tests.contract.scene import HELLO, TOKEN
 from benchgate.ci.base import ComparisonBase, Job, checked_out, compare_with
 from benchgate.config.load import load
 from benchgate.errors import BaselineError, UsageError
-from benchgate.github.context import (
+from benchgate.github.plan import plan_for
+from benchgate.github.runner import (
     Context,
     EventRepository,
     MergeGroupEvent,
     PullRequestEvent,
     PushEvent,
 )
-from benchgate.github.plan import plan_for
 from benchgate.model.run import BenchmarkFiles, Environment
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
 
     from benchgate.git.repository import Git
-    from benchgate.github.context import Event
+    from benchgate.github.runner import Event
 
     Commit = Callable[[Git, Mapping[str, str]], str]
 

@@ -16,7 +16,7 @@ from benchgate.ci.measuring import CiRequest, ci
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
 from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
-from benchgate.github.context import Context, EventRepository, PullRequestEvent
+from benchgate.github.runner import Context, EventRepository, PullRequestEvent
 from benchgate.model.policy import Options
 from benchgate.model.result import Screening, Shard, SkippedResult
 from benchgate.model.run import Environment

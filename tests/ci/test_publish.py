@@ -27,7 +27,7 @@ from benchgate.errors import FormatError, GitHubError
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
-from benchgate.github.context import Context, EventRepository, WorkflowRunEvent
+from benchgate.github.runner import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun, join

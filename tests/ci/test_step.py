@@ -22,8 +22,8 @@ from benchgate.config.load import loads
 from benchgate.errors import BaselineError, FormatError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, marker_in
-from benchgate.github.context import Context, EventRepository, PullRequestEvent, PushEvent
 from benchgate.github.plan import Head, plan_for
+from benchgate.github.runner import Context, EventRepository, PullRequestEvent, PushEvent
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Shard
 from benchgate.model.run import Environment
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tests.world import World
 
     from benchgate.git.repository import Git
-    from benchgate.github.context import Event
+    from benchgate.github.runner import Event
     from benchgate.model.verdict import Verdict
 
 __all__ = ["github"]

@@ -25,7 +25,7 @@ from benchgate.errors import FormatError
 from benchgate.gate.stored import OFF_BRANCH
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
-from benchgate.github.context import Context, EventRepository, PullRequestEvent
+from benchgate.github.runner import Context, EventRepository, PullRequestEvent
 from benchgate.model.result import Result, by_reason
 from benchgate.model.run import Environment, Source
 

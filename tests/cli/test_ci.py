@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.ci.step import JobStep
     from benchgate.config import Config
     from benchgate.git.repository import Git
-    from benchgate.github.context import WorkflowRunEvent
+    from benchgate.github.runner import WorkflowRunEvent
     from benchgate.session.effects import Effects
 
 ACTION: dict[str, Any] = yaml.safe_load(

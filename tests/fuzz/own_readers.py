@@ -25,7 +25,7 @@ from benchgate.formats.parsed import ForeignFile
 from benchgate.github import objects
 from benchgate.github.artifacts import read_member
 from benchgate.github.client import parse_run_url
-from benchgate.github.context import PAYLOADS, read_context
+from benchgate.github.runner import PAYLOADS, read_context
 from benchgate.github.transport import Answer
 from benchgate.history.store import RunReader
 from benchgate.load.launch import LoadOrder, LoadReply

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
-from benchgate.github import context as context_module
-from benchgate.github.context import (
+from benchgate.github import runner as context_module
+from benchgate.github.runner import (
     PAYLOADS,
     Context,
     EventRepository,
@@ -24,7 +24,7 @@ from benchgate.github.context import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.github.context import Event
+    from benchgate.github.runner import Event
 
 PAYLOAD_FILES = Path(__file__).parent / "payloads"
 SHA = "6113728f27ae82c7b1a177c8d03f9e96e0adf246"

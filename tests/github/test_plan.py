@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.github.artifacts import ArtifactKind
-from benchgate.github.context import (
+from benchgate.github.plan import CommentTime, EventPlan, Head, plan_for
+from benchgate.github.runner import (
     Context,
     Event,
     EventRepository,
@@ -25,7 +26,6 @@ from benchgate.github.context import (
     WorkflowDispatch,
     WorkflowRunEvent,
 )
-from benchgate.github.plan import CommentTime, EventPlan, Head, plan_for
 
 PAGE = Path(__file__).parents[2] / "docs" / "github-events.md"
 BLOCK = re.compile(r"(?<=<!-- events -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -20,7 +20,7 @@ from tests.contract.scene import (
 
 from benchgate.errors import GitHubError
 from benchgate.github.client import find_pull_requests, merge_base
-from benchgate.github.context import EventRepository, WorkflowRunEvent
+from benchgate.github.runner import EventRepository, WorkflowRunEvent
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer

@@ -22,8 +22,8 @@ from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.repository import ensure_commit
 from benchgate.github.artifacts import ArtifactKind
 from benchgate.github.client import approver, labeler, merge_base, read_pull_request, read_run
-from benchgate.github.context import MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.github.plan import Head
+from benchgate.github.runner import MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.model.policy import Acceptance, AcceptanceMethod
 from benchgate.model.result import by_reason
 from benchgate.model.run import BenchmarkFiles, Source
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from benchgate.gate.verdict import JudgedRuns
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
-    from benchgate.github.context import Context
     from benchgate.github.objects import PullRequest as Pull
     from benchgate.github.plan import Base, EventPlan
+    from benchgate.github.runner import Context
     from benchgate.model.result import Result
     from benchgate.model.run import Environment
 

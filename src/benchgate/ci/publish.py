@@ -27,7 +27,6 @@ from benchgate.baselines.unverified import (
     lie_about_time,
 )
 from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
-from benchgate.ci.known_names import Legs, known_benchmarks
 from benchgate.ci.step import (
     CommentTarget,
     PublishOutcome,
@@ -37,7 +36,7 @@ from benchgate.ci.step import (
     no_comment,
     summarize,
 )
-from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, read_file_of
+from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, Legs, known_benchmarks, read_file_of
 from benchgate.config import Sides, loads, policy_from, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, FormatError, GitHubError, UsageError
 from benchgate.escape import plain_line
@@ -63,9 +62,9 @@ if TYPE_CHECKING:
     from benchgate.ci.step import JobStep
     from benchgate.config import Config
     from benchgate.github.comments import Marker
-    from benchgate.github.context import WorkflowRunEvent
     from benchgate.github.objects import Artifact, PullRequest
     from benchgate.github.objects import WorkflowRun as KnownRun
+    from benchgate.github.runner import WorkflowRunEvent
     from benchgate.model.result import Result
     from benchgate.model.run import Run
     from benchgate.model.verdict import Verdict

@@ -17,11 +17,11 @@ from benchgate.escape import plain_line
 from benchgate.files import write_atomic
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, post_sticky
-from benchgate.github.context import PullRequestEvent
 from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import (
     Annotation,
     Level,
+    PullRequestEvent,
     annotate,
     stopped,
     write_outputs,

@@ -25,7 +25,7 @@ from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError, UsageError
 from benchgate.git.repository import with_token
 from benchgate.github.client import LIMIT_S, Client, parse_run_url
-from benchgate.github.context import WorkflowRunEvent, read_context
+from benchgate.github.runner import WorkflowRunEvent, read_context
 from benchgate.github.transport import Token
 from benchgate.measure.machine import read_environment
 from benchgate.model.redact import Redactor
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.git.repository import Git
-    from benchgate.github.context import Context
+    from benchgate.github.runner import Context
     from benchgate.model.policy import Options
     from benchgate.model.result import Result, Shard
     from benchgate.model.verdict import Verdict

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.config import loosening
 from benchgate.config.resolved import concerns
 from benchgate.errors import UsageError
-from benchgate.gate.apart import of_base
+from benchgate.gate.limits import of_base
 from benchgate.gate.sensitivity import Procedure, steadier_metric
 from benchgate.gate.stored import (
     EarlierResult,

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     import requests
 
-    from benchgate.github.context import WorkflowRunEvent
     from benchgate.github.objects import User
+    from benchgate.github.runner import WorkflowRunEvent
     from benchgate.github.transport import Reply, Token
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from benchgate.github.artifacts import ArtifactKind
-from benchgate.github.context import (
+from benchgate.github.runner import (
     MergeGroupEvent,
     PullRequestEvent,
     PushEvent,
@@ -21,7 +21,7 @@ from benchgate.github.context import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.github.context import Context
+    from benchgate.github.runner import Context
 
 DEPENDABOT: Final = "dependabot[bot]"
 MERGE_COMMIT: Final = "first parent of the merge commit"

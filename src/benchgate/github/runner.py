@@ -1,19 +1,31 @@
-"""Writes for GitHub's runner: workflow commands, outputs and the summary."""
+"""GitHub's runner: what it tells a job about its event, and what the job gives back to it.
+
+A branch of a fork may have any name that git allows, and anybody may have written the payload that
+a local runner gets. What passes the checks is safe as an argument and as a part of a URL.
+"""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic_core import from_json
 
 from benchgate.errors import UsageError
+from benchgate.github.objects import ForeignObject, FullName, Id, Ref, Sha, Word
+from benchgate.json_object import misplaced
+from benchgate.model.document import first_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TextIO
+
 
 ANNOTATIONS_PER_STEP: Final = 10
 """GitHub shows so many annotations of each level for a step, and silently drops the rest."""
@@ -186,3 +198,409 @@ def _entry(name: str, value: str, draw: Callable[[], str]) -> str:
     while delimiter in value:
         delimiter = draw()
     return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class EventRepository:
+    """A repository: its id stays when it is renamed or transferred, and is never reused."""
+
+    id: int
+    full_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestEvent:
+    """`pull_request`: GITHUB_SHA is a merge commit that GitHub makes of base and head.
+
+    Attributes:
+        head_repository: the repository of the head; None if that fork was deleted.
+        base_sha: the tip of the target branch when the event happened.
+    """
+
+    number: int
+    is_open: bool
+    head_sha: str
+    head_repository: EventRepository | None
+    base_sha: str
+    base_ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class PushEvent:
+    """`push` of a branch or a tag.
+
+    Attributes:
+        ref: in full, such as "refs/tags/v1"; of a deleted ref too, when GITHUB_REF is the default
+            branch.
+        before: the previous commit of the ref; all zeros if the ref is new.
+        forced: whether the push removed commits.
+    """
+
+    ref: str
+    before: str
+    forced: bool
+    deleted: bool
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the branch or tag is new."""
+        return not self.before.strip("0")
+
+
+@dataclass(frozen=True, slots=True)
+class MergeGroupEvent:
+    """`merge_group`: pull requests as they would be merged, after those ahead in the queue.
+
+    It has no `base_sha`, because that is the previous entry of the queue, which may never be
+    merged.
+
+    Attributes:
+        pull_request: number of the pull request that was added last; None if the name of the
+            queue's branch does not hold it.
+    """
+
+    base_ref: str
+    pull_request: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRunEvent:
+    """`workflow_run`: a run of another workflow; this job has the default branch's permissions.
+
+    Attributes:
+        attempt: from 1; a re-run keeps the id.
+        event: what triggered that run, e.g. "pull_request".
+        is_completed: whether that run has ended.
+        conclusion: such as "success"; None until the run has one.
+        head_branch: name without the repository; None if the run was not on a branch or tag.
+        head_repository: the repository of the head; None if that fork was deleted.
+    """
+
+    id: int
+    attempt: int
+    event: str
+    is_completed: bool
+    conclusion: str | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: EventRepository | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`schedule`: always runs on the default branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowDispatch:
+    """`workflow_dispatch`: somebody started it, on any branch or tag."""
+
+
+Event: TypeAlias = (
+    PullRequestEvent | PushEvent | MergeGroupEvent | WorkflowRunEvent | Schedule | WorkflowDispatch
+)
+
+
+_BRANCH_PREFIX = "refs/heads/"
+# Only GitHub can make such branches.
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]+\Z")
+
+
+class _Repository(ForeignObject):
+    id: Id
+    full_name: FullName
+
+    def repository(self) -> EventRepository:
+        return EventRepository(self.id, self.full_name)
+
+
+class _OwnRepository(_Repository):
+    default_branch: Ref
+
+
+class Payload(ForeignObject):
+    """The keys that every payload has."""
+
+    repository: _OwnRepository
+
+    @abstractmethod
+    def event(self) -> Event:
+        """The payload with the part that benchgate uses."""
+
+
+class _Head(ForeignObject):
+    sha: Sha
+    repo: _Repository | None
+
+
+class _Base(ForeignObject):
+    sha: Sha
+    ref: Ref
+
+
+class _PullRequest(ForeignObject):
+    number: Id
+    state: Literal["open", "closed"]
+    head: _Head
+    base: _Base
+
+
+class _PullRequestPayload(Payload):
+    pull_request: _PullRequest
+
+    def event(self) -> PullRequestEvent:
+        pull = self.pull_request
+        return PullRequestEvent(
+            number=pull.number,
+            is_open=pull.state == "open",
+            head_sha=pull.head.sha,
+            head_repository=pull.head.repo.repository() if pull.head.repo else None,
+            base_sha=pull.base.sha,
+            base_ref=pull.base.ref,
+        )
+
+
+class _PushPayload(Payload):
+    ref: Ref
+    before: Sha
+    forced: bool
+    deleted: bool
+
+    def event(self) -> PushEvent:
+        return PushEvent(self.ref, self.before, forced=self.forced, deleted=self.deleted)
+
+
+class _MergeGroup(ForeignObject):
+    base_ref: Ref
+    head_ref: Ref
+
+
+class _MergeGroupPayload(Payload):
+    merge_group: _MergeGroup
+
+    def event(self) -> MergeGroupEvent:
+        group = self.merge_group
+        queued = _QUEUED.match(group.head_ref)
+        number = int(queued[1]) if queued else None
+        return MergeGroupEvent(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
+
+
+class _WorkflowRun(ForeignObject):
+    id: Id
+    run_attempt: Id
+    event: Word
+    conclusion: Word | None
+    head_sha: Sha
+    head_branch: Ref | None
+    head_repository: _Repository | None
+
+
+class _WorkflowRunPayload(Payload):
+    action: Word
+    workflow_run: _WorkflowRun
+
+    def event(self) -> WorkflowRunEvent:
+        run = self.workflow_run
+        return WorkflowRunEvent(
+            id=run.id,
+            attempt=run.run_attempt,
+            event=run.event,
+            is_completed=self.action == "completed",
+            conclusion=run.conclusion,
+            head_sha=run.head_sha,
+            head_branch=run.head_branch,
+            head_repository=run.head_repository.repository() if run.head_repository else None,
+        )
+
+
+class _SchedulePayload(Payload):
+    def event(self) -> Schedule:
+        return Schedule()
+
+
+class _WorkflowDispatchPayload(Payload):
+    def event(self) -> WorkflowDispatch:
+        return WorkflowDispatch()
+
+
+PAYLOADS: dict[str, type[Payload]] = {
+    "pull_request": _PullRequestPayload,
+    "push": _PushPayload,
+    "merge_group": _MergeGroupPayload,
+    "schedule": _SchedulePayload,
+    "workflow_dispatch": _WorkflowDispatchPayload,
+    "workflow_run": _WorkflowRunPayload,
+}
+"""The payload class of each event that benchgate knows, by the event's name."""
+
+
+_DIGITS = re.compile(r"[0-9]{1,20}")
+_URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[A-Za-z0-9._~/-]*)?")
+
+
+def _whole(value: object) -> object:
+    """Convert a text to a number if it is one; other text stays, and is refused later."""
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+
+
+def _url(value: str) -> str:
+    if not _URL.fullmatch(value):
+        raise misplaced(f"{value[:60]!a} is not the address of a server")
+    return value.rstrip("/")
+
+
+Number: TypeAlias = Annotated[Id, BeforeValidator(_whole)]
+Url: TypeAlias = Annotated[str, AfterValidator(_url)]
+
+
+class Variables(ForeignObject):
+    """The variables that are used; empty ones were removed before, as if not set."""
+
+    event_name: str = Field(alias="GITHUB_EVENT_NAME")
+    event_path: str = Field(alias="GITHUB_EVENT_PATH")
+    repository: FullName = Field(alias="GITHUB_REPOSITORY")
+    # Local runners, and servers before 3.8, do not set it.
+    repository_id: Number | None = Field(alias="GITHUB_REPOSITORY_ID", default=None)
+    sha: Sha = Field(alias="GITHUB_SHA")
+    ref: Ref = Field(alias="GITHUB_REF")
+    run_id: Number = Field(alias="GITHUB_RUN_ID")
+    run_attempt: Number = Field(alias="GITHUB_RUN_ATTEMPT")
+    workflow: str = Field(alias="GITHUB_WORKFLOW")
+    job: str = Field(alias="GITHUB_JOB")
+    actor: str = Field(alias="GITHUB_ACTOR")
+    api_url: Url = Field(alias="GITHUB_API_URL")
+    server_url: Url = Field(alias="GITHUB_SERVER_URL")
+    runner_os: str = Field(alias="RUNNER_OS")
+
+
+MAX_EVENT_CHARACTERS: Final = 32 << 20
+"""GitHub sends no payload of more than 25 MB."""
+
+_WRITTEN_BY_GITHUB = (
+    "GitHub writes this file when the job starts, and no step may change it. "
+    "A local runner needs the whole payload of the event."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A job of GitHub Actions.
+
+    Attributes:
+        event_name: GitHub's name of the event, such as "pull_request".
+        sha: the commit that GitHub runs the workflow for; another one may be checked out.
+        ref: its full branch, tag or merge ref.
+        run_id: id of the run; a re-run keeps it.
+        run_attempt: from 1.
+        workflow: name of the workflow, or the path of its file.
+        job: id of the job in the workflow; the jobs of a matrix share one id.
+        actor: who started the run first, even if somebody else re-runs it.
+        api_url, server_url: without a slash at the end; a GitHub Enterprise Server has its own.
+        runner_os: "Linux", "macOS" or "Windows".
+    """
+
+    event: Event
+    repository: EventRepository
+    default_branch: str
+    event_name: str
+    sha: str
+    ref: str
+    run_id: int
+    run_attempt: int
+    workflow: str
+    job: str
+    actor: str
+    api_url: str
+    server_url: str
+    runner_os: str
+
+    @property
+    def repository_url(self) -> str:
+        return f"{self.server_url}/{self.repository.full_name}"
+
+    def run_url(self, run_id: int, attempt: int) -> str:
+        """The address of an attempt of a run in this repository."""
+        return f"{self.repository_url}/actions/runs/{run_id}/attempts/{attempt}"
+
+
+def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -> Context:
+    """Describe the job that this process is part of.
+
+    Args:
+        read_text: reads a file; it may raise OSError or UnicodeDecodeError.
+    """
+    variables = _variables(environ)
+    payload = _payload(variables, read_text)
+    known = variables.model_dump(exclude={"event_path", "repository", "repository_id"})
+    repository = _repository(variables, payload)
+    return Context(payload.event(), repository, payload.repository.default_branch, **known)
+
+
+def _variables(environ: Mapping[str, str]) -> Variables:
+    try:
+        return Variables.model_validate({name: text for name, text in environ.items() if text})
+    except ValidationError as error:
+        missing = [str(fault["loc"][0]) for fault in error.errors() if fault["type"] == "missing"]
+        if not missing:
+            raise UsageError(
+                f"the environment: {first_fault(error)}",
+                hint="GitHub sets these variables itself; no step or workflow may change them.",
+            ) from None
+        are = "is" if len(missing) == 1 else "are"
+        raise UsageError(
+            f"{', '.join(missing)} {are} not set: this is not a job of GitHub Actions",
+            hint="Elsewhere, use `benchgate check`. In a job, a container that a step starts gets "
+            "these variables only if the step passes them on.",
+        ) from None
+
+
+def _payload(variables: Variables, read_text: Callable[[Path], str]) -> Payload:
+    model = _model(variables.event_name)
+    name = variables.event_path
+    try:
+        text = read_text(Path(name))
+    except OSError as error:
+        raise _damaged(name, f"cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise _damaged(name, f"is not UTF-8 at byte {error.start}") from None
+    if len(text) > MAX_EVENT_CHARACTERS:
+        raise _damaged(name, f"is larger than the limit of {MAX_EVENT_CHARACTERS} characters")
+    try:
+        document = from_json(text)
+    except ValueError as error:
+        raise _damaged(name, f"is not valid JSON: {error}") from None
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise _damaged(name, first_fault(error)) from None
+
+
+def _model(event_name: str) -> type[Payload]:
+    if event_name == "pull_request_target":
+        raise UsageError(
+            "benchgate does not run on pull_request_target: it would run the pull request's code "
+            "with a token that may write to the repository, and with its secrets",
+            hint="Trigger the workflow by pull_request instead. A second workflow comments on pull "
+            "requests from forks; `benchgate init` writes both.",
+        )
+    if event_name not in PAYLOADS:
+        raise UsageError(
+            f"benchgate has nothing to compare on the event {event_name!a}",
+            hint=f"Trigger the workflow by one of {', '.join(PAYLOADS)}.",
+        )
+    return PAYLOADS[event_name]
+
+
+def _repository(variables: Variables, payload: Payload) -> EventRepository:
+    """The payload's repository with its current name: a re-run's payload may hold an old name."""
+    id_ = payload.repository.id
+    if variables.repository_id not in {None, id_}:
+        raise _damaged(
+            variables.event_path,
+            f"repository.id: {id_} is not GITHUB_REPOSITORY_ID, {variables.repository_id}",
+        )
+    return EventRepository(id_, variables.repository)
+
+
+def _damaged(name: str, what: str) -> UsageError:
+    return UsageError(f"{name}: {what}", hint=_WRITTEN_BY_GITHUB)

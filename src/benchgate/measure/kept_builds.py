@@ -21,9 +21,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
+from benchgate.files import cache_folder
 from benchgate.measure.session_folder import remove_tree
 from benchgate.measure.tree_changes import FileState, content, entries_below
-from benchgate.own_folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
