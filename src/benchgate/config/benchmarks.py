@@ -119,12 +119,12 @@ class FunctionBenchmarks(BenchmarkTable):
     @property
     def tool_arguments(self) -> tuple[str, ...]:
         """Further arguments of the tool that they are written for."""
-        return ()
+        return tuple(getattr(self, "arguments", ()))
 
     @property
     def prefix(self) -> str:
         """What their ids begin with; "" if nothing is configured."""
-        return ""
+        return str(getattr(self, "group", None) or "")
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -153,10 +153,6 @@ class PythonBenchmark(FunctionBenchmarks):
     paths: fields.PythonPaths = key(neutral, ..., "Folders or `bench_*.py` files.", alias="python")
     group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
 
-    @property
-    def prefix(self) -> str:
-        return self.group or ""
-
     def may_hold(self, file: PurePath) -> bool:
         return is_benchmark_file(file)
 
@@ -174,11 +170,6 @@ class PytestBenchmark(FunctionBenchmarks):
     arguments: fields.Arguments = key(
         neutral, (), "Further arguments of pytest, such as `-k fast`."
     )
-
-    @property
-    def tool_arguments(self) -> tuple[str, ...]:
-        """Further arguments of pytest."""
-        return self.arguments
 
 
 def is_benchmark_file(path: PurePath) -> bool:
@@ -302,14 +293,6 @@ class PyperfBenchmark(FunctionBenchmarks):
         neutral, None, "Prefix of each id, for scripts that give benchmarks the same names."
     )
     isolate: bool = key(neutral, True, "Give each benchmark a process of its own, as pyperf does.")
-
-    @property
-    def tool_arguments(self) -> tuple[str, ...]:
-        return self.arguments
-
-    @property
-    def prefix(self) -> str:
-        return self.group or ""
 
     def may_hold(self, file: PurePath) -> bool:
         """Whether a file may be one of them, whatever its name ends with."""

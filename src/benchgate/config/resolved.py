@@ -50,8 +50,6 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
         *_settle(settings),
         *_baseline(settings.baseline),
         *_benchmarks(settings.benchmarks),
-        *_scenarios(settings.benchmarks),
-        *_outputs(settings.benchmarks),
         *_rules(settings.rules),
         *_limits(settings.limits),
         *_waivers(settings.waivers),
@@ -62,12 +60,9 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
 def _rounds(measure: Measure) -> Iterator[Problem]:
     needed = measure.screen_rounds + measure.confirm_rounds
     if measure.max_rounds < needed:
-        yield Problem(
-            ("measure", "max_rounds"),
-            f"must be at least screen_rounds + confirm_rounds, here {needed}",
-            f"raise it to {needed}, or lower one of the others",
-            measure.max_rounds,
-        )
+        why = f"must be at least screen_rounds + confirm_rounds, here {needed}"
+        hint = f"raise it to {needed}, or lower one of the others"
+        yield Problem(("measure", "max_rounds"), why, hint, measure.max_rounds)
 
 
 def _until_decided(settings: Settings) -> Iterator[Problem]:
@@ -100,86 +95,48 @@ def _settle(settings: Settings) -> Iterator[Problem]:
 
 
 def _baseline(baseline: Baseline) -> Iterator[Problem]:
-    stored = baseline.source in {"directory", "file"}
+    is_stored = baseline.source in {"directory", "file"}
+    unused = f'is not used by source = "{baseline.source}"'
     if baseline.source == "file" and baseline.path is None:
-        yield Problem(
-            ("baseline", "path"),
-            'is missing: source = "file" needs the file',
-            'write path = "baseline.json"',
-        )
-    if baseline.path is not None and not stored:
-        yield Problem(
-            ("baseline", "path"),
-            f'is not used by source = "{baseline.source}"',
-            'delete it, or write source = "directory" or "file"',
-            baseline.path,
-        )
-    if baseline.against is not None and stored:
-        yield Problem(
-            ("baseline", "against"),
-            f'is not used by source = "{baseline.source}"',
-            'delete it, or write source = "git"',
-            baseline.against,
-        )
+        why = 'is missing: source = "file" needs the file'
+        yield Problem(("baseline", "path"), why, 'write path = "baseline.json"')
+    if baseline.path is not None and not is_stored:
+        hint = 'delete it, or write source = "directory" or "file"'
+        yield Problem(("baseline", "path"), unused, hint, baseline.path)
+    if baseline.against is not None and is_stored:
+        hint = 'delete it, or write source = "git"'
+        yield Problem(("baseline", "against"), unused, hint, baseline.against)
 
 
 def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
-    first_with: dict[str, int] = {}
-    for index, benchmark in enumerate(benchmarks):
-        for id_ in benchmark.ids:
-            first = first_with.setdefault(id_, index)
+    first_with: dict[str | PurePosixPath, int] = {}
+    for index, one in enumerate(benchmarks):
+        if isinstance(one, ScenarioBenchmark):
+            first = first_with.setdefault(PurePosixPath(one.scenario), index)
             if first != index:
-                yield Problem(
-                    ("benchmark", index, "name"),
-                    f"benchmark[{first}] has the same name",
-                    "give each benchmark a name of its own",
-                    id_,
-                )
-
-
-def _scenarios(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
-    first_with: dict[PurePosixPath, int] = {}
-    for index, benchmark in enumerate(benchmarks):
-        if not isinstance(benchmark, ScenarioBenchmark):
-            continue
-        first = first_with.setdefault(PurePosixPath(benchmark.scenario), index)
-        if first != index:
-            yield Problem(
-                ("benchmark", index, "scenario"),
-                f"benchmark[{first}] has the same file",
-                "write it once",
-                benchmark.scenario,
-            )
-
-
-def _outputs(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
-    for index, benchmark in enumerate(benchmarks):
-        if not isinstance(benchmark, SuiteBenchmark) or benchmark.output is None:
-            continue
-        if any(OUTPUT in word for word in benchmark.command):
-            yield Problem(
-                ("benchmark", index, "output"),
-                f"contradicts {OUTPUT} in `suite`, which is the path that benchgate reads",
-                "keep one of the two",
-                benchmark.output,
-            )
+                why = f"benchmark[{first}] has the same file"
+                yield Problem(("benchmark", index, "scenario"), why, "write it once", one.scenario)
+        for name in one.ids:
+            first = first_with.setdefault(name, index)
+            if first != index:
+                why = f"benchmark[{first}] has the same name"
+                hint = "give each benchmark a name of its own"
+                yield Problem(("benchmark", index, "name"), why, hint, name)
+        if isinstance(one, SuiteBenchmark) and one.output and OUTPUT in " ".join(one.command):
+            why = f"contradicts {OUTPUT} in `suite`, which is the path that benchgate reads"
+            yield Problem(("benchmark", index, "output"), why, "keep one of the two", one.output)
 
 
 def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
     for index, rule in enumerate(rules):
         if all(getattr(rule, key) is None for key in RULE_SETTINGS):
-            yield Problem(
-                ("rule", index),
-                f"sets nothing: it may set {', '.join(RULE_SETTINGS)}",
-                'add what is different there, for example margin = "5%", or delete the rule',
-            )
+            why = f"sets nothing: it may set {', '.join(RULE_SETTINGS)}"
+            hint = 'add what is different there, for example margin = "5%", or delete the rule'
+            yield Problem(("rule", index), why, hint)
         if rule.metric is not None and rule.metrics is not None:
-            yield Problem(
-                ("rule", index, "metrics"),
-                "a rule for some metrics cannot also choose which metrics decide",
-                "delete `metric`, or write two rules",
-                rule.metrics,
-            )
+            why = "a rule for some metrics cannot also choose which metrics decide"
+            hint = "delete `metric`, or write two rules"
+            yield Problem(("rule", index, "metrics"), why, hint, rule.metrics)
 
 
 def _limits(limits: tuple[Limit, ...]) -> Iterator[Problem]:
@@ -194,29 +151,20 @@ def _limits(limits: tuple[Limit, ...]) -> Iterator[Problem]:
 
 def _waivers(waivers: tuple[Waive, ...]) -> Iterator[Problem]:
     for index, waiver in enumerate(waivers):
-        outcome = f'`outcome = "{waiver.outcome}"`'
-        if waiver.outcome == "regressed":
-            if waiver.ceiling is None:
-                yield Problem(
-                    ("waive", index),
-                    "`ceiling` is missing",
-                    'write for example ceiling = "20%", or outcome = "missing" if the benchmark'
-                    " was removed",
-                )
-            continue
-        if waiver.ceiling is not None:
-            yield Problem(
-                ("waive", index, "ceiling"),
-                f"contradicts {outcome}: nothing is compared that could be too slow",
-                "delete `ceiling`, or write two waivers",
+        path, contradicts = ("waive", index), f'contradicts `outcome = "{waiver.outcome}"`'
+        is_regression = waiver.outcome == "regressed"
+        if is_regression and waiver.ceiling is None:
+            hint = (
+                'write for example ceiling = "20%", or outcome = "missing" if the benchmark was'
+                " removed"
             )
-        if waiver.metric is not None:
-            yield Problem(
-                ("waive", index, "metric"),
-                f"contradicts {outcome}: this concerns all metrics of the benchmark",
-                "delete `metric`",
-                waiver.metric,
-            )
+            yield Problem(path, "`ceiling` is missing", hint)
+        if not is_regression and waiver.ceiling is not None:
+            why = f"{contradicts}: nothing is compared that could be too slow"
+            yield Problem((*path, "ceiling"), why, "delete `ceiling`, or write two waivers")
+        if not is_regression and waiver.metric is not None:
+            why = f"{contradicts}: this concerns all metrics of the benchmark"
+            yield Problem((*path, "metric"), why, "delete `metric`", waiver.metric)
 
 
 def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
+from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from benchgate.config.benchmarks import KINDS, TaggedBenchmark
 from benchgate.config.keys import (
@@ -381,20 +381,20 @@ class Settings(Table):
     # the base's says, and the head's adds what only the head has.
     build: Build = key(Side.EACH, Build, "What prepares each side.")
     baseline: Baseline = key(Side.BASE, Baseline, "What the head is compared with.")
-    benchmarks: Annotated[tuple[TaggedBenchmark, ...], BeforeValidator(fields.as_tuple)] = key(
+    benchmarks: fields.Several[TaggedBenchmark] = key(
         Side.EACH,
         (),
         "What is measured; each is a command, Python code, a suite of another tool, or a scenario.",
         alias="benchmark",
     )
-    rules: Annotated[tuple[Rule, ...], BeforeValidator(fields.as_tuple)] = key(
+    rules: fields.Several[Rule] = key(
         Side.BASE,
         (),
         "Exceptions to `[gate]`; later ones win, key by key.",
         max_length=MOST_RULES,
         alias="rule",
     )
-    limits: Annotated[tuple[Limit, ...], BeforeValidator(fields.as_tuple)] = key(
+    limits: fields.Several[Limit] = key(
         Side.BASE,
         (),
         "What metrics must not exceed, whatever the base measures; of several for one"
@@ -402,7 +402,7 @@ class Settings(Table):
         max_length=MOST_RULES,
         alias="limit",
     )
-    waivers: Annotated[tuple[Waive, ...], BeforeValidator(fields.as_tuple)] = key(
+    waivers: fields.Several[Waive] = key(
         Side.BASE,
         (),
         "What is accepted until a day, such as regressions up to a ceiling.",

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -269,41 +269,31 @@ FailOn = Literal["regressed", "improved", "failed", "missing", "inconclusive", "
 Waivable = Literal["regressed", "missing", "incomparable"]
 ExitCode = Annotated[int, Field(ge=0, le=255)]
 
-Statistics = Annotated[
-    tuple[Statistic, ...],
+_Of = TypeVar("_Of")
+Several = Annotated[tuple[_Of, ...], BeforeValidator(as_tuple)]
+_Different = Annotated[Several[_Of], AfterValidator(_without_repeats)]
+Names = _Different[Text]
+FailOns = _Different[FailOn]
+DataGlobs = _Different[RelativePath]
+_Some = Annotated[
+    tuple[_Of, ...],
     Field(min_length=1),
     BeforeValidator(as_tuple),
     AfterValidator(_without_repeats),
 ]
-Names = Annotated[tuple[Text, ...], BeforeValidator(as_tuple), AfterValidator(_without_repeats)]
-Metrics = Annotated[
-    tuple[Text, ...],
-    Field(min_length=1),
-    BeforeValidator(as_tuple),
-    AfterValidator(_without_repeats),
-]
-FailOns = Annotated[tuple[FailOn, ...], BeforeValidator(as_tuple), AfterValidator(_without_repeats)]
+Statistics = _Some[Statistic]
+Metrics = _Some[Text]
 ExitCodes = Annotated[tuple[ExitCode, ...], Field(min_length=1), BeforeValidator(as_tuple)]
-Templates = Annotated[tuple[Template, ...], BeforeValidator(as_tuple)]
-DataGlobs = Annotated[
-    tuple[Annotated[str, AfterValidator(relative)], ...],
-    BeforeValidator(as_tuple),
-    AfterValidator(_without_repeats),
-]
-Paths = Annotated[
-    tuple[RelativePath, ...],
+Templates = Several[Template]
+_Located = Annotated[
+    tuple[_Of, ...],
     Field(min_length=1),
     BeforeValidator(_one_or_more),
     AfterValidator(_without_repeats),
     WithJsonSchema(_TEXTS),
 ]
-PythonPaths = Annotated[
-    tuple[Annotated[str, AfterValidator(_python_path)], ...],
-    Field(min_length=1),
-    BeforeValidator(_one_or_more),
-    AfterValidator(_without_repeats),
-    WithJsonSchema(_TEXTS),
-]
+Paths = _Located[RelativePath]
+PythonPaths = _Located[Annotated[str, AfterValidator(_python_path)]]
 Environment = Mapping[
     Annotated[Text, AfterValidator(variable_name)],
     Annotated[str, AfterValidator(checked_template)],
