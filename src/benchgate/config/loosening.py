@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.benchmarks import FunctionBenchmarks, ScenarioBenchmark
 from benchgate.config.keys import Side, said_of
-from benchgate.config.resolved import Sides, concerns, covers, matcher, overridden, validated
+from benchgate.config.resolved import Sides, concerns_metric, covers, matcher, overridden, validated
 from benchgate.config.tables import DECIDED_BY, RULE_SETTINGS, Measure, Settings
 from benchgate.model.policy import OVERRIDES, PolicyChange
 from benchgate.tables.document import dotted
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from benchgate.config.benchmarks import Benchmark
     from benchgate.config.resolved import Config, RowPolicy
-    from benchgate.config.tables import Rule, Waive
+    from benchgate.config.tables import Waive
     from benchgate.model.policy import Acceptance
     from benchgate.tables.document import KeyPath
     from benchgate.tables.fields import Table
@@ -369,11 +369,6 @@ def _applying(config: Config) -> Callable[[str], tuple[int, ...]]:
     return find
 
 
-def _concerns(rule: Rule, name: str, metric: str | None) -> bool:
-    """Whether a rule applies to a benchmark, or to all benchmarks that a glob matches."""
-    return concerns(rule, name, metric) and (not _is_glob(name) or covers(rule.benchmark, name))
-
-
 def _is_glob(name: str) -> bool:
     return "*" in name or "?" in name
 
@@ -400,8 +395,9 @@ def _words(value: float | tuple[str, ...]) -> str:
 
 def _set_by(config: Config, name: str, metric: str | None, key: str) -> KeyPath:
     """The key that determines the setting."""
-    for index, rule in reversed(list(enumerate(config.rules))):
-        if getattr(rule, key) is not None and _concerns(rule, name, metric):
+    for index in reversed(_applying(config)(name)):
+        rule = config.rules[index]
+        if getattr(rule, key) is not None and concerns_metric(rule, metric):
             return ("rule", index, key)
     return ("gate", key)
 

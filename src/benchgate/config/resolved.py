@@ -299,22 +299,11 @@ def covers(glob: str, other: str) -> bool:
     return fnmatch.fnmatchcase(other, glob.replace("[", "[[]").replace("?", "[!*]"))
 
 
-def effective_policy(
-    gate: Gate, rules: Iterable[Rule], benchmark_id: str, metric: str | None = None
-) -> RowPolicy:
-    """The gate's settings, overridden by every matching rule, later rules last.
+def overridden(gate: Gate, rules: Iterable[Rule], metric: str | None) -> RowPolicy:
+    """The gate's settings, overridden by the rules that apply to a benchmark, later rules last.
 
     Args:
         metric: the metric to get the settings of; None ignores rules for some metrics only.
-    """
-    return overridden(gate, [one for one in rules if matches(one.benchmark, benchmark_id)], metric)
-
-
-def overridden(gate: Gate, rules: Iterable[Rule], metric: str | None) -> RowPolicy:
-    """The gate's settings, overridden by rules that apply to the benchmark.
-
-    Args:
-        metric: see `effective_policy`.
     """
     tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
     policy = RowPolicy(
@@ -322,7 +311,7 @@ def overridden(gate: Gate, rules: Iterable[Rule], metric: str | None) -> RowPoli
     )
     changes: dict[str, Any] = {}
     for rule in rules:
-        if _concerns_metric(rule, metric):
+        if concerns_metric(rule, metric):
             changes |= {k: v for k in RULE_SETTINGS if (v := getattr(rule, k)) is not None}
     return replace(policy, **changes) if changes else policy
 
@@ -333,10 +322,10 @@ def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool
     Args:
         metric: None stands for all metrics of the benchmark.
     """
-    return _concerns_metric(entry, metric) and matches(entry.benchmark, benchmark_id)
+    return concerns_metric(entry, metric) and matches(entry.benchmark, benchmark_id)
 
 
-def _concerns_metric(entry: Rule | Waive, metric: str | None) -> bool:
+def concerns_metric(entry: Rule | Waive, metric: str | None) -> bool:
     return entry.metric is None or (metric is not None and matches(entry.metric, metric))
 
 
@@ -417,7 +406,8 @@ class Config:
             benchmark_id: its id, `group/name[param=value]`.
             metric: name of a metric; None ignores rules that apply only to some metrics.
         """
-        return effective_policy(self.gate, self.rules, benchmark_id, metric)
+        rules = [one for one in self.rules if matches(one.benchmark, benchmark_id)]
+        return overridden(self.gate, rules, metric)
 
     def name_in_policy(self, benchmark_id: str, renamed_from: str | None) -> str:
         """The id by which rules and waivers refer to a benchmark.
