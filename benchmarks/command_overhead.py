@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.measure.cpus import available_cpus, kept_off, supports_pinning
 from benchgate.measure.guardian import Guardian
+from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
 from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:

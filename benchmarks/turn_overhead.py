@@ -18,16 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchgate.measure.cpus import (
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.guardian import Guardian
+from benchgate.measure.lockstep import take_samples
+from benchgate.measure.machine import (
     available_cpus,
     by_idleness,
     kept_off,
     read_busy_ticks,
     supports_pinning,
 )
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.lockstep import take_samples
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerSetting
 

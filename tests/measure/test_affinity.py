@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.cpus import (
+from benchgate.measure.machine import (
     available_cpus,
     by_idleness,
     kept_off,

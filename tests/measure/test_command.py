@@ -16,8 +16,8 @@ from tests.patience import limited
 from benchgate.config import Measure
 from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
 from benchgate.measure.command import BURST_S, CommandEngine
-from benchgate.measure.cpus import available_cpus, kept_off, supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
 from benchgate.model.run import Tier
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.measure.cpus import CpuUse, available_cpus
+from benchgate.measure.machine import CpuUse, available_cpus
 
 BURN = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
 

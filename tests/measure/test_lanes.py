@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure import lanes
-from benchgate.measure.cpus import available_cpus
 from benchgate.measure.engine import ArmName, Observation, Task, ignore
 from benchgate.measure.lanes import Lanes, TaskYield
+from benchgate.measure.machine import available_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure import machine
-from benchgate.measure.cpus import available_cpus
-from benchgate.measure.machine import read_environment
+from benchgate.measure.machine import available_cpus, read_environment
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

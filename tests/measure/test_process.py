@@ -17,8 +17,8 @@ from tests.patience import limited
 
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
-from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.execution import Execution, trouble_with
+from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:

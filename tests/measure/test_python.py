@@ -15,9 +15,9 @@ import pytest
 from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
 
 from benchgate.errors import UsageError
-from benchgate.measure.cpus import supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
+from benchgate.measure.machine import supports_pinning
 from benchgate.measure.memory_layout import REGION_BYTES, fixed_addresses
 from benchgate.measure.python import PythonEngine, divide, together
 from benchgate.measure.python_workers import Described, PythonSettings

@@ -21,7 +21,6 @@ from benchgate.measure.arm_command import (
     RunSettings,
 )
 from benchgate.measure.command import BurstRunner
-from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
 from benchgate.measure.lockstep import (
@@ -31,6 +30,7 @@ from benchgate.measure.lockstep import (
     only_computes,
     run_together,
 )
+from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.measure.process import CommandLauncher
 
 if TYPE_CHECKING:

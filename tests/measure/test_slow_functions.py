@@ -11,9 +11,9 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
-from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.lockstep import OF_ONE_THREAD, OF_SEVERAL
+from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 

@@ -12,9 +12,9 @@ from tests.patience import in_time
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
-from benchgate.measure.cpus import available_cpus, supports_pinning
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
+from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.session.choice import Choice
 from benchgate.session.engines import EngineOptions, Place, choose_place, make_engines
 

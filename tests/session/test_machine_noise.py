@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.config import loads
-from benchgate.measure.cpus import available_cpus, supports_pinning
+from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.measure.python_workers import Workers
 from benchgate.session import self_check
 from benchgate.session.engines import Place

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure.build import USERS_ENVIRONMENT
-from benchgate.measure.cpus import available_cpus, kept_off, supports_pinning
 from benchgate.measure.engine import ArmName
 from benchgate.measure.execution import trouble_with
+from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
 from benchgate.measure.own_code import (
     ForeignCodeError,
     OwnCode,

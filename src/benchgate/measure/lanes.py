@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Self
 
-from benchgate.measure.cpus import can_bind_to, moved_to
+from benchgate.measure.machine import can_bind_to, moved_to
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from benchgate.measure.cpus import kept_off
+from benchgate.measure.machine import kept_off
 from benchgate.model.run import TIME
 from benchgate.stats.timer import TIMER_FACTOR, timer_note
 from benchgate.stats.timeseries import settled_index

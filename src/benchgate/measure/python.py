@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.counting import FunctionCounter
-from benchgate.measure.cpus import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
 from benchgate.measure.launch import LaunchOutcome, measure_launch, measure_values
 from benchgate.measure.lockstep import SamplePlan, starting_order, why_in_turn
+from benchgate.measure.machine import moved_to
 from benchgate.measure.memory_layout import draw_layouts
 from benchgate.measure.own_code import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from benchgate.errors import MeasureError, UsageError
 from benchgate.files import state_folder, write_atomic
 from benchgate.load.scenario import UNNAMED_SERVICE, UnsetVariableError, expanded, port_of
-from benchgate.measure.cpus import bound_to
 from benchgate.measure.execution import signal_name
 from benchgate.measure.guardian import kill_all, kill_group, left_behind
+from benchgate.measure.machine import bound_to
 from benchgate.measure.process import find_program
 from benchgate.units import counted, format_duration
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError, UsageError
 from benchgate.measure.build import build, last_warnings, versions, with_warnings
-from benchgate.measure.build_key import build_key
 from benchgate.measure.engine import ArmName
-from benchgate.measure.kept_builds import About, NotKeptError, snapshot
+from benchgate.measure.kept_builds import About, NotKeptError, build_key, snapshot
 from benchgate.measure.own_code import packages_in
 from benchgate.measure.tree_places import is_in_use
 from benchgate.session.engines import config_in

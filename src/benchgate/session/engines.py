@@ -22,10 +22,10 @@ from benchgate.measure.counters import (
     find_obstacle,
     find_valgrind,
 )
-from benchgate.measure.cpus import available_cpus, by_idleness, read_busy_ticks, supports_pinning
 from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.lanes import Room
+from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, supports_pinning
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings, find_folders, search_of
 from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND

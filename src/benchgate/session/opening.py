@@ -14,10 +14,9 @@ from benchgate.config import ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.gate.evidence import files_of
 from benchgate.git.repository import clean_environ
-from benchgate.measure.cpus import available_cpus, kept_off
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.machine import describe_runtimes
+from benchgate.measure.machine import available_cpus, describe_runtimes, kept_off
 from benchgate.model.result import Phase
 from benchgate.model.run import INSTRUCTIONS, BenchmarkFiles, Status
 from benchgate.session.arm_build import ArmBuild, are_alike, cache_for

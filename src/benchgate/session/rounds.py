@@ -14,9 +14,8 @@ from benchgate.gate.estimates import RowStage
 from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import current_branch
-from benchgate.measure.cpus import CpuUse
 from benchgate.measure.engine import ArmName
-from benchgate.measure.machine import read_environment
+from benchgate.measure.machine import CpuUse, read_environment
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase, Result
