@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.json_object import Count, JsonObject, Name, Text
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, LaunchPlace, TargetError, one_line
-from benchgate.load.scenario import UnsetVariableError, expanded
+from benchgate.load.scenario import SCRATCH, UnsetVariableError, expanded, variables_in
 from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
 from benchgate.load.schedule import TurnOrder
 from benchgate.model.load import LoadLaunch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.load.scenario import Scenario
+    from benchgate.load.scenario import Scenario, Step, Target
 
 
 AnyDriver = Driver[Any, Any, Any]
@@ -133,3 +135,51 @@ class LoadReply(JsonObject):
     steps: dict[Name, LoadLaunch] = field(default_factory=dict)
     notes: tuple[Text, ...] = ()
     server: dict[Text, Text] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Parcel:
+    """What a group on another machine needs; it has secrets, so it shows nothing of itself."""
+
+    order: LoadOrder
+    scenario: Scenario
+    variables: Mapping[str, str]
+    files: Mapping[str, bytes]
+    workers: tuple[int, ...]
+
+
+def parcel_of(
+    launch: ProcessLaunch, environ: Mapping[str, str], workers: tuple[int, ...]
+) -> Parcel:
+    """Put together what a group needs: also variables and files that its scenario names."""
+    scenario, folder = launch.scenario, Path(launch.order.folder)
+    tables: list[Target | Step] = [scenario.target(launch.order.target), *scenario.steps]
+    names = {name for one in tables for text in one.texts() for name in variables_in(text)}
+    files = {file for step in scenario.steps for file in step.own_files()}
+    return Parcel(
+        launch.order,
+        scenario,
+        {name: environ[name] for name in names if name in environ},
+        {file: (folder / file).read_bytes() for file in files},
+        workers,
+    )
+
+
+@contextmanager
+def unpacked(parcel: Parcel) -> Iterator[ProcessLaunch]:
+    """Make the launch of such a group, in a temporary folder with the files of the steps."""
+    with tempfile.TemporaryDirectory(prefix="benchgate-", ignore_cleanup_errors=True) as root:
+        folder, scratch = Path(root, "folder"), Path(root, "scratch")
+        scratch.mkdir()
+        for file, content in parcel.files.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(content)
+        placeholders = {**parcel.order.placeholders, SCRATCH: str(scratch)}
+        order = replace(
+            parcel.order, folder=str(folder), scratch=str(scratch), placeholders=placeholders
+        )
+        launch = make_launch(order, parcel.scenario, parcel.variables)
+        try:
+            yield launch
+        finally:
+            launch.driver.close()

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.load.cluster.member import parcel_of, unpacked
-from benchgate.load.launch import LoadOrder, open_launch
+from benchgate.load.launch import LoadOrder, open_launch, parcel_of, unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +52,7 @@ def test_a_parcel_has_the_files_of_the_steps_and_the_variables_of_the_scenario(
     assert parcel.files == {"queries/report.sql": b"SELECT 42"}
     assert parcel.variables == {"ORDERS_WORD": "hush-hush"}
     assert parcel.workers == (0, 2)
+    assert "hush" not in repr(parcel)
 
 
 def test_a_parcel_is_unpacked_where_none_of_the_files_are(order: LoadOrder, tmp_path: Path) -> None:
