@@ -17,7 +17,7 @@ from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
-from benchgate.model.run import PYTHON, BenchmarkFiles, Source, Tier
+from benchgate.model.run import PYTHON, BenchmarkFiles, Source
 from benchgate.model.verdict import decided_benchmarks, missing_rounds
 from benchgate.session.arm_build import cache_for
 from benchgate.session.choice import Choice
@@ -29,7 +29,6 @@ from benchgate.session.outlook import (
     of_fixed_rounds,
     of_left_out,
     of_the_screen,
-    of_too_many,
     some_of,
     too_few_rounds,
 )
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row
     from benchgate.session.effects import Effects
-    from benchgate.session.outlook import BudgetForecast, Shortage
+    from benchgate.session.outlook import Forecast
     from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
@@ -351,19 +350,13 @@ def _measure(
         plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
         effects.progress.found(count, plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
-        tiers = {one.id: one.tier for one in session.definitions(ArmName.HEAD)}
-        functions = sum(tiers.get(id_) is Tier.LOCKSTEP for id_ in session.ids if id_ not in once)
-        launch_s = config.measure.launch_time_s
-        too_many = of_too_many(functions, launch_s, planner.least_rounds, limit_s)
-        if too_many and not unfinished:
-            effects.progress.message(f"warning: {too_many}")
         if unfinished:
             planner.go_on(
                 session.full_rounds,
                 lambda rounds: needs_of(unfinished.until(rounds), rounds),
             )
 
-    def foresee(spending: BudgetForecast) -> Shortage | None:
+    def foresee(spending: Forecast) -> str | None:
         own_share = replace(waves, alpha=waves.alpha / shards)
         return (
             of_fixed_rounds(spending, fixed)

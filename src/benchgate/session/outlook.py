@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.evidence import deciding_under_load
 from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.waves import rounds_to_confirm
 from benchgate.model.notes import TOO_FEW
-from benchgate.model.run import CANARY_IDS, ERROR_RATIO, EXACT_NAMES, UNDER_LOAD, Tier
+from benchgate.model.run import ERROR_RATIO, EXACT_NAMES, UNDER_LOAD, Tier
 from benchgate.stats.differences import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from benchgate.config import Config
     from benchgate.gate.waves import WaveSettings
     from benchgate.measure.engine import Definition
 
 CLASSICAL_LEAST = 5
-_MUCH_LONGER = 1.1
-_ENOUGH_KNOWN = 0.25
 _NAMED = 5
 _UNTESTED = EXACT_NAMES | {ERROR_RATIO.name}
 
@@ -59,42 +57,22 @@ def _limit(limit_s: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetForecast:
-    """A budget, seen from the end of the first round.
+class Forecast:
+    """What the rounds after the first one take, as it has shown.
 
     Attributes:
-        round_s: about how long one round of everything takes.
-        slowest_s: the same for a round of the slowest benchmark alone.
-        left_s: what is left of the budget.
+        round_s: one round of everything.
+        slowest_s: a round of the slowest benchmark alone.
+        spent_s: what the first round has taken from the budget, and all that counting takes.
         budget_s: the whole budget.
-        counting_s: what launches that only count take in all; it is not in what is left.
+        counting_s: what launches that only count take in all.
     """
 
     round_s: float
     slowest_s: float
-    left_s: float
+    spent_s: float
     budget_s: float
     counting_s: float = 0.0
-
-    @classmethod
-    def of(
-        cls,
-        costs_s: Collection[float],
-        beside_s: float,
-        spent_s: float,
-        budget_s: float,
-        counting_s: float = 0.0,
-    ) -> Self:
-        """Forecast from what each benchmark takes in a round.
-
-        Args:
-            costs_s: of at least one benchmark.
-            beside_s: what the canary takes in each round.
-            spent_s: what the first round has taken from the budget, and all that counting takes.
-            counting_s: that of counting.
-        """
-        round_s, slowest_s = sum(costs_s) + beside_s, max(costs_s) + beside_s
-        return cls(round_s, slowest_s, budget_s - spent_s, budget_s, counting_s)
 
     @property
     def pace(self) -> str:
@@ -106,8 +84,8 @@ class BudgetForecast:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of everything fit into it, including the first."""
-        return 1 + max(0, int(self.left_s / self.round_s))
+        """How many rounds of everything fit into the budget, including the first."""
+        return 1 + max(0, int((self.budget_s - self.spent_s) / self.round_s))
 
     def total_s(self, rounds: int, of_one: int = 0) -> float:
         """How long it takes from the start.
@@ -116,29 +94,7 @@ class BudgetForecast:
             rounds: rounds of everything, including the first.
             of_one: rounds of the slowest benchmark alone.
         """
-        more_s = (rounds - 1) * self.round_s + of_one * self.slowest_s
-        return self.budget_s - self.left_s + more_s
-
-
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """A budget is too short.
-
-    Attributes:
-        text: a warning.
-        remedy: how to choose a budget that is long enough.
-        effect: what the budget still shows.
-        enough_s: a budget that is long enough.
-    """
-
-    text: str
-    remedy: str
-    effect: str
-    enough_s: float
-
-    def warning(self) -> str:
-        """Say what is wrong, what helps, and what happens otherwise."""
-        return f"{self.text}: {self.remedy}{self.effect}"
+        return self.spent_s + (rounds - 1) * self.round_s + of_one * self.slowest_s
 
 
 def rounds_of_a_large_slowdown(rows: int, waves: WaveSettings) -> int:
@@ -169,33 +125,6 @@ def has_room(
     return with_one_more * (spent_s + (least_rounds - 1) * sum(costs_s)) <= budget_s
 
 
-def of_too_many(
-    functions: int, launch_s: float, least_rounds: Callable[[int], int], budget_s: float
-) -> str | None:
-    """Warn before the first round that a budget cannot have time for all functions.
-
-    Args:
-        launch_s: what a launch of a function takes at least, on one side.
-        least_rounds: how many rounds each of a number of benchmarks must get.
-
-    Returns:
-        None if they may all fit.
-    """
-    fit = rounds = 1
-    for _ in range(2):  # the more fit, the more rounds each of them needs
-        rounds = least_rounds(fit)
-        if budget_s >= 2 * launch_s * rounds * functions:
-            return None
-        fit = max(1, int(budget_s / (2 * launch_s * rounds)))
-    parts = math.ceil(functions / fit)
-    return (
-        f"the budget of {format_duration(budget_s)} has time for at most about {fit} of "
-        f"{functions} functions, because each takes {2000 * launch_s:.3g} ms in each of at "
-        f"least {counted(rounds, 'round')}: raise it, or measure the suite in {parts} or more parts"
-        f" with --shard 1/{parts}, 2/{parts} and so on"
-    )
-
-
 def of_left_out(left_out: Sequence[str], budget_s: float) -> str:
     """Warn about the benchmarks that the first round had no time for."""
     return (
@@ -211,9 +140,7 @@ def some_of(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def of_the_screen(
-    spending: BudgetForecast, waves: WaveSettings, rows: Callable[[], int]
-) -> Shortage | None:
+def of_the_screen(spending: Forecast, waves: WaveSettings, rows: Callable[[], int]) -> str | None:
     """Warn that the budget is too short to confirm even one slowdown; None if it is not.
 
     Args:
@@ -236,107 +163,21 @@ def of_the_screen(
             "than every launch of the base"
         )
     if_many = f", or --budget {every} if many benchmarks get slower" if every != one else ""
-    return Shortage(
-        f"the budget of {budget} is too short to confirm a slowdown, because {spending.pace}",
-        f"use --budget {one}{if_many}",
-        f". Within {budget}, {shows}.",
-        one_s,
+    return (
+        f"the budget of {budget} is too short to confirm a slowdown, because {spending.pace}:"
+        f" use --budget {one}{if_many}. Within {budget}, {shows}."
     )
 
 
-def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> Shortage | None:
+def of_fixed_rounds(spending: Forecast, rounds: int) -> str | None:
     """Warn that the budget is too short for all of the rounds; None if it is not."""
     if spending.rounds >= rounds:
         return None
-    needed_s = spending.total_s(rounds)
-    budget = format_duration(spending.budget_s)
-    return Shortage(
+    budget, enough = format_duration(spending.budget_s), format_budget(spending.total_s(rounds))
+    return (
         f"the budget of {budget} allows only {spending.rounds} of {counted(rounds, 'round')}, "
-        f"because {spending.pace}",
-        f"use --budget {format_budget(needed_s)}",
-        "",
-        needed_s,
+        f"because {spending.pace}: use --budget {enough}"
     )
-
-
-class Foreteller:
-    """Says during the first round, as soon as it is certain, that the budget is too short.
-
-    Args:
-        budget_s: the whole budget.
-        total: how many benchmarks the first round measures; here a suite counts as one.
-        once: those of them that later rounds do not measure.
-        foresee: judges a forecast.
-        say: tells the user.
-    """
-
-    def __init__(
-        self,
-        budget_s: float,
-        total: int,
-        once: Collection[str],
-        foresee: Callable[[BudgetForecast], Shortage | None],
-        say: Callable[[str], None],
-    ) -> None:
-        self._budget_s = budget_s
-        self._total = total
-        self._once = once
-        self._foresee = foresee
-        self._say = say
-        self._said_s: float | None = None
-
-    def benchmark_ended(self, costs_s: Mapping[str, float], spent_s: float) -> None:
-        """Warn if the budget is too short even if the others take as little as they could.
-
-        That is nothing at first, and as much as the fastest so far once a quarter is known: the
-        order is random. The warning itself assumes that the others take as long on average.
-
-        Args:
-            costs_s: what a round of each benchmark takes, of those that were measured.
-            spent_s: the time since the start.
-        """
-        known = self._known(costs_s)
-        done = sum(id_ not in CANARY_IDS for id_ in costs_s)
-        if self._said_s or not known or not math.isfinite(self._budget_s):
-            return
-        others = self._total - done
-        other_s = min(known) if done > 1 and done >= self._total * _ENOUGH_KNOWN else 0.0
-        round_s = sum(known) + other_s * others
-        left_s = self._budget_s - spent_s * round_s / sum(known)
-        at_least = BudgetForecast(round_s, max(known), left_s, self._budget_s)
-        if self._foresee(at_least) is None:
-            return
-        scale = self._total / done
-        likely = replace(
-            at_least, round_s=sum(known) * scale, left_s=self._budget_s - spent_s * scale
-        )
-        self._tell(likely)
-
-    def round_ended(
-        self, costs_s: Mapping[str, float], spent_s: float, counting_s: float = 0.0
-    ) -> None:
-        """Warn unless that was done, and correct a warning that has named too short a budget.
-
-        For the arguments see `BudgetForecast.of`.
-        """
-        known = self._known(costs_s)
-        if known and math.isfinite(self._budget_s):
-            beside_s = sum(costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
-            self._tell(BudgetForecast.of(known, beside_s, spent_s, self._budget_s, counting_s))
-
-    def _known(self, costs_s: Mapping[str, float]) -> list[float]:
-        apart = CANARY_IDS | frozenset(self._once)
-        return [cost_s for id_, cost_s in costs_s.items() if id_ not in apart and cost_s > 0]
-
-    def _tell(self, forecast: BudgetForecast) -> None:
-        found = self._foresee(forecast)
-        if found is None:
-            return
-        if self._said_s is None:
-            self._say(found.warning())
-        elif found.enough_s > self._said_s * _MUCH_LONGER:
-            self._say(f"{forecast.pace}, longer than it seemed: {found.remedy}")
-        self._said_s = found.enough_s
 
 
 def too_few_rounds(

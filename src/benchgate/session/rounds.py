@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase, Result
 from benchgate.model.run import CANARY_IDS, Run, Source
-from benchgate.session.outlook import Foreteller, has_room, rounds_of_a_large_slowdown
+from benchgate.session.outlook import Forecast, has_room, rounds_of_a_large_slowdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from benchgate.model.run import Environment
     from benchgate.report.progress import Progress
     from benchgate.session.effects import Effects
-    from benchgate.session.outlook import BudgetForecast, Shortage
     from benchgate.session.recorder import Phases
     from benchgate.session.session import Session
 
@@ -178,14 +178,14 @@ def measure_rounds(
     phases: Phases,
     progress: Progress,
     save: Callable[[], None],
-    foresee: Callable[[BudgetForecast], Shortage | None] = lambda _: None,
+    foresee: Callable[[Forecast], str | None] = lambda _: None,
     spent_s: float = 0.0,
 ) -> tuple[str, ...]:
     """Measure rounds until the planner has none left, after those that the session has already.
 
     Args:
         save: called after every round.
-        foresee: says during the first round if the budget is too short; None if it is not.
+        foresee: says after the first round if the budget is too short; None if it is not.
         spent_s: how much of the budget was spent before.
 
     Returns:
@@ -193,14 +193,8 @@ def measure_rounds(
     """
     started_s = clock()
     deadline_s = started_s + budget_s - spent_s
-    foreteller = _foreteller(session, planner, budget_s, foresee, progress)
     pace = _Pace(session)
     session.counting.budget_s = budget_s
-
-    def on_measured(benchmark: str) -> None:
-        progress.measured(benchmark)
-        if round_index == 0:
-            foreteller.benchmark_ended(session.costs_s, clock() - started_s)
 
     def is_over() -> bool:
         now_s = clock()
@@ -230,7 +224,12 @@ def measure_rounds(
         starting, canary = progress.measuring, plan.canary
         phases.begin(Phase.LATER_ROUNDS if round_index else Phase.FIRST_ROUND)
         session.measure_round(
-            round_index, plan.ids, on_measured, starting=starting, is_over=is_over, canary=canary
+            round_index,
+            plan.ids,
+            progress.measured,
+            starting=starting,
+            is_over=is_over,
+            canary=canary,
         )
         phases.assign(Phase.COUNT, session.counting.last_s)
         phases.begin(Phase.SAVE)
@@ -243,10 +242,11 @@ def measure_rounds(
             min(pace.rounds_s(rounds - round_index - 1, plan), deadline_s - clock()),
         )
         if round_index == 0:
-            ahead_s = session.counting.ahead_s(rounds - 1)
-            foreteller.round_ended(
-                session.costs_s, clock() - started_s + ahead_s, session.counting.total_s + ahead_s
-            )
+            counting_s = session.counting.ahead_s(rounds - 1)
+            spent_s = clock() - started_s + counting_s
+            forecast = _forecast(session, planner, spent_s, budget_s, counting_s)
+            if forecast is not None and (shortage := foresee(forecast)):
+                progress.message(shortage)
         round_index += 1
 
 
@@ -278,16 +278,22 @@ class _Pace:
         return sum(self.session.costs_s.get(unit, 0.0) for unit in units)
 
 
-def _foreteller(
-    session: Session,
-    planner: Planner,
-    budget_s: float,
-    foresee: Callable[[BudgetForecast], Shortage | None],
-    progress: Progress,
-) -> Foreteller:
-    units = {session.unit_of(id_) for id_ in session.ids}
-    once = units - {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once}
-    return Foreteller(budget_s, len(units), once, foresee, progress.message)
+def _forecast(
+    session: Session, planner: Planner, spent_s: float, budget_s: float, counting_s: float
+) -> Forecast | None:
+    """Forecast what later rounds take; None if there are none, or no budget."""
+    later = {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once} - CANARY_IDS
+    costs_s = [cost_s for unit, cost_s in session.costs_s.items() if unit in later and cost_s > 0]
+    if not costs_s or not math.isfinite(budget_s):
+        return None
+    beside_s = sum(session.costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
+    return Forecast(
+        sum(costs_s) + beside_s,
+        max(costs_s) + beside_s,
+        spent_s,
+        budget_s,
+        session.counting.total_s + counting_s,
+    )
 
 
 DEFAULT_SUITE = "default"
