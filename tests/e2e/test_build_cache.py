@@ -177,7 +177,7 @@ def test_a_command_with_an_effect_elsewhere_runs_every_time(
 def test_a_failed_build_is_not_kept(counted: Counted, benchgate: Program) -> None:
     counted.configure(more="exit 1")
     for runs in (1, 2):
-        benchgate(counted.project.root, "list").check(5, "failed with exit code 1")
+        benchgate(counted.project.root, "list").check(5, "exited with code 1")
         assert counted.runs == runs
 
 

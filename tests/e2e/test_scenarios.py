@@ -242,7 +242,7 @@ def test_a_server_that_dies_is_a_failed_row(benchgate: Program, shop: Project) -
     done = benchgate(shop.root, "check", "--against", "HEAD", "--rounds", "2")
 
     done.check(5)
-    assert "the service api ended before it was ready: it exited with 3" in done.out
+    assert "the service api ended before it was ready: it exited with code 3" in done.out
     assert "out of memory" in done.out
     [log] = (benchgate.state_home / "benchgate" / "logs").iterdir()
     assert log.read_text() == "out of memory\n"

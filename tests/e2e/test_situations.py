@@ -189,7 +189,7 @@ def test_a_build_that_fails(benchgate: Program, toy: Project, arm: str, code: in
     toy.commit()
     toy.write({"build.sh": broken if arm == "head" else good})
     done = benchgate(toy.root, "check")
-    done.check(code, f"building the {arm}", "sh build.sh failed with exit code 3", "header 17")
+    done.check(code, f"building the {arm}", "sh build.sh exited with code 3", "header 17")
     assert done.out == ""
 
 

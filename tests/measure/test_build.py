@@ -124,7 +124,7 @@ def test_failure_names_command_code_arm_and_commit(
     assert raised.value.exit_code == exit_code
     assert raised.value.message == (
         f"building the {name} (0123456789ab): "
-        "/bin/sh -c 'echo out; echo err >&2; exit 7' failed with exit code 7"
+        "/bin/sh -c 'echo out; echo err >&2; exit 7' exited with code 7"
     )
     assert raised.value.details == "out\nerr"
     assert ("--against" in raised.value.hint) == (name is ArmName.BASE)
@@ -145,7 +145,7 @@ def test_details_are_the_end_of_the_output(head: Arm, run: Callable[..., None]) 
         (("no-such-program", "-x"), "no-such-program -x cannot be started: No such file"),
         (("{env}/bin/python",), ": {env}/bin/python cannot be started: No such file"),
         (("./data",), "./data cannot be started: Permission denied"),
-        ((*SHELL, "kill -SEGV $$"), "was ended by signal 11"),
+        ((*SHELL, "kill -SEGV $$"), "was killed by SIGSEGV"),
     ],
 )
 def test_command_that_does_not_run_to_its_end(
@@ -163,7 +163,7 @@ def test_an_error_names_the_folders_as_the_configuration_does(
     with pytest.raises(MeasureError) as raised:
         run(head, 'echo "no $PWD/a"; {env}/bin/pip')
     assert raised.value.message.endswith(
-        "/bin/sh -c 'echo \"no $PWD/a\"; {env}/bin/pip' failed with exit code 127"
+        "/bin/sh -c 'echo \"no $PWD/a\"; {env}/bin/pip' exited with code 127"
     )
     assert raised.value.details.startswith("no {root}/a\n/bin/sh: ")
     assert "{env}/bin/pip" in raised.value.details
@@ -310,7 +310,7 @@ def test_a_tool_without_a_version_is_an_error(
     whose = f"asking the {name} (0123456789ab) for the version of cc: /bin/sh -c"
     with pytest.raises(error) as failed:
         asked(arm, guardian, cc="echo no; exit 3")
-    assert failed.value.message == f"{whose} 'echo no; exit 3' failed with exit code 3"
+    assert failed.value.message == f"{whose} 'echo no; exit 3' exited with code 3"
     assert failed.value.details == "no"
     with pytest.raises(error) as silent:
         asked(arm, guardian, cc="echo")

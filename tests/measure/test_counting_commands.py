@@ -17,7 +17,7 @@ from benchgate.measure.arm_command import ProgramSettings
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.process import CommandLauncher
+from benchgate.measure.launcher import CommandLauncher
 from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:

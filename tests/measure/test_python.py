@@ -659,7 +659,7 @@ def bench_raise(): print("gone"); raise ValueError
 def bench_half(): print("gone"); 1 / (0 if "head" in os.getcwd() else 1)
 """
 FAILING = {
-    "exit": "ended by itself with exit code 3",
+    "exit": "exited with code 3",
     "sys_exit": "SystemExit: 3",
     "crash": "SIGSEGV",
     "kill": "SIGKILL",

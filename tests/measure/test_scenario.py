@@ -656,7 +656,7 @@ def test_services_that_do_not_start_side_by_side_run_one_after_the_other(
         seen = list(engine.measure_round(["orders/lookup"], RNG, round_index))
         assert [one.error for one in seen] == [None, None]
         assert all("one after the other" in note for one in seen for note in one.notes)
-        assert "exited with 1" in seen[0].notes[0]
+        assert "exited with code 1" in seen[0].notes[0]
     assert [order["turns"] for order in orders()] == [None] * 6
 
 
@@ -685,7 +685,7 @@ def test_a_service_that_dies_ends_the_load(make_engine: MakeEngine, tmp_path: Pa
 
     assert {one.arm for one in seen} == {BASE}
     first, kept, *tail = (seen[0].error or "").splitlines()
-    assert first == "the service api ended while it was under load: it exited with 9"
+    assert first == "the service api ended while it was under load: it exited with code 9"
     path = Path(kept.removeprefix("its log is kept in "))
     assert tail == ["its last lines:", "listening", "no disk"]
     assert path.read_text() == "listening\nno disk\n"

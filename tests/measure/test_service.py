@@ -199,7 +199,10 @@ def test_a_wrong_status_is_told(make: MakeServices) -> None:
 def test_it_dies_at_once(make: MakeServices) -> None:
     services = make("print('no configuration'); sys.exit(3)")
 
-    assert failure(services.start) == "the service api ended before it was ready: it exited with 3"
+    assert (
+        failure(services.start)
+        == "the service api ended before it was ready: it exited with code 3"
+    )
     assert services.log_of("api").tail() == "starting\nno configuration"
 
 
@@ -216,10 +219,10 @@ def test_it_dies_under_load(make: MakeServices) -> None:
     services.start()
     [process] = services._running  # noqa: SLF001 - to end it as the kernel would
     os.kill(process._process.pid, signal.SIGKILL)  # noqa: SLF001 - as above
-    process._process.wait()  # noqa: SLF001 - as above
+    process._process.wait(60)  # noqa: SLF001 - as above
 
     assert failure(services.require_alive) == (
-        "the service api ended while it was under load: killed by SIGKILL"
+        "the service api ended while it was under load: it was killed by SIGKILL"
     )
 
 
@@ -228,7 +231,7 @@ def test_it_fails_when_it_is_stopped(make: MakeServices) -> None:
     services.start()
 
     assert failure(services.stop) == (
-        "the service api failed when it was stopped: it exited with 7"
+        "the service api failed when it was stopped: it exited with code 7"
     )
 
 
@@ -260,7 +263,9 @@ def test_a_command_that_stops_it_may_fail(make: MakeServices) -> None:
     services = make("serve(sys.argv[1])", stop="false")
     services.start()
 
-    assert failure(services.stop) == ("the service api has a `stop` that failed: it exited with 1")
+    assert failure(services.stop) == (
+        "the service api has a `stop` that failed: it exited with code 1"
+    )
     assert refuses(services.values["port"])
 
 
@@ -333,7 +338,7 @@ def test_a_fixed_port_that_is_taken_is_a_failure(make: MakeServices) -> None:
         port = other.getsockname()[1]
         services = make(f"serve({port})", ready={"log": "^listening$"})
 
-        assert "ended before it was ready: it exited with 1" in failure(services.start)
+        assert "ended before it was ready: it exited with code 1" in failure(services.start)
         assert "Address already in use" in services.log_of("api").tail()
 
 

@@ -23,6 +23,7 @@ from benchgate.measure.arm_command import (
 from benchgate.measure.command import BurstRunner
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
+from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import (
     OF_ONE_THREAD,
     OF_SEVERAL,
@@ -31,7 +32,6 @@ from benchgate.measure.lockstep import (
     run_together,
 )
 from benchgate.measure.machine import available_cpus, supports_pinning
-from benchgate.measure.process import CommandLauncher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

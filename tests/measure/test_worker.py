@@ -629,8 +629,8 @@ COUNTS = [taken and len(taken), COUNTS[2], COUNTS[31], sizes[:2], sum(sizes), ma
 @pytest.mark.parametrize(
     ("body", "line", "tail"),
     [
-        ("os._exit(7)", "its process ended by itself with exit code 7", "said before"),
-        ("os._exit(0)", "its process ended by itself with exit code 0", "said before"),
+        ("os._exit(7)", "its process exited with code 7", "said before"),
+        ("os._exit(0)", "its process exited with code 0", "said before"),
         ("sys.exit(4)", "SystemExit: 4", "said before"),
         ("raise SystemExit", "SystemExit", "in bench_a"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt", "in bench_a"),
@@ -646,7 +646,7 @@ COUNTS = [taken and len(taken), COUNTS[2], COUNTS[31], sizes[:2], sum(sizes), ma
             *("os.kill(os.getpid(), 40)", "its process was killed by signal 40", "said before"),
             marks=ON_LINUX,
         ),
-        ("os.closerange(3, 99)", "its process ended by itself with exit code 1", "OSError"),
+        ("os.closerange(3, 99)", "its process exited with code 1", "OSError"),
         ("scribble()", "it wrote to the pipe that only benchgate may use: b'12 nonsense'", ""),
         (
             "os.fork()",
@@ -858,7 +858,7 @@ def test_a_file_that_cannot_be_imported_says_where(
     assert 'bench_it.py", line 2' in error
     assert "importlib" not in error
     assert error_of(lambda: start("print('so far')\nimport os; os._exit(3)").ready(20)) == (
-        "its process ended by itself with exit code 3\nso far"
+        "its process exited with code 3\nso far"
     )
     error = error_of(lambda: start(f"while {skip_time(100)}: ...").ready(20))
     assert error.startswith("timed out: it took longer than 20 s; `timeout` sets the limit\n")

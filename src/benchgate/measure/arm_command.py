@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from benchgate.config.benchmarks import ProgramBenchmark
     from benchgate.measure.engine import Arm
     from benchgate.measure.execution import Execution
-    from benchgate.measure.process import CommandLauncher
+    from benchgate.measure.launcher import CommandLauncher
 
 
 PADDING = "BENCHGATE_PADDING"

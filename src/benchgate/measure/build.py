@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
 import subprocess
 import threading
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.engine import ArmName
+from benchgate.process import ProcessTree, how_ended
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
@@ -152,34 +151,28 @@ def _run(
         output: gets the lines that it prints.
     """
     try:
-        process = subprocess.Popen(
+        process = ProcessTree(
             argv,
             cwd=arm.folder,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            guardian=guardian,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
     except OSError as error:
         return f"cannot be started: {error.strerror}"
-    guardian.watch(process.pid)
     drain = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
-    drain.start()
     try:
+        drain.start()
         exit_code = process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        return f"was stopped after {format_duration(timeout_s)}, the build's timeout"
     finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        guardian.release(process.pid)
+        process.kill()
         # A process that left the group, such as a compiler's server, may keep the pipe open.
-        drain.join(_DRAIN_S)
-    if exit_code < 0:
-        return f"was ended by signal {-exit_code} ({signal.strsignal(-exit_code)})"
-    return f"failed with exit code {exit_code}" if exit_code else None
+        if drain.ident:
+            drain.join(_DRAIN_S)
+    if exit_code is None:
+        return f"was stopped after {format_duration(timeout_s)}, the build's timeout"
+    return how_ended(exit_code) if exit_code else None
 
 
 def _drain(stream: IO[bytes], output: _Output) -> None:

@@ -28,6 +28,7 @@ from benchgate.measure.engine import (
     ignore,
 )
 from benchgate.measure.execution import measured_in, notes_on
+from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import (
     executions_within,
     later_orders,
@@ -38,7 +39,6 @@ from benchgate.measure.lockstep import (
     starting_order,
     why_in_turn,
 )
-from benchgate.measure.process import CommandLauncher
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:

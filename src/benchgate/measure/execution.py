@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
@@ -11,6 +10,7 @@ import numpy as np
 from benchgate.errors import MeasureError
 from benchgate.measure.engine import MetricSamples
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
+from benchgate.process import signal_name
 from benchgate.units import format_duration, format_value
 
 if TYPE_CHECKING:
@@ -160,14 +160,6 @@ def trouble_with(
 def timed_out(limit_s: float) -> str:
     """Say that something took too long, and which key of the configuration sets the limit."""
     return f"timed out: it took longer than {format_duration(limit_s)}; `timeout` sets the limit"
-
-
-def signal_name(number: int) -> str:
-    """The name of a signal, e.g. SIGSEGV for 11; "signal N" for real-time signals."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (

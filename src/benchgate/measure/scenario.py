@@ -29,8 +29,8 @@ from benchgate.measure.engine import (
     Stopwatch,
     ignore,
 )
+from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import starting_order
-from benchgate.measure.process import CommandLauncher
 from benchgate.measure.scenario_discovery import (
     GENERATOR,
     ScenarioFiles,

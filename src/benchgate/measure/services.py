@@ -6,7 +6,6 @@ import errno
 import http.client
 import os
 import re
-import secrets
 import shlex
 import signal
 import socket
@@ -14,16 +13,16 @@ import subprocess
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, BinaryIO, Final
+
+import psutil
 
 from benchgate.errors import MeasureError, UsageError
 from benchgate.files import state_folder, write_atomic
 from benchgate.load.scenario import UNNAMED_SERVICE, UnsetVariableError, expanded, port_of
-from benchgate.measure.execution import signal_name
-from benchgate.measure.guardian import kill_all, kill_group, left_behind
 from benchgate.measure.machine import bound_to
-from benchgate.measure.process import find_program
+from benchgate.process import ProcessTree, find_program, how_ended
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from benchgate.load.scenario import Ready, Service
     from benchgate.measure.engine import Arm
-    from benchgate.measure.guardian import Guardian, Leftover
+    from benchgate.measure.guardian import Guardian
 
 
 MOST_BYTES: Final = 16 << 20
@@ -141,6 +140,27 @@ class Surroundings:
     cwd: Path
     environ: Mapping[str, str]
     fill: Callable[[str], str]
+    guardian: Guardian
+
+    def start(self, command: str, log: IO[bytes] | None = None, mark: str = "") -> ProcessTree:
+        """Start a program; for `mark` see `ProcessTree`.
+
+        Raises:
+            MeasureError: there is no such program.
+            OSError: it cannot be started.
+        """
+        words = [self.fill(word) for word in shlex.split(command)]
+        words[0] = find_program(words[0], self.cwd, self.environ.get("PATH", ""))
+        output = subprocess.DEVNULL if log is None else log
+        return ProcessTree(
+            words,
+            cwd=self.cwd,
+            env=self.environ,
+            guardian=self.guardian,
+            mark=mark,
+            stdout=output,
+            stderr=output,
+        )
 
 
 def is_ready(ready: Ready, around: Surroundings, log: ServiceLog) -> bool:
@@ -190,25 +210,10 @@ def _status(port: int, path: str) -> int | None:
 
 
 def _succeeds(command: str, around: Surroundings) -> bool:
-    words = [around.fill(word) for word in shlex.split(command)]
-    program = find_program(words[0], around.cwd, around.environ.get("PATH", ""))
     try:
-        done = subprocess.run(
-            words,
-            executable=program,
-            cwd=around.cwd,
-            env=around.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=_COMMAND_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
+        return around.start(command).finish(_COMMAND_S) == 0
     except OSError as error:
-        raise MeasureError(f"cannot run {words[0]!r}: {error.strerror}") from error
-    return done.returncode == 0
+        raise MeasureError(f"cannot run {command!r}: {error.strerror}") from error
 
 
 SERVICE_VARIABLE: Final = "BENCHGATE_SERVICE"
@@ -220,6 +225,7 @@ _INTERRUPTED_STOP_S = 2.0
 # A shell reports a signal that ended its program as 128 + its number.
 _ENDED_BY_SIGTERM = frozenset({0, -signal.SIGTERM, 128 + signal.SIGTERM})
 _NAMED = 3
+_COMMAND_CHARACTERS = 100
 
 
 def called(service: str) -> str:
@@ -255,16 +261,13 @@ class ServiceProcess:
         service: Service,
         around: Surroundings,
         log: ServiceLog,
-        guardian: Guardian,
         cpus: frozenset[int] | None,
     ) -> None:
         self.service = service
         self.log = log
         self._around = around
-        self._guardian = guardian
-        self._token = secrets.token_hex(16)
         self._process = self._started(cpus)
-        guardian.watch(self._process.pid)
+        self._stopping: ProcessTree | None = None
 
     def wait_until_ready(self) -> None:
         """Wait until it can be loaded.
@@ -299,7 +302,7 @@ class ServiceProcess:
         """
         code = self._process.poll()
         if code is not None:
-            raise self._failed(f"ended {when}: {_ended(code)}")
+            raise self._failed(f"ended {when}: it {how_ended(code)}")
 
     def stop(self) -> None:
         """Stop it, and make sure that nothing of it is left, whatever happens.
@@ -317,37 +320,21 @@ class ServiceProcess:
     def stop_quickly(self) -> None:
         """Stop it after an interruption: it gets little time, and nothing counts as a failure."""
         try:
-            kill_group(self._process.pid, signal.SIGTERM)
-            self._wait(min(self.service.stop_timeout_s, _INTERRUPTED_STOP_S))
+            self._process.send(signal.SIGTERM)
+            self._process.wait(min(self.service.stop_timeout_s, _INTERRUPTED_STOP_S))
         finally:
             self.kill()
 
     def kill(self) -> None:
         """Kill whatever is left of it."""
-        if self._process.poll() is None:
-            kill_group(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        # Nothing may be sent to a group without processes: its number may belong to another one.
-        if left := self._left():
-            kill_all(self._process.pid, left)
-        self._guardian.release(self._process.pid)
+        if self._stopping:
+            self._stopping.kill()
+        self._process.kill()
 
-    def _started(self, cpus: frozenset[int] | None) -> subprocess.Popen[bytes]:
-        around, start = self._around, self.service.start
-        words = [around.fill(word) for word in shlex.split(start)]
+    def _started(self, cpus: frozenset[int] | None) -> ProcessTree:
         try:
-            program = find_program(words[0], around.cwd, around.environ.get("PATH", ""))
             with self.log.open() as log, bound_to(cpus):
-                return subprocess.Popen(
-                    words,
-                    executable=program,
-                    cwd=around.cwd,
-                    env={**around.environ, SERVICE_VARIABLE: self._token},
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                )
+                return self._around.start(self.service.start, log, SERVICE_VARIABLE)
         except MeasureError as error:
             hint = f"\n{error.hint}" if error.hint else ""
             raise self._failed(f"cannot be started: {error.message}{hint}") from error
@@ -357,66 +344,50 @@ class ServiceProcess:
 
     def _ask_to_stop(self) -> None:
         if self.service.stop is None:
-            kill_group(self._process.pid, signal.SIGTERM)
+            self._process.send(signal.SIGTERM)
             return
-        around, timeout_s = self._around, self.service.stop_timeout_s
-        words = [around.fill(word) for word in shlex.split(self.service.stop)]
+        # It is marked like the service, which may end together with what it has started.
+        around = replace(self._around, environ={**self._around.environ, **self._process.marks})
         try:
             with self.log.open() as log:
-                code = subprocess.run(
-                    words,
-                    executable=find_program(words[0], around.cwd, around.environ.get("PATH", "")),
-                    cwd=around.cwd,
-                    env={**around.environ, SERVICE_VARIABLE: self._token},
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    timeout=timeout_s,
-                    check=False,
-                ).returncode
+                self._stopping = around.start(self.service.stop, log)
         except MeasureError as error:
             raise self._failed(f"has a `stop` that cannot be run: {error.message}") from error
         except OSError as error:
             raise self._failed(f"has a `stop` that cannot be run: {error.strerror}") from error
-        except subprocess.TimeoutExpired as error:
-            limit = format_duration(timeout_s)
-            raise self._failed(f"has a `stop` that took longer than {limit}") from error
+        code = self._stopping.wait(self.service.stop_timeout_s)
+        if code is None:
+            limit = format_duration(self.service.stop_timeout_s)
+            raise self._failed(f"has a `stop` that took longer than {limit}")
         if code:
-            raise self._failed(f"has a `stop` that failed: {_ended(code)}")
+            raise self._failed(f"has a `stop` that failed: it {how_ended(code)}")
 
     def _require_stopped(self) -> None:
         timeout_s = self.service.stop_timeout_s
-        if not self._wait(timeout_s):
+        code = self._process.wait(timeout_s)
+        if code is None:
             how = "SIGTERM" if self.service.stop is None else "`stop`"
             limit = format_duration(timeout_s)
             raise self._failed(f"did not end within {limit} of {how}, so benchgate killed it")
-        code = self._process.returncode
         if code not in _ENDED_BY_SIGTERM:
-            raise self._failed(f"failed when it was stopped: {_ended(code)}")
+            raise self._failed(f"failed when it was stopped: it {how_ended(code)}")
         deadline_s = time.monotonic() + _CHILDREN_END_S
-        while left := self._left():
+        while left := self._process.left():
             if time.monotonic() > deadline_s:
-                named = ", ".join(map(str, left[:_NAMED]))
+                named = ", ".join(map(_named, left[:_NAMED]))
                 more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
                 what = counted(len(left), "process")
                 raise self._failed(f"left {what} behind, which benchgate killed: {named}{more}")
             time.sleep(_LOOK_S)
 
-    def _wait(self, timeout_s: float) -> bool:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout_s)
-            return True
-        return False
-
-    def _left(self) -> tuple[Leftover, ...]:
-        return left_behind(self._process.pid, f"{SERVICE_VARIABLE}={self._token}")
-
     def _failed(self, what: str) -> ServiceFailedError:
         return ServiceFailedError(self.service.name, what)
 
 
-def _ended(code: int) -> str:
-    return f"killed by {signal_name(-code)}" if code < 0 else f"it exited with {code}"
+def _named(process: psutil.Process) -> str:
+    with suppress(psutil.Error):
+        return f"process {process.pid} ({' '.join(process.cmdline())[:_COMMAND_CHARACTERS]})"
+    return f"process {process.pid}"
 
 
 _ATTEMPTS = 3
@@ -557,7 +528,7 @@ class Services:
             values = {**place.values, **self.values, "port": str(port)}
             around = self._surroundings(service, port, values)
             log = self.log_of(service.name)
-            one = ServiceProcess(service, around, log, self._guardian, place.cpus)
+            one = ServiceProcess(service, around, log, place.cpus)
             self._running.append(one)
             one.wait_until_ready()
 
@@ -572,7 +543,7 @@ class Services:
             raise ServiceFailedError(service.name, f"cannot be started: {error}") from error
         cwd = self._place.arm.folder / service.cwd
         environ = {**inherited, **own, "PWD": str(cwd)}
-        return Surroundings(port, cwd, environ, fill)
+        return Surroundings(port, cwd, environ, fill, self._guardian)
 
 
 def _is_taken(port: int) -> bool:

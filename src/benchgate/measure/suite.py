@@ -26,8 +26,8 @@ from benchgate.measure.engine import (
     Observation,
     ignore,
 )
+from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import starting_order
-from benchgate.measure.process import CommandLauncher
 from benchgate.measure.suite_run import (
     Scratch,
     SuiteFailedError,

@@ -12,14 +12,14 @@ import signal
 import socket
 import subprocess
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from benchgate.measure.execution import signal_name, timed_out
+from benchgate.measure.execution import timed_out
 from benchgate.measure.lanes import peak_memory_bytes
 from benchgate.measure.memory_layout import fixed_addresses
+from benchgate.process import ProcessTree, how_ended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,37 +142,37 @@ class WorkerProcess:
         self.arm = arm
         self.key = secrets.token_hex(8)
         self._key = self.key.encode()
-        self._guardian = guardian
         self._buffer = b""
         self._is_lost = False
-        self._has_ended = False
-        self._ending = threading.Lock()
         self._output = _open_output()
         # Not a pipe: through /proc a process can read its own end of a pipe, and learn the key.
         self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN)
         try:
-            self._process = self._start(interpreter, environ, theirs)
+            self._process = self._start(interpreter, environ, guardian, theirs)
         finally:
             theirs.close()
         self.pid = self._process.pid
-        guardian.watch(self._process.pid)
         self.allow(0)
 
     def _start(
-        self, interpreter: Sequence[str], environ: Mapping[str, str], channel: socket.socket
-    ) -> subprocess.Popen[bytes]:
+        self,
+        interpreter: Sequence[str],
+        environ: Mapping[str, str],
+        guardian: Guardian,
+        channel: socket.socket,
+    ) -> ProcessTree:
         try:
             with fixed_addresses():
-                return subprocess.Popen(
+                return ProcessTree(
                     [*interpreter, str(PROGRAM)],
                     cwd=self.arm.folder,
-                    env=dict(environ),
+                    env=environ,
+                    guardian=guardian,
                     stdin=channel.fileno(),
                     stdout=self._output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,
                 )
         except OSError as error:
             self._release()
@@ -200,11 +200,7 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End it now, with every process of its group; does nothing if it has ended."""
-        with self._ending:
-            self._kill_group()
-            self._process.wait()
-            self._has_ended = True
-        self._guardian.release(self._process.pid)
+        self._process.kill()
         self._release()
 
     def peak_bytes(self) -> int:
@@ -213,15 +209,7 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """Kill its processes; the thread that uses it notices, and must still call `kill`."""
-        with self._ending:
-            if not self._has_ended:
-                self._kill_group()
-
-    def _kill_group(self) -> None:
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            self._process.kill()
+        self._process.send(signal.SIGKILL)
 
     def _release(self) -> None:
         self._channel.close()
@@ -281,23 +269,22 @@ class WorkerProcess:
         # On this signal Python prints its traceback.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, signal.SIGABRT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_TRACE_WAIT_S)
+        self._process.wait(_TRACE_WAIT_S)
         trace = without_own_frames(self.tail(), PROGRAM.parent, is_asked_for=True)
         return WorkerFailedError(self, timed_out(self._allowed_s), trace)
 
     def _dead(self) -> WorkerFailedError:
         self._is_lost = True
-        try:
-            code = self._process.wait(_END_WAIT_S)
-        except subprocess.TimeoutExpired:
+        code = self._process.wait(_END_WAIT_S)
+        if code is None:
             return WorkerFailedError(
                 self, "it closed the pipe that only benchgate may use", self.tail()
             )
         if self.pid != self._process.pid and code > _KILLED:
             code = _KILLED - code  # what a program that starts Python makes of its signal
         trace = without_own_frames(self.tail(), PROGRAM.parent)
-        return WorkerFailedError(self, f"its process {_describe_end(code)}", trace)
+        why = ", possibly because it ran out of memory" if code == -signal.SIGKILL else ""
+        return WorkerFailedError(self, f"its process {how_ended(code)}{why}", trace)
 
     def intruded(self, line: bytes) -> WorkerFailedError:
         """Make an error from text that something other than the worker wrote; leave out the key."""
@@ -321,10 +308,3 @@ def _open_output() -> IO[bytes]:
     flags = fcntl.fcntl(file, fcntl.F_GETFL)
     fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
     return file
-
-
-def _describe_end(code: int) -> str:
-    if code >= 0:
-        return f"ended by itself with exit code {code}"
-    hint = ", possibly because it ran out of memory" if -code == signal.SIGKILL else ""
-    return f"was killed by {signal_name(-code)}{hint}"

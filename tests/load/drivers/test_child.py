@@ -90,7 +90,7 @@ def test_the_shell_program_of_the_docs_works(tmp_path: Path) -> None:
             "import sys; sys.exit('one\\ntwo\\nthree\\nfour')",
             r"it exited with code 1: two / three / four",
         ),
-        ("import os; os.kill(os.getpid(), 9)", r"it was ended by SIGKILL"),
+        ("import os; os.kill(os.getpid(), 9)", r"it was killed by SIGKILL"),
         (HANGING, r"it did not get ready within 0\.5 s"),
         ("import os, time; os.close(1); time.sleep(60)", r"it closed its standard"),
         ("import sys; sys.exit('no p@ss w%rd, p%40ss%20w%25rd')", r"no \[removed\], \[removed\]$"),

@@ -47,7 +47,6 @@ import tempfile
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
@@ -62,6 +61,7 @@ from benchgate.load.drivers.driver import (
     TargetError,
 )
 from benchgate.load.scenario import Script, Step, Target, Variables
+from benchgate.process import ProcessTree, how_ended
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
@@ -110,23 +110,20 @@ class Child:
         self._stderr = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - closed by close()
         try:
             # It stays in the process group of benchgate, which is ended as a whole.
-            self._process = subprocess.Popen(
+            self._process = ProcessTree(
                 argv,
+                cwd=cwd,
+                env=env,
+                own_group=False,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                cwd=cwd,
-                env=dict(env),
-                bufsize=0,
             )
         except (OSError, ValueError) as error:
             self._stderr.close()
             why = (isinstance(error, OSError) and error.strerror) or str(error)
             raise ChildError(f"cannot run {argv[0]!r}: {why}") from None
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            raise RuntimeError("the child process has no pipes")
-        self._in, self._out = stdin.fileno(), stdout.fileno()
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(self._out, select.POLLIN)
@@ -161,25 +158,14 @@ class Child:
 
     def interrupt(self) -> None:
         """Kill it; called from another thread."""
-        self._process.kill()
+        self._process.send(signal.SIGKILL)
 
     def close(self, *, at_once: bool = False) -> None:
         """End it: close its standard input and wait a little, or kill it at once."""
-        process = self._process
         if at_once:
-            process.kill()
-        for stream in (process.stdin, process.stdout if at_once else None):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
-        for wait_s, end in ((_END_WAIT_S, process.terminate), (_TERM_WAIT_S, process.kill)):
-            try:
-                process.wait(wait_s)
-            except subprocess.TimeoutExpired:
-                end()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+            self._process.end()
+        else:
+            self._process.end(_END_WAIT_S, _TERM_WAIT_S)
         self._stderr.close()
 
     def _unasked(self) -> ChildError:
@@ -218,13 +204,9 @@ class Child:
 
     def _ended(self) -> ChildError:
         """Say how it ended, once it has closed its pipes."""
-        try:
-            code = self._process.wait(_TERM_WAIT_S)
-        except subprocess.TimeoutExpired:
-            return ChildError(f"it closed its standard input or output{self._tail()}")
-        if code < 0:
-            return ChildError(f"it was ended by {signal.Signals(-code).name}{self._tail()}")
-        return ChildError(f"it exited with code {code}{self._tail()}")
+        code = self._process.wait(_TERM_WAIT_S)
+        what = "closed its standard input or output" if code is None else how_ended(code)
+        return ChildError(f"it {what}{self._tail()}")
 
     def _tail(self) -> str:
         """Return the last lines of its standard error, behind a colon."""

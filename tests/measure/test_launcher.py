@@ -18,8 +18,8 @@ from tests.patience import limited
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.execution import Execution, trouble_with
+from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.machine import available_cpus, supports_pinning
-from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -236,18 +236,6 @@ def test_a_missing_folder_is_named(launcher: CommandLauncher, tmp_path: Path) ->
         launcher.execute(["true"], cwd=missing, env=os.environ, timeout_s=60)
 
 
-def test_programs_are_looked_up_in_the_path_of_the_command(tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "tool"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert find_program("tool", tmp_path, f"/nowhere:{program.parent}") == str(program)
-    assert find_program("tool", tmp_path, "/nowhere:bin") == str(program)
-    assert find_program("bin/tool", tmp_path, "/nowhere") == "bin/tool"
-    with pytest.raises(MeasureError, match="command not found"):
-        find_program("tool", tmp_path, "/nowhere")
-
-
 @pytest.mark.skipif(not supports_pinning(), reason="needs pinning")
 def test_a_pinned_command_never_runs_elsewhere(run: Run) -> None:
     program = "import os; print(sorted(os.sched_getaffinity(0)))"
@@ -300,7 +288,7 @@ KILLED_SESSION = """
 import os, sys
 from pathlib import Path
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.process import CommandLauncher
+from benchgate.measure.launcher import CommandLauncher
 text = "sleep 300 & echo $! $$ > pids; sleep 300"
 CommandLauncher(Guardian.start()).execute(
     ["sh", "-c", text], cwd=Path(sys.argv[1]), env=os.environ, timeout_s=300
@@ -331,7 +319,7 @@ def test_a_standard_output_can_be_kept(launcher: CommandLauncher, tmp_path: Path
 def test_an_endless_output_ends_the_command(
     launcher: CommandLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchgate.measure.process.MOST_OUTPUT_BYTES", 100_000)
+    monkeypatch.setattr("benchgate.measure.launcher.MOST_OUTPUT_BYTES", 100_000)
     text = "yes | head -c 200000; exec sleep 300"
     argv, file = ["/bin/sh", "-c", text], tmp_path / "stdout"
     execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=200, stdout=file)

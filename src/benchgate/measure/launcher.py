@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.counters import Counter, CounterError
 from benchgate.measure.execution import MOST_OUTPUT_BYTES, Execution
-from benchgate.measure.guardian import helper_environment
+from benchgate.measure.guardian import start_helper
 from benchgate.measure.memory_layout import fixed_addresses
+from benchgate.process import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.measure.counters import Event
     from benchgate.measure.execution import ExecutionReply, ExecutionRequest
     from benchgate.measure.guardian import Guardian
+    from benchgate.process import ProcessTree
 
-_SCRIPT = Path(_launcher.__file__)
 _CLOSE_TIMEOUT_S = 3.0
 
 
@@ -51,7 +50,7 @@ class CommandLauncher:
         self._guardian = guardian
         self._event = event
         self._same_addresses = same_addresses
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ProcessTree | None = None
         self._grace_s = 0.0
 
     def execute(
@@ -108,27 +107,13 @@ class CommandLauncher:
     def close(self) -> None:
         """End the small process, and the command with its group if one is running."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        with process:
-            if process.stdin is not None:
-                process.stdin.close()
-            try:
-                process.wait(self._grace_s + _CLOSE_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        if process:
+            process.end(self._grace_s + _CLOSE_TIMEOUT_S)
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> ProcessTree:
         if self._process is None:
             with fixed_addresses() if self._same_addresses else nullcontext():
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", str(_SCRIPT)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    cwd="/",
-                    env=helper_environment(),
-                    start_new_session=True,
-                )
+                self._process = start_helper(_launcher, stdout=subprocess.PIPE)
         return self._process
 
     def _ask_and_count(self, request: ExecutionRequest) -> tuple[ExecutionReply, int | None, str]:
@@ -148,8 +133,6 @@ class CommandLauncher:
 
     def _ask(self, request: ExecutionRequest) -> ExecutionReply:
         process = self._started()
-        if process.stdin is None or process.stdout is None:
-            raise RuntimeError("the launcher has no pipes")
         line = b""
         try:
             process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -182,33 +165,3 @@ def _read(counter: Counter) -> tuple[int | None, str]:
         return None, str(error)
     # The kernel removes the counter from a program that runs with its file owner's rights.
     return (count, "") if count else (None, "a program that changes its privileges is not counted")
-
-
-def find_program(name: str, cwd: Path, path: str) -> str:
-    """Find the file that a command's first word refers to.
-
-    Args:
-        name: a path, absolute or relative to `cwd` (then so is the result), or a bare name.
-        cwd: folder that the command runs in.
-        path: folders to search for a bare name, in the format of PATH.
-
-    Raises:
-        MeasureError: the file does not exist, or is not executable.
-    """
-    if not name:
-        raise MeasureError("the command is empty")
-    if "/" not in name:
-        folders = os.pathsep.join(str(cwd / folder) for folder in path.split(os.pathsep))
-        found = shutil.which(name, path=folders)
-        if found is None:
-            raise MeasureError(
-                f"command not found: {name!r}",
-                hint="Install it, or check the PATH that benchgate was started with.",
-            )
-        return found
-    file = cwd / name
-    if not file.exists():
-        raise MeasureError(f"command not found: there is no file {file}")
-    if not file.is_file() or not os.access(file, os.X_OK):
-        raise MeasureError(f"not executable: {file}", hint="Run chmod +x, or name its interpreter.")
-    return name
