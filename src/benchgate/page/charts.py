@@ -151,7 +151,7 @@ def packed(charts: Mapping[str, Chart]) -> dict[str, Any]:
     found = {}
     for key, chart in charts.items():
         parts = _plain(chart)
-        for name in _SHARED & parts.keys():
+        for name in sorted(_SHARED & parts.keys()):  # a page is the same each time
             text = json.dumps(parts[name])
             parts[name] = shared.setdefault(text, len(shared))
         first, *others = parts["series"]
