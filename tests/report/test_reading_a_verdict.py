@@ -12,6 +12,7 @@ from tests.report.conftest import printed
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Decision
+from benchgate.report.columns import updated
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 from benchgate.report.words import TIERS
@@ -33,6 +34,11 @@ def test_every_word_has_a_row_of_its_own(word: str) -> None:
 @pytest.mark.parametrize("tier", Tier)
 def test_every_tier_is_explained(tier: Tier) -> None:
     assert f"**{TIERS[tier]}**" in PAGE
+
+
+def test_the_list_of_columns_is_up_to_date() -> None:
+    command = "python -m benchgate.report.columns docs/reading-a-verdict.md"
+    assert updated(PAGE) == PAGE, f"run: {command}"
 
 
 def on_page(verdict: Verdict) -> str:

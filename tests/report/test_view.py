@@ -62,17 +62,13 @@ def test_a_row_is_strings_and_a_drawing(samples: Mapping[str, Verdict]) -> None:
         drawing=".....|.:.|..=O.",
         course="",
         course_title="",
-        p="0.0024",
-        rounds="12",
-        tier="side by side",
         note="slower in 12 of 12 rounds",
         error="",
         location="",
-        medians="12.30 ms, 13.95 ms",
-        test="wilcoxon",
-        p_raw="0.00024",
-        detectable="1.6 %",
-        classical="slower: p < 0.0001, p95 +15.1 %",
+        evidence=(
+            *("side by side", "12.30 ms, 13.95 ms", "1.6 %", "0.00024", "0.0024", "12"),
+            *("12, side by side", "wilcoxon", "slower: p < 0.0001, p95 +15.1 %"),
+        ),
         span=row.span,
     )
     assert row.span is not None

@@ -17,6 +17,7 @@ from benchgate.page import frame
 from benchgate.page.frame import render, sentence, sentences, unbroken
 from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
 from benchgate.report import words
+from benchgate.report.columns import ON_PAGE
 from benchgate.report.headline import arrange
 from benchgate.report.statistics import LEGEND, series_cells
 from benchgate.report.view import NO_LINKS, RATIO_TITLES, TEST_TITLES, view_verdict, without_secrets
@@ -293,6 +294,7 @@ def render_report(
         machine=known(said[1]),
         decided=sentences(said[2]),
         last_line=sentence(view.last_line),
+        evidence=ON_PAGE,
         ratio_titles=(*RATIO_TITLES[:2], view.interval_title, RATIO_TITLES[3]),
         test_titles=TEST_TITLES,
     )

@@ -19,12 +19,13 @@ from benchgate import __version__
 from benchgate.escape import spreadsheet_cell
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.words import notes_of
+from benchgate.report.columns import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.verdict import Verdict
+    from benchgate.report.columns import CsvValue
     from benchgate.report.view import RowView, VerdictView
 
 
@@ -156,41 +157,6 @@ def _about(verdict: VerdictView) -> list[str]:
     return [verdict.sentence, *loosened, *warnings, verdict.last_line]
 
 
-_Value: TypeAlias = str | float | bool | None
-_Column: TypeAlias = "Callable[[Row, Verdict], _Value]"
-
-_COLUMNS: Final[Mapping[str, _Column]] = {
-    "benchmark": lambda row, _: row.benchmark,
-    "metric": lambda row, _: row.metric,
-    "statistic": lambda row, _: row.statistic,
-    "outcome": lambda row, _: row.outcome.value,
-    "fails": lambda row, verdict: verdict.settings.fails(row),
-    "decides": lambda row, _: row.decides,
-    "advisory": lambda row, _: row.advisory,
-    "unit": lambda row, _: row.unit,
-    "better": lambda row, _: row.better.value,
-    "base": lambda row, _: row.base,
-    "head": lambda row, _: row.head,
-    "change_ratio": lambda row, _: _change(row.ratio),
-    "change_low_ratio": lambda row, _: _change(row.interval and row.interval[0]),
-    "change_high_ratio": lambda row, _: _change(row.interval and row.interval[1]),
-    "confidence_ratio": lambda row, _: row.confidence if row.interval else None,
-    "margin_ratio": lambda row, _: row.margin,
-    "detectable_ratio": lambda row, _: _change(row.detectable),
-    "p": lambda row, _: row.p,
-    "p_adjusted": lambda row, _: row.p_adjusted,
-    "base_launches": lambda row, _: row.launches[0],
-    "head_launches": lambda row, _: row.launches[1],
-    "test": lambda row, _: row.test,
-    "location": lambda row, _: row.location,
-    "note": lambda row, verdict: "; ".join(notes_of(row, verdict.settings)),
-    "decision": lambda _, verdict: verdict.decision.value,
-    "base_commit": lambda _, verdict: verdict.base.sha,
-    "head_commit": lambda _, verdict: verdict.head.sha,
-    "uncommitted": lambda _, verdict: verdict.head.uncommitted,
-}
-
-
 def render_csv(verdict: Verdict, redact: Callable[[str], str]) -> bytes:
     """A line for each row, worst first, below a line of names, as RFC 4180 says; UTF-8.
 
@@ -198,20 +164,14 @@ def render_csv(verdict: Verdict, redact: Callable[[str], str]) -> bytes:
     """
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(_COLUMNS)
+    columns = [column for column in COLUMNS if column.csv]
+    writer.writerow([column.csv for column in columns])
     for row in verdict.rows:
-        writer.writerow([_cell(value(row, verdict), redact) for value in _COLUMNS.values()])
+        writer.writerow([_cell(column.value(row, verdict), redact) for column in columns])
     return text.getvalue().encode()
 
 
-def _change(ratio: float | None) -> float | None:
-    """A ratio as a change, without the digits that the subtraction makes up."""
-    if ratio is None or not math.isfinite(ratio):
-        return None
-    return float(f"{ratio - 1:.12g}")
-
-
-def _cell(value: _Value, redact: Callable[[str], str]) -> str:
+def _cell(value: CsvValue, redact: Callable[[str], str]) -> str:
     if isinstance(value, str):
         return spreadsheet_cell(redact(value))
     if isinstance(value, bool):

@@ -24,6 +24,7 @@ from benchgate.escape import (
 )
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.report.columns import IN_COMMENT
 from benchgate.report.drawing import COURSE_LEGEND, INTERVAL_LEGEND
 from benchgate.report.view import NAME_LIMIT, RATIO_TITLES, TEST_TITLES
 from benchgate.units import counted
@@ -297,26 +298,17 @@ def _skipped(verdict: VerdictView) -> str:
 
 
 def _evidence(rows: Sequence[RowView]) -> str:
-    titles = (
-        "benchmark",
-        "statistic",
-        "measured",
-        "medians",
-        "test",
-        "p",
-        "p adjusted",
-        "detectable",
-        "rounds",
-        "textbook comparison",
-    )
+    titles = ("benchmark", "statistic", *(column.title for column in IN_COMMENT.values()))
     table = _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])
     return folded("How each row was decided", "\n".join((_LEGEND, "", *table)))
 
 
 def _reasons(row: RowView) -> tuple[str, ...]:
-    medians = lines(*map(unbroken, row.medians.split(", ")))
-    texts = (row.test, row.p_raw, row.p, row.detectable, row.rounds, row.classical)
-    return (name(row), prose(row.statistic), prose(row.tier), medians, *map(prose, texts))
+    cells = (
+        lines(*map(unbroken, text.split(", "))) if column.is_pair else prose(text)
+        for column, text in ((one, row.evidence[index]) for index, one in IN_COMMENT.items())
+    )
+    return (name(row), prose(row.statistic), *cells)
 
 
 def _detail(detail: ComparisonView, interval_title: str) -> str:

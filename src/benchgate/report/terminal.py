@@ -14,6 +14,7 @@ from benchgate.escape import in_encoding
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.verdict import Decision
+from benchgate.report.columns import ON_TERMINAL
 from benchgate.report.view import RATIO_TITLES, TEST_TITLES
 from benchgate.units import format_duration
 
@@ -398,31 +399,11 @@ def _print_detail(console: Console, detail: ComparisonView, interval_title: str)
 def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
     columns = (
         Column("how it was decided"),
-        Column("measured", drop=2),
-        Column("medians", drop=1),
-        Column("test", drop=6),
-        Column("p", right=True, drop=5),
-        Column("p adjusted", right=True),
-        Column("rounds", right=True),
-        Column("detectable", right=True, drop=3),
-        Column("textbook comparison", drop=4),
+        *(Column(one.title, right=one.right, drop=one.drop) for one in ON_TERMINAL.values()),
         Column("benchmark", name=True, whole=True),
     )
     lines = [
-        Line(
-            (
-                row.statistic,
-                row.tier,
-                row.medians,
-                row.test,
-                row.p_raw,
-                row.p,
-                row.rounds,
-                row.detectable,
-                row.classical,
-                row.benchmark,
-            )
-        )
+        Line((row.statistic, *(row.evidence[index] for index in ON_TERMINAL), row.benchmark))
         for row in rows
     ]
     console.print()

@@ -21,6 +21,7 @@ from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
+from benchgate.report.columns import EVIDENCE
 from benchgate.report.drawing import Span, course_title, draw_course, draw_interval, span
 from benchgate.report.headline import arrange, heading, last_line
 from benchgate.report.words import notes_of, view_loosening
@@ -134,13 +135,12 @@ class RowView:
         span: the same for those who can draw lines; None if there is no drawing.
         course: the values of earlier runs, then of this run.
         course_title: what it shows: "9 earlier runs, base, head".
-        p: adjusted for the number of rows, except under the classical rule.
-        rounds: launches per arm, "10 v 5" if they differ.
         decides: whether the metric decides; else the row only shows it.
         fails: whether the outcome keeps the suite from passing.
         note: what a reader needs to know, in words.
         error: the tail of a failed benchmark's output, several lines.
-        medians, test, p_raw, detectable, classical: for those who want to check the decision.
+        evidence: for those who want to check the decision: a cell for each of `EVIDENCE`.
+        is_limit: whether the head was compared with a limit, which is the base then.
         detail: all other estimates and tests, if they were requested.
     """
 
@@ -157,17 +157,11 @@ class RowView:
     drawing: str
     course: str
     course_title: str
-    p: str
-    rounds: str
-    tier: str
     note: str
     error: str
     location: str
-    medians: str
-    test: str
-    p_raw: str
-    detectable: str
-    classical: str
+    evidence: tuple[str, ...]
+    is_limit: bool = False
     span: Span | None = None
     detail: ComparisonView | None = None
 
@@ -177,7 +171,7 @@ class RowView:
 
         Of a limit, the head and the limit: "23.00 ms (limit 20.00 ms)".
         """
-        if self.test == "limit" and self.base and self.head:
+        if self.is_limit and self.base and self.head:
             return f"{self.head} (limit {self.base})"
         return " to ".join(dict.fromkeys(filter(None, (self.base, self.head))))
 
@@ -290,17 +284,11 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         drawing=draw_interval(row),
         course=course,
         course_title=course_title(row) if course else "",
-        p=words.deciding_p(row),
-        rounds=words.rounds(row),
-        tier=words.TIERS[row.tier] if row.tier else "",
         note="; ".join(notes),
         error=plain_block(row.error or ""),
         location=plain_line(row.location or ""),
-        medians=words.medians(row),
-        test=plain_line(row.test or ""),
-        p_raw=words.probability(row.p),
-        detectable=words.detectable(row),
-        classical=words.classical(row),
+        evidence=tuple(column.text(row) for column in EVIDENCE),
+        is_limit=row.is_limit,
         span=span(row),
         detail=view_comparison(row, row.detail) if row.detail else None,
     )

@@ -1,0 +1,220 @@
+"""What each row says, beside its change, in tables and in CSV; and the list of it in the docs.
+
+    python -m benchgate.report.columns docs/reading-a-verdict.md
+
+updates a document: it rewrites the text between `<!-- columns -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benchgate.escape import plain_line
+from benchgate.report import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.model.verdict import Row, Verdict
+
+
+CsvValue: TypeAlias = str | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column in CSV, or in the tables of how each row was decided, or in both.
+
+    Attributes:
+        csv: its name in CSV; "" if it is not there.
+        value: what it has there.
+        title: its name in the tables; "" if it is not in them.
+        text: what it says there; "" if it does not apply.
+        about: what the documentation says of it, as Markdown; "" for what explains itself.
+        comment, terminal, page: its place from the left there; 0 if it is not shown.
+        drop: see `terminal.Column`.
+        right: aligned to the right on a terminal, as numbers are.
+        is_pair: whether its two values may stand one below the other.
+    """
+
+    csv: str = ""
+    value: Callable[[Row, Verdict], CsvValue] = lambda _row, _verdict: None
+    title: str = ""
+    text: Callable[[Row], str] = lambda _row: ""
+    about: str = ""
+    comment: int = 0
+    terminal: int = 0
+    page: int = 0
+    drop: int = 0
+    right: bool = False
+    is_pair: bool = False
+
+
+def _change(ratio: float | None) -> float | None:
+    """A ratio as a change, without the digits that the subtraction makes up."""
+    if ratio is None or not math.isfinite(ratio):
+        return None
+    return float(f"{ratio - 1:.12g}")
+
+
+def _tier(row: Row) -> str:
+    return words.TIERS[row.tier] if row.tier else ""
+
+
+COLUMNS: Final = (
+    Column("benchmark", lambda row, _: row.benchmark),
+    Column("metric", lambda row, _: row.metric),
+    Column("statistic", lambda row, _: row.statistic),
+    Column("outcome", lambda row, _: row.outcome.value),
+    Column("fails", lambda row, verdict: verdict.settings.fails(row)),
+    Column("decides", lambda row, _: row.decides),
+    Column("advisory", lambda row, _: row.advisory),
+    Column("unit", lambda row, _: row.unit),
+    Column("better", lambda row, _: row.better.value),
+    Column("base", lambda row, _: row.base),
+    Column("head", lambda row, _: row.head),
+    Column("change_ratio", lambda row, _: _change(row.ratio)),
+    Column("change_low_ratio", lambda row, _: _change(row.interval and row.interval[0])),
+    Column("change_high_ratio", lambda row, _: _change(row.interval and row.interval[1])),
+    Column("confidence_ratio", lambda row, _: row.confidence if row.interval else None),
+    Column("margin_ratio", lambda row, _: row.margin),
+    Column(
+        title="measured",
+        text=_tier,
+        about="**side by side** (at the same time, or in turn sample by sample), **in turn**"
+        " (started in turn in the same rounds), or **stored runs** (from an earlier run).",
+        comment=1,
+        terminal=1,
+        drop=2,
+    ),
+    Column(
+        title="medians",
+        text=words.medians,
+        about="as measured. If they differ from the change, trust the change.",
+        comment=2,
+        terminal=2,
+        page=6,
+        drop=1,
+        is_pair=True,
+    ),
+    Column(
+        "detectable_ratio",
+        lambda row, _: _change(row.detectable),
+        "detectable",
+        words.detectable,
+        "the [smallest change](how-it-decides.md#the-formulas) that so many rounds usually find.",
+        comment=6,
+        terminal=7,
+        page=5,
+        drop=3,
+        right=True,
+    ),
+    Column(
+        "p",
+        lambda row, _: row.p,
+        "p",
+        lambda row: words.probability(row.p),
+        comment=4,
+        terminal=4,
+        page=4,
+        drop=5,
+        right=True,
+    ),
+    Column(
+        "p_adjusted",
+        lambda row, _: row.p_adjusted,
+        "p adjusted",
+        words.deciding_p,
+        "if nothing had changed, how often would chance alone give such a difference? It is"
+        " adjusted for the number of rows; *p* is not.",
+        comment=5,
+        terminal=5,
+        page=3,
+        right=True,
+    ),
+    Column(
+        "base_launches",
+        lambda row, _: row.launches[0],
+        "rounds",
+        words.rounds,
+        '"10 v 5" means 10 launches of the base and 5 of the head.',
+        comment=7,
+        terminal=6,
+        right=True,
+    ),
+    Column(
+        "head_launches",
+        lambda row, _: row.launches[1],
+        "launches",
+        lambda row: words.rounds(row) + (f", {_tier(row)}" if row.tier else ""),
+        page=1,
+    ),
+    Column(
+        "test",
+        lambda row, _: row.test,
+        "test",
+        lambda row: plain_line(row.test or ""),
+        "**wilcoxon** compares round by round, **mann-whitney** compares launches, **prediction**"
+        " compares with [stored results](how-it-decides.md#stored-results), and **exact** is for"
+        " counts.",
+        comment=3,
+        terminal=3,
+        page=2,
+        drop=6,
+    ),
+    Column(
+        title="textbook comparison",
+        text=words.classical,
+        about="the [rule of many tools](how-it-decides.md#the-textbook-rule) on the same data.",
+        comment=8,
+        terminal=8,
+        page=7,
+        drop=4,
+    ),
+    Column("location", lambda row, _: row.location),
+    Column("note", lambda row, verdict: "; ".join(words.notes_of(row, verdict.settings))),
+    Column("decision", lambda _, verdict: verdict.decision.value),
+    Column("base_commit", lambda _, verdict: verdict.base.sha),
+    Column("head_commit", lambda _, verdict: verdict.head.sha),
+    Column("uncommitted", lambda _, verdict: verdict.head.uncommitted),
+)
+"""Every column, in the order of CSV."""
+
+EVIDENCE: Final = tuple(one for one in COLUMNS if one.title)
+"""Those of the tables of how each row was decided."""
+
+
+def _from_the_left(place: Callable[[Column], int]) -> Mapping[int, Column]:
+    """The columns of one table, by their index in EVIDENCE."""
+    shown = [(index, one) for index, one in enumerate(EVIDENCE) if place(one)]
+    return dict(sorted(shown, key=lambda each: place(each[1])))
+
+
+IN_COMMENT: Final = _from_the_left(lambda one: one.comment)
+ON_TERMINAL: Final = _from_the_left(lambda one: one.terminal)
+ON_PAGE: Final = _from_the_left(lambda one: one.page)
+
+_BLOCK = re.compile(r"(<!-- columns -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def updated(document: str) -> str:
+    """Rewrite the list of what the tables say."""
+    lines = (
+        fill(f"- *{one.title}*: {one.about}", 100, subsequent_indent="  ", break_on_hyphens=False)
+        for one in IN_COMMENT.values()
+        if one.about
+    )
+    block = "\n".join(lines)
+    return _BLOCK.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", document)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        path = Path(name)
+        path.write_text(updated(path.read_text(encoding="utf-8")), encoding="utf-8")
