@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.load.merging import Signs, limits
+from benchgate.load.generator import Signs, limits
 
 QUIET = Signs(
     cpu_ratios=(0.3,),

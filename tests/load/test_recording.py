@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from benchgate.load.generator import late_p99_s
 from benchgate.load.group import EndedGroup, GroupRecord
-from benchgate.load.merging import late_p99_s, merged_steps
+from benchgate.load.recording import LATE, OperationRecorder, Windowing
 from benchgate.load.schedule import Timetable
-from benchgate.load.worker import LATE, OperationRecorder, Windowing
 from benchgate.model.load import Loop
 from benchgate.stats.histogram import Histogram, from_bytes
 
 if TYPE_CHECKING:
-    from benchgate.load.worker import StepRecord
+    from benchgate.load.recording import StepRecord
 
 S = 1_000_000_000
 
@@ -127,8 +127,8 @@ def test_groups_merge_by_their_operations() -> None:
     idle.fail(0, S, "second")
     busy.fail(0, 2 * S, "third")
     idle.fail(0, 0, "first")
-    groups = [group_of(one.records()["step0"]) for one in (busy, idle)]
-    record = merged_steps(groups, "seed")["step0"]
+    record = busy.records()["step0"]
+    record.merge(idle.records()["step0"])
     assert (record.ops, record.errors) == (100_000, 3)
     assert record.histogram.count == record.reservoir.count == 100_000
     # 1 % of 10,000, with a standard deviation of 9.5

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
-from benchgate.load.worker import Window, Windowing, merged, rows
-from benchgate.stats.histogram import Histogram, from_bytes, to_bytes
+from benchgate.load.recording import StepRecord, Window, Windowing
+from benchgate.stats.histogram import Histogram, Reservoir, from_bytes, to_bytes
 
 S = 1_000_000_000
 
@@ -13,6 +15,10 @@ def histogram_of(*values: int) -> bytes:
     for value in values:
         histogram.record(value)
     return to_bytes(histogram)
+
+
+def record_of(windows: dict[int, Window]) -> StepRecord:
+    return StepRecord(Reservoir(Random(1)), windows=windows)  # noqa: S311 - repeatable on purpose
 
 
 @pytest.mark.parametrize(
@@ -38,10 +44,8 @@ def test_what_ends_after_the_end_counts_in_the_last_one(passed_ns: int, index: i
 
 
 def test_windows_with_nothing_in_them_are_rows() -> None:
-    found = rows(
-        Windowing.of(3.5),
-        {0: Window(3, 1, histogram_of(10, 20, 30)), 2: Window(0, 5, b"")},
-    )
+    windows = {0: Window(3, 1, histogram_of(10, 20, 30)), 2: Window(0, 5, b"")}
+    found = record_of(windows).course(Windowing.of(3.5))
     assert (found.width_s, found.last_s) == (1, 0.5)
     assert found.ops == (3, 0, 0, 0)
     assert found.errors == (1, 0, 5, 0)
@@ -50,17 +54,11 @@ def test_windows_with_nothing_in_them_are_rows() -> None:
 
 
 def test_groups_are_merged() -> None:
-    found = merged(
-        [
-            Window(2, 0, histogram_of(10, 20)),
-            Window(0, 3, b""),
-            Window(3, 1, histogram_of(5, 5, 90)),
-        ]
-    )
+    record = record_of({0: Window(2, 0, histogram_of(10, 20))})
+    record.merge(record_of({0: Window(0, 3, b""), 1: Window(0, 1, b"")}))
+    record.merge(record_of({0: Window(3, 1, histogram_of(5, 5, 90)), 1: Window(0, 2, b"")}))
+    found = record.windows[0]
     assert (found.ops, found.errors) == (5, 4)
     histogram = from_bytes(found.histogram)
     assert (histogram.count, histogram.percentile(0.5), histogram.max) == (5, 10, 90)
-
-
-def test_without_a_latency_there_is_no_histogram() -> None:
-    assert merged([Window(0, 1, b""), Window(0, 2, b"")]) == Window(0, 3, b"")
+    assert record.windows[1] == Window(0, 3, b"")

@@ -9,15 +9,16 @@ import pytest
 from tests.load.virtual_time import VirtualTime
 
 from benchgate.load.drivers.driver import OperationError
+from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder, ramps
-from benchgate.load.worker import Control, LoadWorker, OperationRecorder, Windowing
+from benchgate.load.worker import Control, LoadWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.load.drivers.driver import Operation
     from benchgate.load.parameters import Parameters
-    from benchgate.load.worker import StepRecord
+    from benchgate.load.recording import StepRecord
 
 S = 1_000_000_000
 MS = 1_000_000

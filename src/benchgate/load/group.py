@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 from benchgate.files import write_atomic
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.launch import open_launch
+from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import choices, parameters, plan_of, share_of
-from benchgate.load.worker import Control, LoadWorker, OperationRecorder, Timing, Windowing, text_of
+from benchgate.load.worker import Control, LoadWorker, Timing, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.load.drivers.driver import Connection
     from benchgate.load.launch import LoadOrder, ProcessLaunch
+    from benchgate.load.recording import StepRecord
     from benchgate.load.schedule import Plan, TurnOrder
-    from benchgate.load.worker import StepRecord
     from benchgate.stats.histogram import Histogram
 
 
@@ -272,7 +273,7 @@ class GroupRecord:
         notes: what a reader of the numbers must know.
     """
 
-    steps: Mapping[str, StepRecord]
+    steps: dict[str, StepRecord]
     workers: int
     cpu_s: float
     first_start_ns: int
