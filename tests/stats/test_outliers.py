@@ -152,17 +152,6 @@ def test_equal_values_are_all_kept(value: float, n: int, mode: OutlierMode) -> N
     assert trimmed.notes == ()
 
 
-@pytest.mark.parametrize(("mode", "limits"), [("top5", (0, 0.05)), ("both5", (0.05, 0.05))])
-@pytest.mark.parametrize("n", [20, 60, 400])
-def test_the_winsorized_error_agrees_with_scipy(
-    n: int, mode: OutlierMode, limits: tuple[float, float]
-) -> None:
-    values = np.random.default_rng(n).lognormal(size=n)
-    winsorized = stats.mstats.winsorize(values, limits=limits).data
-    expected = stats.sem(winsorized) / (1 - sum(limits))
-    assert winsorized_sem(trim(values, mode)) == pytest.approx(expected, rel=1e-12)
-
-
 @given(st.lists(st.integers(-100, 100), min_size=2, max_size=60))
 def test_with_none_dropped_it_is_the_plain_error(values: list[int]) -> None:
     array = np.array(values, dtype=np.float64)

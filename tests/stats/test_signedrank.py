@@ -52,16 +52,6 @@ def test_published_critical_values(n: int, critical: int) -> None:
     assert lower[critical] <= 0.025 < lower[critical + 1]
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 12, 20, 49, 120, 200])
-def test_it_agrees_with_scipy_without_ties(n: int) -> None:
-    d = np.random.default_rng(n).normal(0.3, 1, size=(40, n))
-    ours = signed_rank(d)
-    for alternative, side in SIDES:
-        theirs = stats.wilcoxon(d, axis=1, alternative=alternative, method="exact")
-        # SciPy computes one of the tails as 1 - p, which loses the digits below 1e-16.
-        np.testing.assert_allclose(getattr(ours, side), theirs.pvalue, rtol=1e-9, atol=1e-15)
-
-
 @pytest.mark.parametrize("n", [20, 200])
 def test_every_digit_of_the_tail_agrees_with_whole_number_counts(n: int) -> None:
     ways = [1]
@@ -72,19 +62,6 @@ def test_every_digit_of_the_tail_agrees_with_whole_number_counts(n: int) -> None
         ]
     exact = [total / 2**n for total in itertools.accumulate(ways)]
     np.testing.assert_allclose(signed_rank_lower(n), exact, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n", [2, 4, 7, 9])
-def test_it_agrees_with_scipys_permutations_with_ties_and_zeros(n: int) -> None:
-    d = np.random.default_rng(n).integers(-3, 4, size=(12, n)).astype(np.float64)
-    ours = signed_rank(d)
-    every = stats.PermutationMethod(n_resamples=2**n)
-    theirs = [
-        stats.wilcoxon(one, alternative="greater", zero_method="pratt", method=every).pvalue
-        for one in d
-        if one.any()
-    ]
-    np.testing.assert_allclose(ours.p_greater[d.any(axis=1)], theirs, rtol=1e-12)
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=8))

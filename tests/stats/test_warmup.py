@@ -118,26 +118,6 @@ def test_thousands_of_values_need_few_distributions(monkeypatch: pytest.MonkeyPa
     assert len(built) < 100
 
 
-def test_the_trend_agrees_with_scipy_without_ties() -> None:
-    rng = np.random.default_rng(3)
-    for n in (2, 5, 10, 25):
-        for _ in range(10):
-            values = rng.normal(size=n)
-            theirs = stats.kendalltau(np.arange(n), values, method="exact")
-            assert trend_p(values) == pytest.approx(theirs.pvalue, rel=1e-9)
-
-
-def test_the_trend_of_many_values_agrees_with_scipy_but_for_continuity() -> None:
-    rng = np.random.default_rng(4)
-    for n in (101, 300):
-        for levels in (5, 10**6):
-            values = np.floor(rng.uniform(0, levels, size=n) + np.arange(float(n)) * levels * 1e-3)
-            kendall = stats.kendalltau(np.arange(n), values, method="asymptotic")
-            s = np.sign(np.subtract.outer(values, values))[np.tril_indices(n, -1)].sum()
-            z = stats.norm.isf(kendall.pvalue / 2) * (abs(s) - 1) / abs(s)
-            assert trend_p(values) == pytest.approx(2 * stats.norm.sf(z), rel=1e-9)
-
-
 def test_where_the_approximation_begins_it_is_close() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
