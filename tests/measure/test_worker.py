@@ -710,10 +710,12 @@ def write(data):
     "line", [b"5 5\\n", b"5 5", b'{"benchmarks": []}\\n', b"0" * 16 + b"5 5\\n"]
 )
 @pytest.mark.parametrize("where", ["bench_a", "bench_a.setup", "bench_a.teardown", "import"])
-def test_forged_answers_are_the_benchmarks_error(start: Start, line: bytes, where: str) -> None:
+def test_what_a_benchmark_writes_everywhere_is_its_error(
+    start: Start, line: bytes, where: str
+) -> None:
     text = line.decode()
-    forging = f"write(b'{text}')" if where == "import" else f"{where} = lambda: write(b'{text}')"
-    worker = start(f"{WRITE}def bench_a(): pass\n{forging}\n")
+    writing = f"write(b'{text}')" if where == "import" else f"{where} = lambda: write(b'{text}')"
+    worker = start(f"{WRITE}def bench_a(): pass\n{writing}\n")
 
     def use() -> None:
         described(worker)
@@ -736,18 +738,12 @@ def test_forged_answers_are_the_benchmarks_error(start: Start, line: bytes, wher
 def test_what_has_not_the_form_of_an_answer_is_the_benchmarks_failure(
     start: Start, line: str, call: int
 ) -> None:
-    """Code that wants to can find the key; what it says with it must not end benchgate."""
-    worker = start(f"""
-import sys
+    worker = start(f"""{WRITE}
 calls = 0
 def bench_a():
     global calls
     calls += 1
-    frame = sys._getframe()
-    while type(frame.f_locals.get("self")).__name__ != "Server":
-        frame = frame.f_back
-    if calls == {call}:
-        frame.f_locals["self"].send_line({line.encode()!r} + b"\\n")
+    if calls == {call}: write({line.encode()!r} + b"\\n")
 bench_a.number = 10
 """)
     described(worker)
@@ -755,23 +751,29 @@ bench_a.number = 10
     assert error.startswith("it wrote to the pipe that only benchgate may use: ")
 
 
-def test_the_users_code_is_told_nothing_of_the_channel(start: Start) -> None:
+def test_the_users_code_sees_nothing_of_the_channel(start: Start) -> None:
     worker = start("""
-import json, os, sys
+import json, os, subprocess, sys
 import __main__
-def openable(descriptor):
-    try: return os.read(os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK), 9)
-    except OSError: return None
 def bench_a():
-    readable = [d for d in range(99) if openable(d)]
+    listed = subprocess.run(["ls", "/dev/fd"], close_fds=False, stdout=subprocess.PIPE).stdout
     raise Exception(json.dumps([
-        getattr(sys, "orig_argv", sys.argv)[2:], os.read(0, 9).decode(), readable,
+        sys.argv[1:], os.read(0, 9).decode(), len(listed.split()) <= 4,
         [name for name in vars(__main__) if not name.startswith("__")]]))
 bench_a.number = 1
 """)
     described(worker)
     error = error_of(lambda: launch(worker, "a"))
-    assert error.splitlines()[0] == 'Exception: [[], "", [], []]'
+    assert error.splitlines()[0] == 'Exception: [[], "", true, []]'
+
+
+def test_a_program_that_closes_the_channel_is_told(start: Start) -> None:
+    closing = "import os, subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+    worker = start("", interpreter=[sys.executable, "-c", closing, sys.executable])
+    assert error_of(lambda: worker.ready(20)) == (
+        "its process exited with code 1\n"
+        "a program that starts Python closed benchgate's pipe: name Python itself"
+    )
 
 
 def test_a_hanging_function_is_ended_and_shown(

@@ -2,7 +2,7 @@
 
 See `_worker/__main__.py` for the protocol.
 
-A worker's process also runs the user's code, which can find the key if it searches for it. So a
+A worker's process also runs the user's code, which may write to any descriptor by mistake. So a
 reply in a wrong format counts as a failure of the benchmark.
 """
 
@@ -245,7 +245,6 @@ class Worker(WorkerProcess):
         self._provided = setting.provided
         self._send_step(
             "file",
-            key=self.key,
             file=str(setting.file),
             host=setting.host,
             arguments=list(setting.arguments),

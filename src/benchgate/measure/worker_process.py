@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
 import select
 import signal
 import socket
@@ -83,6 +82,7 @@ def _is_own(frame: str, own: str) -> bool:
 PROGRAM = Path(__file__).with_name("_worker") / "__main__.py"
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
+_LONGEST_LINE_BYTES = 64 * 2**20
 _SHOWN_BYTES = 80
 _LOOK_MS = 500
 _END_WAIT_S = 2.0
@@ -121,8 +121,6 @@ class WorkerSkippedError(WorkerFailedError):
 class WorkerProcess:
     """A process that answers line by line and runs from construction until `close` or `kill`.
 
-    Each line that it writes begins with a key. It learns the key from the first line sent to it.
-
     Args:
         interpreter: command that starts Python.
         environ: the whole environment of the process.
@@ -140,12 +138,9 @@ class WorkerProcess:
         guardian: Guardian,
     ) -> None:
         self.arm = arm
-        self.key = secrets.token_hex(8)
-        self._key = self.key.encode()
         self._buffer = b""
         self._is_lost = False
         self._output = _open_output()
-        # Not a pipe: through /proc a process can read its own end of a pipe, and learn the key.
         self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN)
@@ -166,13 +161,13 @@ class WorkerProcess:
         try:
             with fixed_addresses():
                 return ProcessTree(
-                    [*interpreter, str(PROGRAM)],
+                    [*interpreter, str(PROGRAM), str(channel.fileno())],
                     cwd=self.arm.folder,
                     env=environ,
                     guardian=guardian,
-                    stdin=channel.fileno(),
                     stdout=self._output,
                     stderr=subprocess.STDOUT,
+                    pass_fds=[channel.fileno()],
                 )
         except OSError as error:
             self._release()
@@ -227,7 +222,7 @@ class WorkerProcess:
             raise self._dead() from None
 
     def line(self) -> bytes:
-        """Return the next line, without its key.
+        """Return the next line.
 
         Raises:
             WorkerFailedError: the process dies, hangs or prints too much, or another process
@@ -235,13 +230,10 @@ class WorkerProcess:
         """
         while b"\n" not in self._buffer:
             self._read()
-            # Checked before the line is complete, because its end may never come.
-            if not self._buffer.startswith(self._key[: len(self._buffer)]):
+            if len(self._buffer) > _LONGEST_LINE_BYTES:
                 raise self.intruded(self._buffer)
         line, _, self._buffer = self._buffer.partition(b"\n")
-        if not line.startswith(self._key):
-            raise self.intruded(line)
-        return line[len(self._key) :]
+        return line
 
     def _read(self) -> None:
         """Wait a moment for more of a line."""
@@ -287,10 +279,9 @@ class WorkerProcess:
         return WorkerFailedError(self, f"its process {how_ended(code)}{why}", trace)
 
     def intruded(self, line: bytes) -> WorkerFailedError:
-        """Make an error from text that something other than the worker wrote; leave out the key."""
+        """Make an error from a line that is no answer."""
         self._is_lost = True
-        text = line.partition(self._key)[0].partition(b"\n")[0][:_SHOWN_BYTES]
-        problem = f"it wrote to the pipe that only benchgate may use: {text!r}"
+        problem = f"it wrote to the pipe that only benchgate may use: {line[:_SHOWN_BYTES]!r}"
         return WorkerFailedError(self, problem, self.tail())
 
     def tail(self) -> str:

@@ -1,15 +1,14 @@
 """The process that runs a user's benchmark functions, in the user's own interpreter.
 
 It uses the standard library and the files of this folder only, because it runs under any
-CPython >= 3.8, where benchgate itself is not installed. It is started as `python __main__.py`.
-Standard input is a socket, which it moves out of the way of the user's code.
+CPython >= 3.8, where benchgate itself is not installed. It is started as `python __main__.py N`.
+N is the descriptor of a socket for benchgate alone: standard input is empty, and what the user's
+code prints goes elsewhere.
 
-The first line from benchgate is the request: which file, where to import from, and a key. The
-worker answers with its process id, and imports the file. After that, a JSON object asks for a step
-and gets a JSON object back. The line "s" asks for one sample and gets "WALL_NS CPU_NS" back, which
-keeps a turn cheap. Each line to benchgate begins with the key. The user's code does not know the
-key, so benchgate recognizes what that code writes to the socket. What it prints goes elsewhere and
-disturbs nothing. When benchgate closes its side, the open benchmark is torn down, exit handlers
+The first line from benchgate is the request: which file, and where to import from. The worker
+answers with its process id, and imports the file. After that, a JSON object asks for a step and
+gets a JSON object back. The line "s" asks for one sample and gets "WALL_NS CPU_NS" back, which
+keeps a turn cheap. When benchgate closes its side, the open benchmark is torn down, exit handlers
 run, and the last line is "bye".
 """
 
@@ -36,9 +35,9 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
     # The user may have chosen a folder for `.pyc` files; these may hold other code.
     chosen, sys.pycache_prefix = getattr(sys, "pycache_prefix", None), None
 
-    from .server import Server, connect, take_channel  # noqa: PLC0415 - the package exists now
+    from .server import Server, connect  # noqa: PLC0415 - the package exists now
 
-    request, receive, send = connect(take_channel())
+    request, receive, send = connect(int(sys.argv.pop()))
     describer = None
     if request["describe"]:
         from .workloads import Describer  # noqa: PLC0415 - only one launch in a session needs it
