@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from benchgate.files import write_atomic
 from benchgate.load.drivers.driver import TargetError
@@ -443,11 +443,6 @@ class LeftAloneError(Exception):
     """The code had not ended when it was left alone; its thread may still run."""
 
 
-class _Outcome(Generic[T]):
-    value: T
-    error: Exception | None = None
-
-
 def run_aside(work: Callable[[], T], leave_alone: Callable[[], bool]) -> T:
     """Run code in a thread of its own, and return what it returns.
 
@@ -458,13 +453,14 @@ def run_aside(work: Callable[[], T], leave_alone: Callable[[], bool]) -> T:
         LeftAloneError: it was left alone.
         Exception: what the code raised.
     """
-    outcome = _Outcome[T]()
+    results: list[T] = []
+    errors: list[Exception] = []
 
     def run() -> None:
         try:
-            outcome.value = work()
+            results.append(work())
         except Exception as error:  # noqa: BLE001 - it is raised again in the other thread
-            outcome.error = error
+            errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -472,9 +468,9 @@ def run_aside(work: Callable[[], T], leave_alone: Callable[[], bool]) -> T:
         if leave_alone():
             raise LeftAloneError
         thread.join(_LOOK_ASIDE_S)
-    if outcome.error is not None:
-        raise outcome.error
-    return outcome.value
+    for error in errors:
+        raise error
+    return results[0]
 
 
 def after(seconds: float) -> Callable[[], bool]:
@@ -485,11 +481,9 @@ def after(seconds: float) -> Callable[[], bool]:
 
 # Where two load generators of one machine agree when their launches begin.
 
-# Both look so often, and the one that asks last must have looked before the launches begin.
+# Both look so often, and the one that was ready first must have looked before the launches begin.
 _LOOK_FOR_OTHER_S = 0.001
 _TO_LOOK_NS = 40_000_000
-_READY: Final = "ready"
-_EPOCH: Final = "epoch"
 _ENDED: Final = "ended"
 
 
@@ -528,31 +522,18 @@ def epoch_ns(turns: TurnOrder | None, to_wake_ns: int, is_stopped: Callable[[], 
         GivenUpError: the launch was given up, or the other one has ended.
         UsageError: the folder cannot be written.
     """
+    begin_ns = time.perf_counter_ns() + to_wake_ns
     if turns is None:
-        return time.perf_counter_ns() + to_wake_ns
-    meeting = Path(turns.meeting)
-    _write(_ready_file(meeting, turns.place), to_wake_ns)
-    if turns.place:
-        return _awaited(meeting / _EPOCH, is_stopped)
-    other_ns = _awaited(_ready_file(meeting, 1), is_stopped)
-    begin_ns = time.perf_counter_ns() + _TO_LOOK_NS + max(to_wake_ns, other_ns)
-    _write(meeting / _EPOCH, begin_ns)
-    return begin_ns
+        return begin_ns
+    meeting, begin_ns = Path(turns.meeting), begin_ns + _TO_LOOK_NS
+    write_atomic(_ready_file(meeting, turns.place), str(begin_ns).encode())
+    other = _ready_file(meeting, 1 - turns.place)
+    while not other.exists():
+        if is_stopped() or (meeting / _ENDED).exists():
+            raise GivenUpError
+        time.sleep(_LOOK_FOR_OTHER_S)
+    return max(begin_ns, int(other.read_text()))
 
 
 def _ready_file(meeting: Path, place: int) -> Path:
-    return meeting / f"{_READY}{place}"
-
-
-def _awaited(file: Path, is_stopped: Callable[[], bool]) -> int:
-    """Wait for a number."""
-    while True:
-        if file.exists():
-            return int(file.read_text())
-        if is_stopped() or (file.parent / _ENDED).exists():
-            raise GivenUpError
-        time.sleep(_LOOK_FOR_OTHER_S)
-
-
-def _write(file: Path, number: int) -> None:
-    write_atomic(file, str(number).encode())
+    return meeting / f"ready{place}"

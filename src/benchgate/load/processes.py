@@ -8,7 +8,7 @@ import signal
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from benchgate.errors import BenchgateError
 from benchgate.load.drivers.driver import TargetError
@@ -31,27 +31,8 @@ _TO_WAKE_EACH_NS = 200_000
 _TO_SEND_S = 30.0
 _TO_STOP_S = 8.0
 
+_ARRIVED = "arrived"
 _STOP = "stop"
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrived:
-    """All connections of a group are open."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """A group cannot work, for this reason."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class _GivenUp:
-    """A group was told to stop."""
-
-
-_Message: TypeAlias = _Arrived | _Failed | _GivenUp | GroupRecord
 
 
 class PipeGate:
@@ -63,7 +44,7 @@ class PipeGate:
 
     def arrive(self) -> None:
         """Say so to the process that started this one."""
-        self._pipe.send(_Arrived())
+        self._pipe.send(_ARRIVED)
 
     def epoch_ns(self) -> int:
         """Wait until that process says when."""
@@ -158,17 +139,15 @@ def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> Non
     # stop. A handler is not inherited by the programs that a driver starts; SIG_IGN would be.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _do_nothing)
-    answer: _Message
+    answer: GroupRecord | Exception
     try:
         answer = run_group(order, workers, PipeGate(pipe))
-    except GivenUpError:
-        answer = _GivenUp()
+    except (GivenUpError, TargetError) as error:
+        answer = error
     except BenchgateError as error:
-        answer = _Failed(error.message)
-    except TargetError as error:
-        answer = _Failed(str(error))
+        answer = TargetError(error.message)
     except Exception as error:  # noqa: BLE001 - the process that started this one tells it
-        answer = _Failed(f"a group of workers failed: {text_of(error)}")
+        answer = TargetError(f"a group of workers failed: {text_of(error)}")
     try:
         pipe.send(answer)
     except OSError:  # nobody is there any more
@@ -206,20 +185,16 @@ def _receive(
 
 def _take(child: _Child) -> None:
     try:
-        message: _Message = child.pipe.recv()
+        message: GroupRecord | Exception | str = child.pipe.recv()
     except (EOFError, OSError):
         child.process.join(_TO_STOP_S)
         child.lost = _how_it_ended(child.process.exitcode)
         return
-    match message:
-        case _Arrived():
-            child.has_arrived = True
-        case _Failed(reason):
-            raise TargetError(reason)
-        case _GivenUp():
-            raise GivenUpError
-        case GroupRecord():
-            child.record = message
+    if isinstance(message, Exception):
+        raise message
+    if isinstance(message, GroupRecord):
+        child.record = message
+    child.has_arrived = True
 
 
 def _how_it_ended(code: int | None) -> str:

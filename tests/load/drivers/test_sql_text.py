@@ -8,30 +8,26 @@ from hypothesis import strategies as st
 
 from benchgate.load.drivers.mysql import DIALECT as MYSQL
 from benchgate.load.drivers.postgresql import DIALECT as POSTGRESQL
-from benchgate.load.drivers.sql import Dialect, names_in, pieces, split, translated
+from benchgate.load.drivers.sql import Dialect, ParamStyle, names_in, pieces, split, translated
 from benchgate.load.drivers.sqlite import DIALECT as SQLITE
 
 ALL = pytest.mark.parametrize("dialect", [SQLITE, POSTGRESQL, MYSQL])
 
 
 @pytest.mark.parametrize(
-    ("style", "text", "order"),
+    ("style", "text"),
     [
-        ("named", "SELECT :a, :b, :a, '%'", ("a", "b", "a")),
-        ("pyformat", "SELECT %(a)s, %(b)s, %(a)s, '%%'", ("a", "b", "a")),
-        ("format", "SELECT %s, %s, %s, '%%'", ("a", "b", "a")),
-        ("qmark", "SELECT ?, ?, ?, '%'", ("a", "b", "a")),
-        ("numeric", "SELECT :1, :2, :1, '%'", ("a", "b")),
+        ("named", "SELECT :a, :b, :a, '%'"),
+        ("pyformat", "SELECT %(a)s, %(b)s, %(a)s, '%%'"),
     ],
 )
-def test_each_style_of_parameters(style: str, text: str, order: tuple[str, ...]) -> None:
-    found = translated("SELECT :a, :b, :a, '%'", style, SQLITE)  # type: ignore[arg-type]
-    assert found == (text, order)
+def test_each_style_of_parameters(style: ParamStyle, text: str) -> None:
+    assert translated("SELECT :a, :b, :a, '%'", style, SQLITE) == (text, True)
 
 
 def test_a_text_without_parameters_is_left_alone() -> None:
     text = "SELECT 1 % 2 -- 100 %"
-    assert translated(text, "pyformat", POSTGRESQL) == (text, ())
+    assert translated(text, "pyformat", POSTGRESQL) == (text, False)
 
 
 @ALL
@@ -57,7 +53,7 @@ def test_a_text_without_parameters_is_left_alone() -> None:
 )
 def test_what_is_no_parameter(text: str, dialect: Dialect) -> None:
     assert names_in(text, dialect) == frozenset()
-    assert translated(text, "qmark", dialect) == (text, ())
+    assert translated(text, "pyformat", dialect) == (text, False)
 
 
 @ALL

@@ -11,9 +11,11 @@ import re
 import select
 import socket
 import ssl
+import sys
 import time
 from contextlib import suppress
 from email.message import Message
+from functools import partial
 from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
 from typing import TYPE_CHECKING, Final, cast
 
@@ -120,8 +122,8 @@ class Wire:
                 return status, _NO_HEADERS, body
             try:
                 if status:
-                    body = self._rest(opened, body, length, whole=whole)
-                    return status, _NO_HEADERS, body
+                    receive = partial(self._receive, opened)
+                    return status, _NO_HEADERS, self._body(receive, body, length, whole=whole)
                 return self._any_answer(opened, first, method, whole=whole)
             except TimeoutError:
                 raise ValueError(
@@ -150,41 +152,49 @@ class Wire:
         self._set_timeout(opened)
         return opened.recv_into(buffer)
 
-    def _kept(self, body: bytes, length: int, *, whole: bool) -> _Kept:
-        self._buffer = self._buffer or memoryview(bytearray(_BUFFER_BYTES))
-        return _Kept(body, length, self._buffer, whole=whole)
-
-    def _rest(self, opened: socket.socket, body: bytes, length: int, *, whole: bool) -> bytes:
-        """Receive what is missing of a body of known length."""
-        if len(body) > length:
-            raise ValueError("the answer is longer than it says")
-        kept = self._kept(body, length, whole=whole)
-        missing = length - len(body)
-        while missing:
-            count = self._receive(opened, kept.buffer[:missing])
-            if not count:
-                raise IncompleteRead(b"", missing)
-            kept.add(count)
-            missing -= count
-        return bytes(kept.data)
-
     def _any_answer(
         self, opened: socket.socket, first: bytes, method: str, *, whole: bool
     ) -> tuple[int, Message, bytes]:
-        def receive(buffer: Buffer) -> int:
-            return self._receive(opened, buffer)
-
+        receive = partial(self._receive, opened)
         stream = cast("socket.socket", _Stream(first, receive))
         with HTTPResponse(stream, method=method) as response:
             response.begin()
-            kept = self._kept(b"", response.length or 0, whole=whole)
-            while count := response.readinto(kept.buffer):
-                kept.add(count)
-            if response.length:
-                raise IncompleteRead(b"", response.length)
+            body = self._body(response.readinto, b"", response.length, whole=whole)
             if response.will_close:
                 self.close()
-        return response.status, response.headers, bytes(kept.data)
+        return response.status, response.headers, body
+
+    def _body(
+        self,
+        read_into: Callable[[memoryview], int | None],
+        begun: bytes,
+        length: int | None,
+        *,
+        whole: bool,
+    ) -> bytes:
+        """Receive a body to its end, and keep all of it, or its beginning.
+
+        Args:
+            begun: what is there already.
+            length: of the whole body; None if only its sender knows.
+        """
+        if length is not None and len(begun) > length:
+            raise ValueError("the answer is longer than it says")
+        self._buffer = buffer = self._buffer or memoryview(bytearray(_BUFFER_BYTES))
+        missing = sys.maxsize if length is None else length - len(begun)
+        body = bytearray(begun)
+        while missing and (count := read_into(buffer[:missing])):
+            missing -= count
+            if whole or len(body) < SEEN_BYTES:
+                body += buffer[:count]
+            if len(body) > MOST_CHECKED_BYTES:
+                raise ValueError(
+                    f"the body is larger than {MOST_CHECKED_BYTES >> 20} MiB, so `expect_body`"
+                    " cannot check it"
+                )
+        if missing and length is not None:
+            raise IncompleteRead(b"", missing)
+        return bytes(body)
 
     def interrupt(self) -> None:
         """Make a running exchange fail; called from another thread."""
@@ -198,35 +208,6 @@ class Wire:
         opened, self._socket = self._socket, None
         if opened is not None:
             opened.close()
-
-
-class _Kept:
-    """What is kept of a body while it arrives in a buffer.
-
-    Raises:
-        ValueError: all of it must be kept, and it is too large.
-    """
-
-    def __init__(self, data: bytes, length: int, buffer: memoryview, *, whole: bool) -> None:
-        self.data = bytearray(data)
-        self.buffer = buffer
-        self._whole = whole
-        if whole:
-            self._require(length)
-
-    def add(self, count: int) -> None:
-        """Keep what has arrived, if it is needed."""
-        if self._whole:
-            self._require(len(self.data) + count)
-        if self._whole or len(self.data) < SEEN_BYTES:
-            self.data += self.buffer[:count]
-
-    def _require(self, length: int) -> None:
-        if length > MOST_CHECKED_BYTES:
-            raise ValueError(
-                f"the body is larger than {MOST_CHECKED_BYTES >> 20} MiB, so `expect_body` cannot "
-                "check it"
-            )
 
 
 class _Stream(io.RawIOBase):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.load.parameters import Parameters
 
 
-ParamStyle = Literal["named", "pyformat", "format", "qmark", "numeric"]
+ParamStyle = Literal["named", "pyformat"]
 
 
 def _always(_text: str) -> bool:
@@ -99,26 +99,22 @@ def names_in(sql: str, dialect: Dialect) -> frozenset[str]:
     )
 
 
-def translated(sql: str, style: ParamStyle, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+def translated(sql: str, style: ParamStyle, dialect: Dialect) -> tuple[str, bool]:
     """Write the parameters of a statement as a DB-API module wants them.
 
     Returns:
-        The statement, and the names of its parameters in their order. If there are none, the
-        statement is as it was; it must be executed without parameters.
+        The statement, and whether it has parameters. If it has none, it is as it was, and must be
+        executed without any.
     """
     found = tuple(pieces(sql, dialect))
-    order = tuple(piece.name for piece in found if piece.kind is SqlKind.PARAMETER)
-    if not order or style == "named":
-        return sql, order
-    numbers = {name: place for place, name in enumerate(dict.fromkeys(order), 1)}
-    escapes = style in {"pyformat", "format"}
-    texts = []
-    for piece in found:
-        if piece.kind is SqlKind.PARAMETER:
-            texts.append(_placeholder(piece.name, style, numbers[piece.name]))
-        else:
-            texts.append(piece.text.replace("%", "%%") if escapes else piece.text)
-    return "".join(texts), tuple(numbers) if style == "numeric" else order
+    has_params = any(piece.kind is SqlKind.PARAMETER for piece in found)
+    if not has_params or style == "named":
+        return sql, has_params
+    texts = (
+        f"%({piece.name})s" if piece.kind is SqlKind.PARAMETER else piece.text.replace("%", "%%")
+        for piece in found
+    )
+    return "".join(texts), True
 
 
 def split(sql: str, dialect: Dialect) -> tuple[str, ...]:
@@ -151,14 +147,6 @@ def split(sql: str, dialect: Dialect) -> tuple[str, ...]:
             begun.append(piece)
     end()
     return tuple(statements)
-
-
-def _placeholder(name: str, style: ParamStyle, number: int) -> str:
-    if style == "pyformat":
-        return f"%({name})s"
-    if style == "numeric":
-        return f":{number}"
-    return "%s" if style == "format" else "?"
 
 
 def _pattern(dialect: Dialect) -> re.Pattern[str]:
@@ -465,8 +453,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
             statements = statements_of(step, self.place.folder, self.DIALECT)
         except ValueError as error:
             raise TargetError(f"step {step.name!r}: {error}") from None
-        found = [translated(text, self.STYLE, self.DIALECT) for text in statements]
-        return tuple((text, bool(names)) for text, names in found)
+        return tuple(translated(text, self.STYLE, self.DIALECT) for text in statements)
 
 
 class SqlConnection(Connection):
