@@ -7,7 +7,7 @@ from operator import or_
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, get_args
 
-from pydantic import Discriminator, Tag, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Discriminator, Tag, ValidationInfo, WithJsonSchema
 
 from benchgate.config.keys import added, dropped, key, less, neutral, off, on
 from benchgate.model.document import MOST_MIB, TOOL_FILE_MIB
@@ -107,7 +107,6 @@ class FunctionBenchmarks(BenchmarkTable):
         None,
         "Time limit for each call of a function, its setup, each count and its"
         f" teardown; {TIMEOUT_DEFAULT}.",
-        alias="timeout",
     )
     tags: fields.Names = TAGS
     env: fields.Environment = ENV
@@ -229,7 +228,6 @@ class ProgramBenchmark(BenchmarkTable):
         neutral,
         None,
         f"Time limit for each execution, `prepare` and `cleanup`; {TIMEOUT_DEFAULT}.",
-        alias="timeout",
     )
     env: fields.Environment = ENV
     tags: fields.Names = TAGS
@@ -240,11 +238,6 @@ class ProgramBenchmark(BenchmarkTable):
         False,
         "Measure it even if it does not run [the code of its own side](#whose-code-runs).",
     )
-
-    @field_validator("prepare", "cleanup", mode="before")
-    @classmethod
-    def _split_helper(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
-        return fields.argv(value, in_shell=shell_of(info))
 
 
 class _Named(BenchmarkTable):
@@ -271,11 +264,6 @@ class CommandBenchmark(ProgramBenchmark, _Named):
     @property
     def ids(self) -> tuple[str, ...]:
         return (self.name,)
-
-    @field_validator("command", mode="before")
-    @classmethod
-    def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
-        return fields.argv(value, in_shell=shell_of(info))
 
 
 class PyperfBenchmark(FunctionBenchmarks):
@@ -309,7 +297,6 @@ class ScenarioBenchmark(BenchmarkTable):
         neutral,
         None,
         "Time limit for one launch; by default one that its durations leave room for.",
-        alias="timeout",
     )
     env: fields.Environment = key(
         neutral, dict, "Variables added to the environment of the load generator and its services."
@@ -336,7 +323,11 @@ NOT_KEPT: Final = "not-kept"
 """Stands for the command of a benchmark in a configuration that was stored with a result."""
 
 _LONGEST_TITLE = 60
-_PLACEHOLDERS = (*PLACEHOLDERS, OUTPUT.strip("{}"))
+
+
+def _argv(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    placeholders = (*PLACEHOLDERS, OUTPUT.strip("{}"))
+    return fields.argv(value, in_shell=shell_of(info), placeholders=placeholders)
 
 
 class SuiteBenchmark(ProgramBenchmark):
@@ -345,7 +336,9 @@ class SuiteBenchmark(ProgramBenchmark):
     KIND = "suite"
 
     shell: bool = key(neutral, False, "Let `/bin/sh` read `suite`, `prepare` and `cleanup`.")
-    command: fields.Command = key(neutral, ..., "The command that runs the suite.", alias="suite")
+    command: Annotated[tuple[str, ...], BeforeValidator(_argv), WithJsonSchema(fields.COMMAND)] = (
+        key(neutral, ..., "The command that runs the suite.", alias="suite")
+    )
     prepare: fields.Command | None = key(neutral, None, "Runs before each run.")
     cleanup: fields.Command | None = key(
         neutral, None, "Runs once after the runs of a round, even if they failed."
@@ -354,7 +347,9 @@ class SuiteBenchmark(ProgramBenchmark):
         added, (0,), "Any other exit code is a failure, also of a command that hyperfine reports."
     )
     timeout_s: fields.Duration = key(
-        neutral, "10m", "Time limit for each run, `prepare` and `cleanup`.", alias="timeout"
+        neutral,
+        "10m",
+        "Time limit for each run, `prepare` and `cleanup`.",
     )
     pin: bool = key(off, False, "Keep it on one CPU, also with `pin = false` in `[measure]`.")
     output: fields.RelativePath | None = key(
@@ -393,11 +388,6 @@ class SuiteBenchmark(ProgramBenchmark):
     def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
         """Whether it has the title of the other suite, or may have had it before it was stored."""
         return self.title in {subject, NOT_KEPT}
-
-    @field_validator("command", mode="before")
-    @classmethod
-    def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
-        return fields.argv(value, in_shell=shell_of(info), placeholders=_PLACEHOLDERS)
 
 
 Benchmark = (

@@ -175,14 +175,12 @@ def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
         if old == new:
             yield Problem(("aliases", old), "is an alias of itself", "delete the line", new)
         elif new in aliases:
-            yield _chained(old, new, ends[old])
+            why, hint = _chained(ends[old])
+            yield Problem(("aliases", old), why, hint, new)
         elif first != old:
-            yield Problem(
-                ("aliases", old),
-                f"{first!r} already became this one, and two benchmarks cannot become one",
-                "keep only the line of the benchmark that the new one continues",
-                new,
-            )
+            why = f"{first!r} already became this one, and two benchmarks cannot become one"
+            hint = "keep only the line of the benchmark that the new one continues"
+            yield Problem(("aliases", old), why, hint, new)
 
 
 def _ends(aliases: dict[str, str]) -> dict[str, str | None]:
@@ -199,17 +197,12 @@ def _ends(aliases: dict[str, str]) -> dict[str, str | None]:
     return ends
 
 
-def _chained(old: str, new: str, end: str | None) -> Problem:
+def _chained(end: str | None) -> tuple[str, str]:
     """Describe an alias that leads to another one: to the final name, or into a circle."""
     if end is None:
         hint = "keep only the lines that lead from an old name to one that exists now"
-        return Problem(("aliases", old), "leads round in a circle", hint, new)
-    return Problem(
-        ("aliases", old),
-        "is itself renamed further on: name the final id",
-        f"write {end!r} here",
-        new,
-    )
+        return "leads round in a circle", hint
+    return "is itself renamed further on: name the final id", f"write {end!r} here"
 
 
 _BENCHMARK: Final = "benchmark"

@@ -56,7 +56,6 @@ class Measure(Table):
         shorter,
         "10m",
         "Time limit for measuring; what is still open then is inconclusive.",
-        alias="budget",
     )
     screen_rounds: int = key(
         less, 5, "Rounds of everything, to find suspects; fewer than 4 cannot find any.", ge=4
@@ -91,7 +90,6 @@ class Measure(Table):
         less,
         "15ms",
         "Time for the samples of one launch; slow work gets fewer samples.",
-        alias="launch_time",
     )
     warmup: fields.CountOrAuto = key(
         neutral, 3, 'Samples to discard first in each launch; `"auto"`: until they are steady.'
@@ -101,7 +99,6 @@ class Measure(Table):
         "60s",
         "Time limit for each execution of a command, and for each call of a function,"
         " its setup and its teardown.",
-        alias="timeout",
     )
     pin: bool = key(off, True, "Keep both sides of a function or a command on one CPU.")
     lanes: fields.LanesOrAuto = key(
@@ -148,7 +145,9 @@ class Build(Table):
         alias="command",
     )
     timeout_s: fields.Duration = key(
-        neutral, "10m", "Time limit for each command.", alias="timeout"
+        neutral,
+        "10m",
+        "Time limit for each command.",
     )
     env: fields.Environment = key(neutral, dict, "Variables added to its environment.")
     cache: bool = key(
@@ -157,7 +156,7 @@ class Build(Table):
         "Use [what the same build left](commands.md#builds-are-kept-for-a-day) less"
         " than a day ago; not in CI.",
     )
-    toolchains: Mapping[Tool, fields.ToolCommand] = key(
+    toolchains: Mapping[Tool, fields.Command] = key(
         neutral,
         dict,
         "For each tool that decides how fast the code is, such as a compiler, the"

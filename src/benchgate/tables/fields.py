@@ -41,9 +41,18 @@ _LONGEST_TO_SPLIT = 20_000
 
 
 class Table(BaseModel):
-    """Base class of all tables: refuses unknown keys, converts nothing silently, is immutable."""
+    """Base class of all tables: refuses unknown keys, converts nothing silently, is immutable.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    A field that holds seconds is named `..._s`; people write its key without that.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        alias_generator=lambda name: name.removesuffix("_s"),
+    )
 
 
 def keys_of(table: type[Table]) -> tuple[str, ...]:
@@ -241,7 +250,7 @@ def _number_of_option(value: object) -> object:
 
 _MANY_DIGITS = 7
 _PERCENTAGE = {"type": "string", "format": "percentage", "pattern": r"^\s*\+?\d+(\.\d+)?\s*%\s*$"}
-_COMMAND = {"type": "string", "format": "command", "minLength": 1}
+COMMAND = {"type": "string", "format": "command", "minLength": 1}
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _COUNT = {"type": "integer", "minimum": 0}
 
@@ -299,14 +308,12 @@ Environment = Mapping[
     Annotated[str, AfterValidator(checked_template)],
 ]
 
-# benchmarks.py splits a command into words once the table's `shell` is known.
-Command = Annotated[tuple[str, ...], WithJsonSchema(_COMMAND)]
+Command = Annotated[tuple[str, ...], BeforeValidator(_argv_in_table), WithJsonSchema(COMMAND)]
 Arguments = Annotated[tuple[str, ...], BeforeValidator(words), WithJsonSchema({"type": "string"})]
 Commands = Annotated[
     tuple[tuple[str, ...], ...],
-    WithJsonSchema({"anyOf": [_COMMAND, {"type": "array", "items": _COMMAND}]}),
+    WithJsonSchema({"anyOf": [COMMAND, {"type": "array", "items": COMMAND}]}),
 ]
-ToolCommand = Annotated[tuple[str, ...], BeforeValidator(_argv_in_table), WithJsonSchema(_COMMAND)]
 
 CountOrAuto = Annotated[
     int | Literal["auto"],
