@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -19,7 +19,7 @@ from benchgate.report.view import RATIO_TITLES, TEST_TITLES
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -281,9 +281,10 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
     if benchmarks:
         console.print()
         is_whole = verbose or not console.is_terminal
-        lines = [_line(one, is_shown=True) for one in verdict.shown]
-        lines += [_line(one, is_shown=is_whole) for one in folded]
-        print_columns(console, _columns(verdict), lines)
+        columns = _columns(verdict)
+        lines = [_line(one, columns.values(), is_shown=True) for one in verdict.shown]
+        lines += [_line(one, columns.values(), is_shown=is_whole) for one in folded]
+        print_columns(console, list(columns), lines)
         _print_footnotes(console, verdict, benchmarks)
     hidden = [group.title for group in verdict.folded if group not in groups]
     if verdict.skipped and not verbose:
@@ -336,34 +337,29 @@ def _is_short(group: Group, console: Console) -> bool:
     return not console.is_terminal or (len(group.benchmarks) <= _ROWS_SHOWN and not is_open)
 
 
-def _columns(verdict: VerdictView) -> tuple[Column, ...]:
-    return (
-        Column("outcome"),
-        Column("change", right=True),
-        Column(verdict.interval_title, right=True, drop=4),
-        Column("margin", drop=3, said=""),
-        Column("earlier runs", drop=1, said=""),
-        Column("base to head", drop=2, said="{cell}"),
-        Column("benchmark", name=True, whole=True),
-    )
+_Cell: TypeAlias = "Callable[[RowView], str]"
 
 
-def _line(one: BenchmarkView, *, is_shown: bool) -> Line:
+def _columns(verdict: VerdictView) -> dict[Column, _Cell]:
+    return {
+        Column("outcome"): lambda row: row.outcome.value,
+        Column("change", right=True): lambda row: row.change,
+        Column(verdict.interval_title, right=True, drop=4): lambda row: row.interval,
+        Column("margin", drop=3, said=""): lambda row: row.drawing,
+        Column("earlier runs", drop=1, said=""): lambda row: row.course,
+        Column("base to head", drop=2, said="{cell}"): lambda row: row.measured,
+        Column("benchmark", name=True, whole=True): lambda row: row.benchmark,
+    }
+
+
+def _line(one: BenchmarkView, cells: Iterable[_Cell], *, is_shown: bool) -> Line:
     """One benchmark; its other rows only if it is shown for what it is."""
     row = one.first
     notes = [one.note]
     if is_shown:
         notes += one.about_others
     return Line(
-        cells=(
-            row.outcome.value,
-            row.change,
-            row.interval,
-            row.drawing,
-            row.course,
-            row.measured,
-            row.benchmark,
-        ),
+        cells=tuple(cell(row) for cell in cells),
         style=_OUTCOME_STYLES.get(row.outcome, ""),
         note="\n".join(filter(None, notes)),
         keep=is_shown,
