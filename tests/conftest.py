@@ -31,9 +31,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Start a worker on each CPU: collecting takes too long for more of them."""
-    return os.cpu_count() or 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start a worker on each CPU, and one more for slow tests, which often wait for processes."""
+    return (os.cpu_count() or 1) + int(config.option.markexpr.startswith("slow"))
 
 
 # They start real processes by the dozen, or simulate for long: `make test-slow` runs them.
