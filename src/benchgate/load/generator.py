@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -238,7 +237,7 @@ def _reply_of(
         ),
         start_spread_s=_start_spread_s(groups),
         late_p99_s=late_p99_s(groups, scenario.loop),
-        limits=limits(_signs(launch, groups, merged)),
+        limits=_limits(launch, groups, merged),
     )
     return LoadReply(
         error=lost or None,
@@ -293,22 +292,23 @@ def _start_spread_s(groups: Sequence[EndedGroup]) -> float:
     )
 
 
-def _signs(
+def _limits(
     launch: ProcessLaunch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]
-) -> Signs:
+) -> tuple[str, ...]:
     scenario = launch.scenario
-    medians = [record.histogram.percentile(0.5) for record in merged.values()]
-    medians_s = [median / 1e9 for median in medians if median is not None]
-    records = [group.record for group in groups if group.record is not None]
-    return Signs(
-        cpu_ratios=tuple(record.cpu_s / scenario.duration_s for record in records),
-        workers=scenario.most_workers,
-        cpus=available_cpus() if scenario.load.cluster is None else len(groups),
-        has_processes=scenario.load.workers == "process" or scenario.load.cluster is not None,
-        works_here=launch.driver.WORKS_HERE,
-        late_p99_s=late_p99_s(groups, scenario.loop),
-        clock_step_s=time.get_clock_info("perf_counter").resolution,
-        p50_s=min(medians_s, default=None),
+    medians_ns = [record.histogram.percentile(0.5) for record in merged.values()]
+    is_on_cluster = scenario.load.cluster is not None
+    return tuple(
+        limits(
+            cpu_ratios=[one.record.cpu_s / scenario.duration_s for one in groups if one.record],
+            workers=scenario.most_workers,
+            cpus=len(groups) if is_on_cluster else available_cpus(),
+            has_processes=scenario.load.workers == "process" or is_on_cluster,
+            works_here=launch.driver.WORKS_HERE,
+            late_p99_s=late_p99_s(groups, scenario.loop),
+            clock_step_s=time.get_clock_info("perf_counter").resolution,
+            p50_s=min((one_ns / 1e9 for one_ns in medians_ns if one_ns is not None), default=None),
+        )
     )
 
 
@@ -331,80 +331,55 @@ LATE_S = 0.001
 _COARSE_RATIO = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """What the load generator knows about itself.
+def limits(
+    *,
+    cpu_ratios: Sequence[float],
+    workers: int,
+    cpus: int,
+    has_processes: bool,
+    works_here: bool,
+    late_p99_s: float | None,
+    clock_step_s: float,
+    p50_s: float | None,
+) -> Iterator[str]:
+    """Say why the generator may have been the bottleneck, and what to do, a sentence each.
 
-    Attributes:
+    Args:
         cpu_ratios: of each group: CPU time of its process per second of the measured time.
-        workers: how many there were.
         cpus: that this machine lets the generator use; on a cluster one for each process there.
         has_processes: whether the workers were spread over processes.
-        works_here: whether the target does its work in the generator's processes, as SQLite does.
+        works_here: whether the target does its work in the generator's processes, as SQLite does:
+            what it uses cannot be told from what the generator uses.
         late_p99_s: 99th percentile of how late free workers began; None for a closed loop.
         clock_step_s: the resolution of the clock.
         p50_s: the least median latency of a step; None if nothing ended well.
     """
-
-    cpu_ratios: tuple[float, ...]
-    workers: int
-    cpus: int
-    has_processes: bool
-    works_here: bool
-    late_p99_s: float | None
-    clock_step_s: float
-    p50_s: float | None
-
-
-def limits(signs: Signs) -> tuple[str, ...]:
-    """Say why the generator may have been the bottleneck, and what to do, a sentence each."""
-    return (*_cpu(signs), *_late(signs), *_clock(signs))
-
-
-def _cpu(signs: Signs) -> Iterator[str]:
-    # What a target in the same process uses cannot be told from what the generator uses.
-    if signs.works_here:
-        return
-    total = sum(signs.cpu_ratios)
-    busiest = max(signs.cpu_ratios, default=0.0)
-    if signs.has_processes and total >= BUSY_RATIO * signs.cpus:
+    total, busiest = sum(cpu_ratios), max(cpu_ratios, default=0.0)
+    if has_processes and not works_here and total >= BUSY_RATIO * cpus:
         yield (
-            f"The load generator used {total:.1f} of {signs.cpus} CPUs, so the target may be"
-            " faster than this shows. Use fewer workers, a lower rate, or more machines."
+            f"The load generator used {total:.1f} of {cpus} CPUs, so the target may be faster than"
+            " this shows. Use fewer workers, a lower rate, or more machines."
         )
-    elif not signs.has_processes and busiest >= BUSY_RATIO:
+    if not has_processes and not works_here and busiest >= BUSY_RATIO:
+        advice = "Use a lower rate, or another machine for the target."
+        if workers > 1 and cpus > 1:
+            advice = 'Use workers = "process", fewer workers, or a lower rate.'
         yield (
             f"The load generator used {format_percent(busiest)} of a CPU, about all that one Python"
-            " process can use, so the target may be faster than this shows."
-            f"{_more_processes(signs)}"
+            f" process can use, so the target may be faster than this shows. {advice}"
         )
-
-
-def _more_processes(signs: Signs) -> str:
-    if signs.workers > 1 and signs.cpus > 1:
-        return ' Use workers = "process", fewer workers, or a lower rate.'
-    return " Use a lower rate, or another machine for the target."
-
-
-def _late(signs: Signs) -> Iterator[str]:
-    late_s = signs.late_p99_s
-    if late_s is None or late_s <= LATE_S:
-        return
-    yield (
-        f"The load generator did not hold its schedule: 1 % of the operations began"
-        f" {format_value(late_s, 's')} or more after they were due although a worker was free, and"
-        " the latencies include that. Use a lower rate, fewer workers, or a machine that is less"
-        " busy."
-    )
-
-
-def _clock(signs: Signs) -> Iterator[str]:
-    if signs.p50_s is None or signs.clock_step_s <= _COARSE_RATIO * signs.p50_s:
-        return
-    yield (
-        f"The clock of this machine moves in steps of {format_value(signs.clock_step_s, 's')},"
-        f" which is too coarse for a median latency of {format_value(signs.p50_s, 's')}."
-    )
+    if late_p99_s is not None and late_p99_s > LATE_S:
+        yield (
+            "The load generator did not hold its schedule: 1 % of the operations began"
+            f" {format_value(late_p99_s, 's')} or more after they were due although a worker was"
+            " free, and the latencies include that. Use a lower rate, fewer workers, or a machine"
+            " that is less busy."
+        )
+    if p50_s is not None and clock_step_s > _COARSE_RATIO * p50_s:
+        yield (
+            f"The clock of this machine moves in steps of {format_value(clock_step_s, 's')},"
+            f" which is too coarse for a median latency of {format_value(p50_s, 's')}."
+        )
 
 
 USAGE = "usage: python -I -m benchgate.load ORDER REPLY"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from benchgate.files import write_atomic
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.launch import open_launch
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import choices, parameters, plan_of, share_of
 from benchgate.load.worker import Control, LoadWorker, Timing, text_of
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.load.drivers.driver import Connection
-    from benchgate.load.launch import LoadOrder, ProcessLaunch
+    from benchgate.load.launch import ProcessLaunch
     from benchgate.load.recording import StepRecord
     from benchgate.load.schedule import Plan, TurnOrder
     from benchgate.stats.histogram import Histogram
@@ -304,27 +303,17 @@ class EndedGroup:
     clock_error_s: float = 0.0
 
 
-def run_group(order: LoadOrder, workers: Sequence[int], gate: StartGate) -> GroupRecord:
-    """Run these workers of a launch, from opening their connections to closing them.
+def run_workers(launch: ProcessLaunch, workers: Sequence[int], gate: StartGate) -> GroupRecord:
+    """Run workers of a launch, from opening their connections to closing them.
 
     Args:
         workers: their indices among all workers of the launch.
         gate: where all groups wait for each other.
 
     Raises:
-        ConfigError: the scenario file is not valid.
         TargetError: a connection cannot be opened, or a worker ended early.
         GivenUpError: the launch was given up before it was measured.
     """
-    launch = open_launch(order)
-    try:
-        return run_workers(launch, workers, gate)
-    finally:
-        launch.driver.close()
-
-
-def run_workers(launch: ProcessLaunch, workers: Sequence[int], gate: StartGate) -> GroupRecord:
-    """Run workers with a driver that is there already; see `run_group`."""
     crew = Crew(launch, workers)
     with exact_timers():
         crew.start()

@@ -20,7 +20,7 @@ from benchgate.model.load import LoadLaunch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.load.scenario import Scenario, Step, Target
+    from benchgate.load.scenario import Scenario
 
 
 AnyDriver = Driver[Any, Any, Any]
@@ -61,7 +61,6 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     if order.brief:
         scenario = scenario.shortened()
     target = scenario.target(order.target)
-    expand = _expander(order.placeholders, environ)
     redact = redactor_of(scenario, target, environ)
 
     def conceal(text: str) -> str:
@@ -72,7 +71,7 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
             folder=Path(order.folder),
             scratch=Path(order.scratch),
             workers=scenario.most_workers,
-            expand=expand,
+            expand=lambda text: expanded(text, order.placeholders, environ),
             environ=dict(environ),
             conceal=conceal,
             shares_process=scenario.load.workers == "thread" and scenario.load.cluster is None,
@@ -81,10 +80,6 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
     return ProcessLaunch(order, scenario, driver, conceal)
-
-
-def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda text: expanded(text, placeholders, environ)
 
 
 INTERRUPTED: Final = "interrupted before the load had ended"
@@ -153,7 +148,7 @@ def parcel_of(
 ) -> Parcel:
     """Put together what a group needs: also variables and files that its scenario names."""
     scenario, folder = launch.scenario, Path(launch.order.folder)
-    tables: list[Target | Step] = [scenario.target(launch.order.target), *scenario.steps]
+    tables = (scenario.target(launch.order.target), *scenario.steps)
     names = {name for one in tables for text in one.texts() for name in variables_in(text)}
     files = {file for step in scenario.steps for file in step.own_files()}
     return Parcel(

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import BenchgateError
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.group import GRACE_S, EndedGroup, GivenUpError, GroupRecord, epoch_ns, run_group
+from benchgate.load.group import (
+    GRACE_S,
+    EndedGroup,
+    GivenUpError,
+    GroupRecord,
+    epoch_ns,
+    run_workers,
+)
+from benchgate.load.launch import open_launch
 from benchgate.load.worker import text_of
 
 if TYPE_CHECKING:
@@ -141,7 +149,11 @@ def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> Non
         signal.signal(number, _do_nothing)
     answer: GroupRecord | Exception
     try:
-        answer = run_group(order, workers, PipeGate(pipe))
+        launch = open_launch(order)
+        try:
+            answer = run_workers(launch, workers, PipeGate(pipe))
+        finally:
+            launch.driver.close()
     except (GivenUpError, TargetError) as error:
         answer = error
     except BenchgateError as error:

@@ -144,7 +144,19 @@ Variables = Mapping[
 ]
 
 
-class Target(Table):
+class DriverTable(Table):
+    """A table to which each driver adds keys of its own."""
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return ()
+
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it reads, relative to the configuration: code under test."""
+        return ()
+
+
+class Target(DriverTable):
     """What is loaded; each driver adds keys of its own."""
 
     name: fields.Identifier | None = Field(
@@ -157,16 +169,8 @@ class Target(Table):
         """Its name, or that of its driver."""
         return self.name or self.driver
 
-    def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
-        return ()
 
-    def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it runs, relative to the configuration: code under test."""
-        return ()
-
-
-class Step(Table):
+class Step(DriverTable):
     """One kind of operation; each driver adds keys of its own."""
 
     name: fields.Identifier = Field(description="What reports call it.")
@@ -181,25 +185,9 @@ class Step(Table):
         description="How often it is chosen, in relation to the other steps.",
     )
 
-    def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it reads, relative to the configuration: code under test."""
-        return ()
 
-    def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
-        return ()
-
-
-class Script(Table):
+class Script(DriverTable):
     """[setup] or [teardown]; each driver adds keys of its own."""
-
-    def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it reads, relative to the configuration: code under test."""
-        return ()
-
-    def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
-        return ()
 
 
 class Stage(Table):
