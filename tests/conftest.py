@@ -38,13 +38,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 # They start real processes by the dozen, or simulate for long: `make test-slow` runs them.
 SLOW = (
-    *("docs/test_github.py", "docs/test_project_site.py", "e2e/"),
-    *("gate/test_judging_shards.py", "gate/test_laboratory.py"),
-    *("gate/test_simulation.py", "gate/test_stored_simulation.py", "load/cluster/"),
-    *("load/drivers/test_child.py", "load/test_generator.py", "load/test_group.py"),
-    *("load/test_iteration.py", "measure/test_counting_with_valgrind.py"),
-    *("measure/test_ground.py", "measure/test_python.py", "measure/test_pytest_suite.py"),
-    *("measure/test_slow_functions.py", "measure/test_worker.py", "measure/test_worktree.py"),
+    *("docs/test_github.py", "docs/test_project_site.py", "e2e/", "fuzz/", "gate/test_cuts.py"),
+    *("gate/test_judging_shards.py", "gate/test_laboratory.py", "gate/test_simulation.py"),
+    *("gate/test_stored_simulation.py", "load/cluster/", "load/drivers/test_child.py"),
+    *("load/drivers/test_databases.py", "load/test_generator.py", "load/test_group.py"),
+    *("load/test_iteration.py", "measure/test_counting_with_valgrind.py", "measure/test_ground.py"),
+    *("measure/test_python.py", "measure/test_pytest_suite.py", "measure/test_slow_functions.py"),
+    *("measure/test_worker.py", "measure/test_worktree.py"),
 )
 # Each takes minutes and guards a few packages, which CONTRIBUTING.md names: `make test-nightly`
 # runs those of their tests that are slow.

@@ -85,6 +85,7 @@ def test_json_holds_the_history(call: Call, project: Git, tmp_path: Path) -> Non
     assert call(project.root, "schema", "history").code == 0
 
 
+@pytest.mark.slow
 def test_a_bucket_is_a_store_like_any(call: Call, project: Git, request: Any) -> None:  # noqa: ANN401
     address = request.getfixturevalue("s3")
     (project.root / "benchgate.toml").write_text(f'[history]\nstore = "{address}"\n')

@@ -85,6 +85,7 @@ def test_few_runs_cannot_tell() -> None:
     assert not found(course([1e-3] * 11)).trends[0].too_short
 
 
+@pytest.mark.slow
 def test_runs_that_did_not_move_seldom_seem_to_have() -> None:
     rng = np.random.default_rng(3)
     values = (1e-3 * rng.normal(1, 0.05, int(rng.integers(6, 60))) for _ in range(200))

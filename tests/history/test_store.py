@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 VALUES_S = {"parse/large": 1e-3, "text/slug": 2e-5}
 
 
-@pytest.fixture(params=["folder", "file", "s3"])
+@pytest.fixture(params=["folder", "file", pytest.param("s3", marks=pytest.mark.slow)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The same store in each kind of place."""
     if request.param == "s3":
@@ -258,6 +258,7 @@ def test_a_password_in_an_address_is_not_shown() -> None:
     assert "hunter2" not in raised.value.message
 
 
+@pytest.mark.slow
 def test_a_bucket_that_is_not_there(s3: str) -> None:
     address = s3.replace("runs-of-hello", "somebody-elses")
     store = Store.at(address)
@@ -265,6 +266,7 @@ def test_a_bucket_that_is_not_there(s3: str) -> None:
         store.add(record_at(1, VALUES_S), str)
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
@@ -273,6 +275,7 @@ def test_a_server_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch)
         Store.at(s3).ids()
 
 
+@pytest.mark.slow
 def test_a_server_that_takes_the_call_and_says_nothing(
     s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def series_of(result: Result) -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.sample])
 def test_the_file_of_a_tool_that_cannot_be_had_is_compared(name: str, tmp_path: Path) -> None:
     section = next(each for each in read_sections() if each.name == name)
