@@ -59,14 +59,9 @@ class BenchmarkTable(Table):
         """What it measures, as people know it: ids, or folders."""
         return self.ids
 
-    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:
-        """Whether it measures what another table of its kind measures.
-
-        Args:
-            subject: one of the other's subjects.
-            aliases: old ids to new ids.
-        """
-        return not {subject, aliases.get(subject)}.isdisjoint(self.ids)
+    def covers(self, subject: str) -> bool:
+        """Whether it measures what is a subject of another table of its kind."""
+        return subject in self.subjects
 
 
 PATTERN: Final = "bench_*.py"
@@ -138,7 +133,7 @@ class FunctionBenchmarks(BenchmarkTable):
         """
         return is_own_code(file)
 
-    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+    def covers(self, subject: str) -> bool:
         """Whether one of its folders holds the other's folder or file."""
         return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
 
@@ -311,7 +306,7 @@ class ScenarioBenchmark(BenchmarkTable):
         """Its file: the ids are known once it has been read."""
         return (self.scenario,)
 
-    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+    def covers(self, subject: str) -> bool:
         """Whether it has the same file."""
         return PurePosixPath(subject) == PurePosixPath(self.scenario)
 
@@ -385,7 +380,7 @@ class SuiteBenchmark(ProgramBenchmark):
         """Its title: the ids are known once it has run."""
         return (self.title,)
 
-    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+    def covers(self, subject: str) -> bool:
         """Whether it has the title of the other suite, or may have had it before it was stored."""
         return self.title in {subject, NOT_KEPT}
 

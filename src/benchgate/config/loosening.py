@@ -253,8 +253,9 @@ def _as_in(head: Config, base: Config, was: Benchmark, name: str) -> str:
 
 def _found(was: Benchmark, name: str, head: Config) -> tuple[int, Benchmark | None]:
     """Find the head's entry that measures it, maybe under a new name, and its index."""
+    names = {name, head.aliases.get(name, name)} if was.ids else {name}
     for index, now in enumerate(head.benchmarks):
-        if type(now) is type(was) and now.covers(name, head.aliases):
+        if type(now) is type(was) and any(map(now.covers, names)):
             return index, now
     return -1, None
 
@@ -283,22 +284,24 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
     if (base.gate, base.rules, base.aliases) == (head.gate, head.rules, head.aliases):
         return
     renamed = old_ids(base, head)
-    found: dict[tuple[str, str, str], list[Where]] = {}
+    found: dict[tuple[str, str, str], tuple[Sequence[str], list[Where]]] = {}
     policies = cache(partial(_policies, base, head))
     of_base, of_head = _applying(base), _applying(head)
     for name in _names_of_rows(base, head, renamed, ids):
-        for metric, was, now in policies(of_base(renamed.get(name, name)), of_head(name)):
+        compared = policies(of_base(renamed.get(name, name)), of_head(name))
+        metrics = compared[0][1].metrics
+        for metric, was, now in compared:
             for key in ("metrics",) if metric is None else _KEYS:
                 before, after = _compared(was, now, key)
                 if _is_laxer(before, after):
                     kind = (key, _words(before), _words(after))
-                    found.setdefault(kind, []).append((name, metric))
-    for (key, before, after), places in found.items():
+                    found.setdefault(kind, (metrics, []))[1].append((name, metric))
+    for (key, before, after), (metrics, places) in found.items():
         name, metric = places[0]
         path = _set_by(head, name, metric, key)
         yield PolicyChange(
             key=dotted(path),
-            about=_about(places, _metrics_of(base, renamed.get(name, name))),
+            about=_about(places, metrics),
             before=before,
             after=after,
             place=head.origin.file_and_line(path),
@@ -346,11 +349,6 @@ def _policies(
         (None, whole, after(None)),
         *((metric, before(metric), after(metric)) for metric in whole.metrics),
     ]
-
-
-def _metrics_of(config: Config, name: str) -> Sequence[str]:
-    rules = [config.rules[index] for index in _applying(config)(name)]
-    return overridden(config.gate, rules, None).metrics
 
 
 def _applying(config: Config) -> Callable[[str], tuple[int, ...]]:
