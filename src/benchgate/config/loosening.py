@@ -284,7 +284,7 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
     if (base.gate, base.rules, base.aliases) == (head.gate, head.rules, head.aliases):
         return
     renamed = old_ids(base, head)
-    found: dict[tuple[str, str, str], tuple[Sequence[str], list[Where]]] = {}
+    found: dict[tuple[str, str, str], tuple[tuple[str, ...], list[Where]]] = {}
     policies = cache(partial(_policies, base, head))
     of_base, of_head = _applying(base), _applying(head)
     for name in _names_of_rows(base, head, renamed, ids):
