@@ -11,7 +11,7 @@ from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import Definition
 from benchgate.model.run import Tier
 from benchgate.session.outlook import (
-    Forecast,
+    BudgetForecast,
     describe_rounds,
     describe_screen,
     of_fixed_rounds,
@@ -26,9 +26,9 @@ def definitions(count: int, tier: Tier = Tier.LOCKSTEP) -> list[Definition]:
     return [Definition(f"b{i}", "w", tier) for i in range(count)]
 
 
-def forecast(round_s: float, slowest_s: float, budget_s: float) -> Forecast:
+def forecast(round_s: float, slowest_s: float, budget_s: float) -> BudgetForecast:
     """Forecast from a first round that took as long as the others will."""
-    return Forecast(round_s, slowest_s, round_s, budget_s)
+    return BudgetForecast(round_s, slowest_s, round_s, budget_s)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def forecast(round_s: float, slowest_s: float, budget_s: float) -> Forecast:
     ],
 )
 def test_what_a_short_budget_can_show_is_said_with_a_budget_that_is_long_enough(
-    spending: Forecast, rows: int, expected: str | None
+    spending: BudgetForecast, rows: int, expected: str | None
 ) -> None:
     assert of_the_screen(spending, WAVES, lambda: rows) == expected
 
@@ -176,6 +176,6 @@ def test_a_shard_needs_more_rounds() -> None:
 
 
 def test_the_warning_names_the_time_of_counting() -> None:
-    shortage = of_fixed_rounds(Forecast(2.0, 2.0, 55.0, 60.0, counting_s=50.0), 10)
+    shortage = of_fixed_rounds(BudgetForecast(2.0, 2.0, 55.0, 60.0, counting_s=50.0), 10)
     assert shortage is not None
     assert "because a round takes about 2.0 s, and counting 50 s in all" in shortage

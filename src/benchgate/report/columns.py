@@ -28,7 +28,7 @@ CsvValue: TypeAlias = str | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RowColumn:
     """A column in CSV, or in the tables of how each row was decided, or in both.
 
     Attributes:
@@ -68,23 +68,23 @@ def _tier(row: Row) -> str:
 
 
 COLUMNS: Final = (
-    Column("benchmark", lambda row, _: row.benchmark),
-    Column("metric", lambda row, _: row.metric),
-    Column("statistic", lambda row, _: row.statistic),
-    Column("outcome", lambda row, _: row.outcome.value),
-    Column("fails", lambda row, verdict: verdict.settings.fails(row)),
-    Column("decides", lambda row, _: row.decides),
-    Column("advisory", lambda row, _: row.advisory),
-    Column("unit", lambda row, _: row.unit),
-    Column("better", lambda row, _: row.better.value),
-    Column("base", lambda row, _: row.base),
-    Column("head", lambda row, _: row.head),
-    Column("change_ratio", lambda row, _: _change(row.ratio)),
-    Column("change_low_ratio", lambda row, _: _change(row.interval and row.interval[0])),
-    Column("change_high_ratio", lambda row, _: _change(row.interval and row.interval[1])),
-    Column("confidence_ratio", lambda row, _: row.confidence if row.interval else None),
-    Column("margin_ratio", lambda row, _: row.margin),
-    Column(
+    RowColumn("benchmark", lambda row, _: row.benchmark),
+    RowColumn("metric", lambda row, _: row.metric),
+    RowColumn("statistic", lambda row, _: row.statistic),
+    RowColumn("outcome", lambda row, _: row.outcome.value),
+    RowColumn("fails", lambda row, verdict: verdict.settings.fails(row)),
+    RowColumn("decides", lambda row, _: row.decides),
+    RowColumn("advisory", lambda row, _: row.advisory),
+    RowColumn("unit", lambda row, _: row.unit),
+    RowColumn("better", lambda row, _: row.better.value),
+    RowColumn("base", lambda row, _: row.base),
+    RowColumn("head", lambda row, _: row.head),
+    RowColumn("change_ratio", lambda row, _: _change(row.ratio)),
+    RowColumn("change_low_ratio", lambda row, _: _change(row.interval and row.interval[0])),
+    RowColumn("change_high_ratio", lambda row, _: _change(row.interval and row.interval[1])),
+    RowColumn("confidence_ratio", lambda row, _: row.confidence if row.interval else None),
+    RowColumn("margin_ratio", lambda row, _: row.margin),
+    RowColumn(
         title="measured",
         text=_tier,
         about="**side by side** (at the same time, or in turn sample by sample), **in turn**"
@@ -93,7 +93,7 @@ COLUMNS: Final = (
         terminal=1,
         drop=2,
     ),
-    Column(
+    RowColumn(
         title="medians",
         text=words.medians,
         about="as measured. If they differ from the change, trust the change.",
@@ -103,7 +103,7 @@ COLUMNS: Final = (
         drop=1,
         is_pair=True,
     ),
-    Column(
+    RowColumn(
         "detectable_ratio",
         lambda row, _: _change(row.detectable),
         "detectable",
@@ -115,7 +115,7 @@ COLUMNS: Final = (
         drop=3,
         right=True,
     ),
-    Column(
+    RowColumn(
         "p",
         lambda row, _: row.p,
         "p",
@@ -126,7 +126,7 @@ COLUMNS: Final = (
         drop=5,
         right=True,
     ),
-    Column(
+    RowColumn(
         "p_adjusted",
         lambda row, _: row.p_adjusted,
         "p adjusted",
@@ -138,7 +138,7 @@ COLUMNS: Final = (
         page=3,
         right=True,
     ),
-    Column(
+    RowColumn(
         "base_launches",
         lambda row, _: row.launches[0],
         "rounds",
@@ -148,14 +148,14 @@ COLUMNS: Final = (
         terminal=6,
         right=True,
     ),
-    Column(
+    RowColumn(
         "head_launches",
         lambda row, _: row.launches[1],
         "launches",
         lambda row: words.rounds(row) + (f", {_tier(row)}" if row.tier else ""),
         page=1,
     ),
-    Column(
+    RowColumn(
         "test",
         lambda row, _: row.test,
         "test",
@@ -168,7 +168,7 @@ COLUMNS: Final = (
         page=2,
         drop=6,
     ),
-    Column(
+    RowColumn(
         title="textbook comparison",
         text=words.classical,
         about="the [rule of many tools](how-it-decides.md#the-textbook-rule) on the same data.",
@@ -177,12 +177,12 @@ COLUMNS: Final = (
         page=7,
         drop=4,
     ),
-    Column("location", lambda row, _: row.location),
-    Column("note", lambda row, verdict: "; ".join(words.notes_of(row, verdict.settings))),
-    Column("decision", lambda _, verdict: verdict.decision.value),
-    Column("base_commit", lambda _, verdict: verdict.base.sha),
-    Column("head_commit", lambda _, verdict: verdict.head.sha),
-    Column("uncommitted", lambda _, verdict: verdict.head.uncommitted),
+    RowColumn("location", lambda row, _: row.location),
+    RowColumn("note", lambda row, verdict: "; ".join(words.notes_of(row, verdict.settings))),
+    RowColumn("decision", lambda _, verdict: verdict.decision.value),
+    RowColumn("base_commit", lambda _, verdict: verdict.base.sha),
+    RowColumn("head_commit", lambda _, verdict: verdict.head.sha),
+    RowColumn("uncommitted", lambda _, verdict: verdict.head.uncommitted),
 )
 """Every column, in the order of CSV."""
 
@@ -190,7 +190,7 @@ EVIDENCE: Final = tuple(one for one in COLUMNS if one.title)
 """Those of the tables of how each row was decided."""
 
 
-def _from_the_left(place: Callable[[Column], int]) -> Mapping[int, Column]:
+def _from_the_left(place: Callable[[RowColumn], int]) -> Mapping[int, RowColumn]:
     """The columns of one table, by their index in EVIDENCE."""
     shown = [(index, one) for index, one in enumerate(EVIDENCE) if place(one)]
     return dict(sorted(shown, key=lambda each: place(each[1])))

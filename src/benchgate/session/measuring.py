@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row
     from benchgate.session.effects import Effects
-    from benchgate.session.outlook import Forecast
+    from benchgate.session.outlook import BudgetForecast
     from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
@@ -356,7 +356,7 @@ def _measure(
                 lambda rounds: needs_of(unfinished.until(rounds), rounds),
             )
 
-    def foresee(spending: Forecast) -> str | None:
+    def foresee(spending: BudgetForecast) -> str | None:
         own_share = replace(waves, alpha=waves.alpha / shards)
         return (
             of_fixed_rounds(spending, fixed)

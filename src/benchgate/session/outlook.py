@@ -57,7 +57,7 @@ def _limit(limit_s: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class BudgetForecast:
     """What the rounds after the first one take, as it has shown.
 
     Attributes:
@@ -140,7 +140,9 @@ def some_of(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def of_the_screen(spending: Forecast, waves: WaveSettings, rows: Callable[[], int]) -> str | None:
+def of_the_screen(
+    spending: BudgetForecast, waves: WaveSettings, rows: Callable[[], int]
+) -> str | None:
     """Warn that the budget is too short to confirm even one slowdown; None if it is not.
 
     Args:
@@ -169,7 +171,7 @@ def of_the_screen(spending: Forecast, waves: WaveSettings, rows: Callable[[], in
     )
 
 
-def of_fixed_rounds(spending: Forecast, rounds: int) -> str | None:
+def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> str | None:
     """Warn that the budget is too short for all of the rounds; None if it is not."""
     if spending.rounds >= rounds:
         return None

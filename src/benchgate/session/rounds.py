@@ -21,7 +21,7 @@ from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase, Result
 from benchgate.model.run import CANARY_IDS, Run, Source
-from benchgate.session.outlook import Forecast, has_room, rounds_of_a_large_slowdown
+from benchgate.session.outlook import BudgetForecast, has_room, rounds_of_a_large_slowdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -178,7 +178,7 @@ def measure_rounds(
     phases: Phases,
     progress: Progress,
     save: Callable[[], None],
-    foresee: Callable[[Forecast], str | None] = lambda _: None,
+    foresee: Callable[[BudgetForecast], str | None] = lambda _: None,
     spent_s: float = 0.0,
 ) -> tuple[str, ...]:
     """Measure rounds until the planner has none left, after those that the session has already.
@@ -280,14 +280,14 @@ class _Pace:
 
 def _forecast(
     session: Session, planner: Planner, spent_s: float, budget_s: float, counting_s: float
-) -> Forecast | None:
+) -> BudgetForecast | None:
     """Forecast what later rounds take; None if there are none, or no budget."""
     later = {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once} - CANARY_IDS
     costs_s = [cost_s for unit, cost_s in session.costs_s.items() if unit in later and cost_s > 0]
     if not costs_s or not math.isfinite(budget_s):
         return None
     beside_s = sum(session.costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
-    return Forecast(
+    return BudgetForecast(
         sum(costs_s) + beside_s,
         max(costs_s) + beside_s,
         spent_s,
