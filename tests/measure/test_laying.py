@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.test_workload import EDITS
 
+from benchgate._worker.workloads import Workloads
 from benchgate.config import loads
 from benchgate.errors import UsageError
-from benchgate.measure._worker.workloads import Workloads
 from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Tree, plan
 from benchgate.measure.engine import Arm, ArmName
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
 
+from benchgate._worker import PROGRAM
 from benchgate.errors import UsageError
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
@@ -21,7 +22,6 @@ from benchgate.measure.machine import supports_pinning
 from benchgate.measure.memory_layout import REGION_BYTES, fixed_addresses
 from benchgate.measure.python import PythonEngine, divide, together
 from benchgate.measure.python_workers import Described, PythonSettings
-from benchgate.measure.worker_process import PROGRAM
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ import pytest
 from tests.interpreters import find_interpreter
 from tests.measure.benchmarks import TAKEN
 
+from benchgate._worker import PROGRAM
+from benchgate._worker.workloads import digest
 from benchgate.measure import worker_process
-from benchgate.measure._worker.workloads import digest
 from benchgate.measure.arm_command import workload_of
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.memory_layout import Layout
@@ -1037,7 +1038,7 @@ async def bench_a():
 
 
 def test_no_cache_of_the_user_runs_in_place_of_the_worker(start: Start, tmp_path: Path) -> None:
-    ours = worker_process.PROGRAM.with_name("failures.py")
+    ours = PROGRAM.with_name("failures.py")
     theirs = tmp_path / "theirs.py"
     theirs.write_text("raise SystemExit('theirs')\n")
     caches = tmp_path / "caches"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure._worker.workloads import Workloads
+from benchgate._worker.workloads import Workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -444,7 +444,7 @@ def test_a_stale_cache_never_runs_in_place_of_a_helper(tmp_path: Path) -> None:
     helper.write_text("WORK = 1000\n")
     script = (
         "import sys\n"
-        "from benchgate.measure._worker.failures import compile_from_source\n"
+        "from benchgate._worker.failures import compile_from_source\n"
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
         "if sys.argv[1:]: compile_from_source('bench_a.py', sys.argv[1])\n"
         "import _h\nprint(_h.WORK)\n"

@@ -13,13 +13,13 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchgate._worker.functions import unknown_attribute
 from benchgate.config.benchmarks import (
     PATTERN,
     FunctionBenchmarks,
     PythonBenchmark,
     is_benchmark_file,
 )
-from benchgate.measure._worker.functions import unknown_attribute
 from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.launch import Sampling
 from benchgate.measure.memory_layout import Layout

@@ -12,9 +12,9 @@ import socket
 import subprocess
 import tempfile
 import time
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from benchgate._worker import PROGRAM
 from benchgate.measure.execution import timed_out
 from benchgate.measure.lanes import peak_memory_bytes
 from benchgate.measure.memory_layout import fixed_addresses
@@ -22,6 +22,7 @@ from benchgate.process import ProcessTree, how_ended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
@@ -79,7 +80,6 @@ def _is_own(frame: str, own: str) -> bool:
     return match is not None and match[1].startswith((own, _IMPORT_SYSTEM))
 
 
-PROGRAM = Path(__file__).with_name("_worker") / "__main__.py"
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
 _LONGEST_LINE_BYTES = 64 * 2**20
@@ -161,7 +161,7 @@ class WorkerProcess:
         try:
             with fixed_addresses():
                 return ProcessTree(
-                    [*interpreter, str(PROGRAM), str(channel.fileno())],
+                    [*interpreter, str(PROGRAM), *[str(channel.fileno())] * 2],
                     cwd=self.arm.folder,
                     env=environ,
                     guardian=guardian,

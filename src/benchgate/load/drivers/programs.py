@@ -31,7 +31,7 @@ A step calls its function with its parameters as keyword arguments. What the fun
 ignored; an exception is a failed operation. benchgate imports the file once in each process, so a
 module can open its own connection to what it loads. Its folder is the first one on `sys.path`.
 
-The processes run `_python_program.py`, which speaks the protocol of the driver `command`.
+The processes run `benchgate._worker`, which then speaks the protocol of the driver `command`.
 """
 
 from __future__ import annotations
@@ -47,12 +47,11 @@ import tempfile
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from benchgate.load.drivers import _python_program
+from benchgate._worker import PROGRAM
 from benchgate.load.drivers.driver import (
     Connection,
     Driver,
@@ -66,6 +65,7 @@ from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from benchgate.load.drivers.driver import LaunchPlace, Operation
     from benchgate.load.parameters import Parameters
@@ -437,7 +437,6 @@ class CommandDriver(ChildDriver[CommandTarget, CommandStep, CommandScript]):
             connection.close()
 
 
-_PROGRAM = Path(_python_program.__file__)
 _FUNCTION = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[^\W\d]\w*)")
 
 
@@ -551,4 +550,4 @@ class PythonDriver(ChildDriver[PythonTarget, PythonStep, PythonScript]):
 
     def _calling(self, functions: Mapping[str, str]) -> Sequence[str]:
         words = [self.place.expand(word) for word in shlex.split(self.target.interpreter)]
-        return [*words, str(_PROGRAM), json.dumps(functions)]
+        return [*words, str(PROGRAM), "0", "1", json.dumps({"functions": functions})]

@@ -39,20 +39,30 @@ GOODBYE = b"bye\n"
 TIMER_PAIRS = 1000
 
 
-def connect(channel: int) -> tuple[dict[str, Any], Receive, Send]:
+def connect(
+    from_benchgate: str, to_benchgate: str, request: str = ""
+) -> tuple[dict[str, Any], Receive, Send]:
     """Wait for the request; return it, a function that receives a line and one that sends."""
     read, write = os.read, os.write  # the user's code may replace these
     try:
-        os.set_inheritable(channel, False)  # noqa: FBT003 - the only way
+        source, target = os.dup(int(from_benchgate)), os.dup(int(to_benchgate))
     except OSError:
         sys.exit("a program that starts Python closed benchgate's pipe: name Python itself")
+    # What the user's code reads and prints, and its children, must not disturb the protocol.
+    if from_benchgate == "0":
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+    else:
+        os.close(int(from_benchgate))
     pending = b""
 
     def receive() -> bytes | None:
         """Return the next line from benchgate; None at the end."""
         nonlocal pending
         while b"\n" not in pending:
-            chunk = read(channel, 65536)
+            chunk = read(source, 65536)
             if not chunk:
                 return None
             pending += chunk
@@ -61,9 +71,9 @@ def connect(channel: int) -> tuple[dict[str, Any], Receive, Send]:
 
     def send(data: bytes) -> None:
         while data:
-            data = data[write(channel, data) :]
+            data = data[write(target, data) :]
 
-    return json.loads((receive() or b"{}").decode()), receive, send
+    return json.loads(request or (receive() or b"{}").decode()), receive, send
 
 
 class Server:

@@ -1,15 +1,17 @@
-"""The process that runs a user's benchmark functions, in the user's own interpreter.
+"""The process that calls a user's functions, in the user's own interpreter.
 
 It uses the standard library and the files of this folder only, because it runs under any
-CPython >= 3.8, where benchgate itself is not installed. It is started as `python __main__.py N`.
-N is the descriptor of a socket for benchgate alone: standard input is empty, and what the user's
-code prints goes elsewhere.
+CPython >= 3.8, where benchgate itself is not installed. It is started as `python __main__.py IN
+OUT`, with the descriptors of its pipes from and to benchgate. The user's code finds an empty
+standard input, and what it prints goes elsewhere.
 
-The first line from benchgate is the request: which file, and where to import from. The worker
-answers with its process id, and imports the file. After that, a JSON object asks for a step and
-gets a JSON object back. The line "s" asks for one sample and gets "WALL_NS CPU_NS" back, which
-keeps a turn cheap. When benchgate closes its side, the open benchmark is torn down, exit handlers
-run, and the last line is "bye".
+The first line from benchgate, or a third argument, is the request: which benchmark file, and where
+to import from. The worker answers with its process id, and imports the file. After that, a JSON
+object asks for a step and gets a JSON object back. The line "s" asks for one sample and gets
+"WALL_NS CPU_NS" back, which keeps a turn cheap. When benchgate closes its side, the open benchmark
+is torn down, exit handlers run, and the last line is "bye".
+
+A request may also name the functions of a scenario; see `calls`.
 """
 
 from __future__ import annotations
@@ -37,20 +39,27 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
 
     from .server import Server, connect  # noqa: PLC0415 - the package exists now
 
-    request, receive, send = connect(int(sys.argv.pop()))
-    describer = None
-    if request["describe"]:
+    request, receive, send = connect(*sys.argv[1:])
+    del sys.argv[1:]
+    describer = host = None
+    if request.get("describe"):
         from .workloads import Describer  # noqa: PLC0415 - only one launch in a session needs it
 
         describer = Describer
-    name = request["host"]
-    host = getattr(import_module(f".{name}_host", __package__), f"{name.capitalize()}Host")
+    name = request.get("host")
+    if name:
+        host = getattr(import_module(f".{name}_host", __package__), f"{name.capitalize()}Host")
+    else:
+        from .calls import serve  # noqa: PLC0415 - as above
     sys.pycache_prefix = chosen
     for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
         del sys.modules[name]
     # Hide this program's own names from the user's code, which finds an empty module.
     sys.modules["__main__"] = type(sys)("__main__")
-    Server(receive, send, describer, host, loaded_by_python).run(request)
+    if host:
+        Server(receive, send, describer, host, loaded_by_python).run(request)
+    else:
+        serve(request["functions"], receive, send)
 
 
 if __name__ == "__main__":

@@ -87,9 +87,14 @@ def prepare(
 
 
 def load(request: dict[str, Any], loaded_by_python: frozenset[str]) -> ModuleType:
-    """Import the benchmark file as a module with its own name."""
+    """Import the benchmark file."""
     path = request["file"]
     prepare(request, loaded_by_python, [os.path.dirname(path)])
+    return import_file(path)
+
+
+def import_file(path: str) -> ModuleType:
+    """Import a file as a module with the file's own name."""
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -1,1 +1,0 @@
-"""The program of a worker's process; see `__main__`."""
