@@ -16,11 +16,8 @@ from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probabil
 from benchgate.model.load import Loop
 from benchgate.model.result import PhaseTime
 from benchgate.model.run import Better, Environment, Kind, Source
-from benchgate.units import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.model.verdict import Verdict
 
 
@@ -211,20 +208,6 @@ class LoadStatistics(JsonObject):
     server: dict[Text, Text] = field(default_factory=dict)
     notes: tuple[Text, ...] = ()
     detail: LoadDetail | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReportLine:
-    """The line of a report that shows a number of a series, if that number exists.
-
-    Attributes:
-        text: a sentence with `{}` in place of the number.
-        shown: writes the number.
-    """
-
-    label: str
-    text: str
-    shown: Callable[[float], str] = format_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,13 +403,11 @@ class SeriesStatistics(JsonObject):
     p25: float
     median: float
     p95: float | None
-    spread_ratio: Annotated[float | None, ReportLine("spread", "{} between launches (p25, robust)")]
+    spread_ratio: float | None
     better: Better = Better.LOWER
     kind: Kind = Kind.SAMPLED
     display_unit: Text | None = None
-    cpu_ratio: Annotated[
-        float | None, ReportLine("CPU", "CPU time is {} of the wall-clock time")
-    ] = None
+    cpu_ratio: float | None = None
     p99: float | None = None
     p999: float | None = None
     max: float | None = None

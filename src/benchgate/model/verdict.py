@@ -198,10 +198,11 @@ class Row(JsonObject):
             `head` and `base`. `better` says which direction is an improvement.
         interval: of `ratio`, at `confidence`.
         margin: the smallest change that matters, as a fraction.
-        p, p_adjusted: one-sided, of the test that decided; None on rows that were not confirmed.
+        p, p_adjusted: of the test that decided, one-sided but for the classical rule; None on rows
+            that were not confirmed.
         launches: how many of base and head the decision rests on.
-        test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold"; "limit" on a row that
-            compares the head with a limit: `base` is the limit then.
+        test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold", "classical"; "limit"
+            on a row that compares the head with a limit: `base` is the limit then.
         detectable: the smallest detectable ratio, given as a ratio above 1.
         rounds_needed: how many more rounds would settle an open row, whether planned or not.
         unconfirmed: for a row that looked worse, but was neither confirmed nor cleared before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -13,7 +13,6 @@ from benchgate.escape import plain_block, plain_line
 from benchgate.model.load import Loop
 from benchgate.model.notes import machine, values
 from benchgate.model.run import ERROR_RATIO, Kind
-from benchgate.model.statistics import ReportLine
 from benchgate.report import words
 from benchgate.report.terminal import (
     Column,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchgate.interval import Interval
-    from benchgate.json_object import JsonObject
     from benchgate.model.statistics import (
         BetweenLaunches,
         Grid,
@@ -314,8 +312,8 @@ def _mean(series: SeriesStatistics, name: str, mean: Mean) -> Line:
 def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str, str]]:
     if detail.trimmed.mode != "none":
         yield "outliers", _outliers(detail.trimmed)
-    for part in filter(None, (series, detail, detail.between, detail.within)):
-        yield from _lines(part)
+    yield from _percent("spread", "{} between launches (p25, robust)", series.spread_ratio)
+    yield from _percent("CPU", "CPU time is {} of the wall-clock time", series.cpu_ratio)
     if detail.between:
         yield from _noise(detail.between)
     if detail.within:
@@ -332,13 +330,9 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
         yield "note", plain_line(note)
 
 
-def _lines(part: JsonObject) -> Iterator[tuple[str, str]]:
-    """The fields that are defined with a line of their own."""
-    for name, kind in get_type_hints(type(part), include_extras=True).items():
-        value = getattr(part, name)
-        for line in getattr(kind, "__metadata__", ()):
-            if isinstance(line, ReportLine) and value is not None:
-                yield line.label, line.text.format(line.shown(value))
+def _percent(label: str, text: str, ratio: float | None) -> Iterator[tuple[str, str]]:
+    if ratio is not None:
+        yield label, text.format(format_percent(ratio))
 
 
 def _outliers(trimmed: WithoutOutliers) -> str:

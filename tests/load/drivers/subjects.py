@@ -157,4 +157,4 @@ def subject_of(
         return sql(driver, server.dsn, server.url("x", port=1), slow)
     if driver == "http":
         return http()
-    return command(folder) if driver == "command" else python(folder)
+    return {"command": command, "python": python}[driver](folder)
