@@ -38,9 +38,9 @@ SILENCE_S = 30.0
 """A group gives up if it hears nothing from the generator for this long."""
 
 _LOOK_S = 0.1
-_EXCHANGES_S = 0.1
-_LEAST_LEAD_NS = 600_000_000
-_LEAD_TRIPS = 20
+_LOOK_WHILE_MEASURED_S = 0.25
+_LEAST_LEAD_NS = 700_000_000
+_LEAD_ERRORS = 40
 _IMPORT_S = 60.0
 _LOOPBACK = re.compile(r"(?:.+\.)?localhost|127\.[\d.]+|\[::1\]|/.*|")
 _HOST = re.compile(r"://(?:[^/]*@)?(\[[^]]*\]|[^:/?]*)|\bhost(?:addr)?\s*=\s*'?([^\s';&]*)")
@@ -175,8 +175,7 @@ def spread(places: Iterable[str]) -> list[str]:
 def offset_of(exchanges: list[tuple[int, int, int]]) -> tuple[int, int]:
     """Estimate how far a clock is ahead in ns, and how far that may be off, at most.
 
-    It was read between question and answer, so each exchange says between which bounds the offset
-    is. It is in the middle of the tightest ones; a short round trip makes them tight.
+    It was read between question and answer, so each exchange has bounds. A short one is tight.
     """
     low_ns = max(there_ns - answered_ns for _, there_ns, answered_ns in exchanges)
     high_ns = min(there_ns - asked_ns for asked_ns, there_ns, _ in exchanges)
@@ -189,8 +188,7 @@ class _Cluster:
 
     def __init__(self, launch: ProcessLaunch, deadlines: Deadlines) -> None:
         self._client: Any = None
-        self._launch = launch
-        self._deadlines = deadlines
+        self._launch, self._deadlines = launch, deadlines
         self._there: list[str] = []  # addresses of the workers of the cluster
         self._gone = ""  # that of the first one that was lost
         self._waiting: set[str] = set()  # those whose connections are not all open
@@ -205,8 +203,7 @@ class _Cluster:
                 dealt = shares(self._launch.scenario.most_workers, len(self._there))
                 used = self._there[: len(dealt)]
                 clocks = [await self._offset(place) for place in used]
-                leads_ns = (2 * _LEAD_TRIPS * error_ns for _, error_ns in clocks)
-                self._lead_ns = max(_LEAST_LEAD_NS, *leads_ns)
+                self._lead_ns = max(_LEAST_LEAD_NS, *(_LEAD_ERRORS * one[1] for one in clocks))
                 self._waiting = set(used)
                 groups = [
                     tasks.create_task(self._group(*one))
@@ -287,7 +284,7 @@ class _Cluster:
 
     async def _offset(self, place: str) -> tuple[int, int]:
         exchanges: list[tuple[int, int, int]] = []
-        end_s = time.monotonic() + _EXCHANGES_S
+        end_s = time.monotonic() + _LOOK_S
         while time.monotonic() < end_s or not exchanges:
             asked_ns = time.perf_counter_ns()
             there_ns = await self._ask(place, time.perf_counter_ns)
@@ -343,7 +340,7 @@ class _Cluster:
         """See how far a group is a few times a second, until its task has ended."""
         heard_s = time.monotonic()
         while not task.done():
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_LOOK_S if self._waiting else _LOOK_WHILE_MEASURED_S)
             if self._gone:
                 raise _LostError(f"stopped, because {self._gone} was lost")
             if place not in self._there:
