@@ -228,7 +228,7 @@ def test_a_short_secret_is_removed_as_a_word() -> None:
         ("postgresql://host:5432/db", set()),
         ("host=h password=x user=u", {"x"}),
         ("host=h password='it\\'s' user=u", {"it's"}),
-        ('host=h password = "two words"', {"two words"}),
+        ('host=h password = "it\'s two words" user=u', {"it's two words"}),
         ("mysql://h/db?password=p%21&charset=x", {"p%21", "p!"}),
         ("host=h user=password", set()),
     ],

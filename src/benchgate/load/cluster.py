@@ -361,13 +361,13 @@ class _Cluster:
             async with asyncio.timeout(self._deadlines.end_s):
                 outcome: GroupRecord | str = await task
         except Exception as error:  # noqa: BLE001 - Dask raises much
+            await self._look_around()  # it may be the scheduler that is gone
             raise _LostError(f"Dask ended its task: {error}") from None
         if isinstance(outcome, str):
             raise ClusterError(f"{place}: {outcome}")
         return outcome
 
     async def _clean_up(self, place: str, key: str, task: Future[Any] | None) -> None:
-        """Let a group end, and leave nothing in the cluster."""
         if place != self._gone:
             with suppress(Exception):
                 await self._ask(place, forget, key)

@@ -120,7 +120,9 @@ def _inside_base64(secret: bytes) -> Iterator[str]:
 
 def passwords_in(address: str) -> frozenset[str]:
     """What may be passwords in an address, or parts of them if it is malformed."""
-    found = {one[2] or re.sub(r"\\(.)", r"\1", one[1]) for one in _KEY.finditer(address)}
+    found = {
+        one[3] or re.sub(r"\\(.)", r"\1", one[1] or one[2] or "") for one in _KEY.finditer(address)
+    }
     if url := _USER_AND_PASSWORD.search(address):
         user, password = url.groups()
         found |= {password, *password.split("@")}
@@ -130,7 +132,7 @@ def passwords_in(address: str) -> frozenset[str]:
 
 _USER_AND_PASSWORD = re.compile(r"://([^:@/]*):(.*)@")
 _KEY = re.compile(
-    r"passw(?:or)?d\s*=\s*(?:[\"']((?:[^'\"\\]|\\.)*)[\"']|([^\s&;]+))", re.IGNORECASE
+    r"""passw(?:or)?d\s*=\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s&;]+))""", re.IGNORECASE
 )
 
 
