@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Annotated, Final, Self
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -214,16 +214,11 @@ class HttpRequest(Table):
             raise ValueError("has both body and json")
         return self
 
-    def parameter_texts(self) -> Iterator[str]:
-        """Yield the texts in which parameters are replaced."""
-        yield self.path
-        yield from self.headers.values()
-        yield self.body or ""
-        yield from _texts_in(self.json_body)
-
     def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
-        return tuple(self.parameter_texts())
+        """All its texts in which placeholders and parameters are replaced."""
+        in_json: list[str] = []
+        _with_texts(self.json_body, in_json.append)
+        return (self.path, *self.headers.values(), self.body or "", *in_json)
 
 
 class HttpStep(HttpRequest, Step):
@@ -231,7 +226,7 @@ class HttpStep(HttpRequest, Step):
 
     @model_validator(mode="after")
     def _uses_all_params(self) -> Self:
-        found = {name for text in self.parameter_texts() for name in names_in(text)}
+        found = {name for text in self.texts() for name in names_in(text)}
         # A colon has other uses here, such as 12:30; so only what has a value is a parameter.
         check_params(found & self.params.keys(), self.params)
         return self
@@ -247,17 +242,6 @@ class HttpScript(Script):
     def texts(self) -> tuple[str, ...]:
         """All its texts in which placeholders are replaced."""
         return tuple(text for request in self.requests for text in request.texts())
-
-
-def _texts_in(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts_in(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts_in(item)
 
 
 def host_and_port(url: str) -> tuple[str, int]:
@@ -360,7 +344,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         """
         connection = self.connect(0)
         try:
-            server = connection.headers_of(HttpRequest(method="HEAD")).get("Server")
+            server = connection.server()
         except OperationError as error:
             raise TargetError(str(error)) from None
         finally:
@@ -427,16 +411,16 @@ class HttpConnection(Connection):
 
         return operation
 
-    def headers_of(self, request: HttpRequest) -> Message:
-        """Send a request, and return the headers of the answer, whatever its status is.
+    def server(self) -> str | None:
+        """Ask what the server calls itself.
 
         Raises:
             OperationError: there was no answer.
         """
-        driver = self._driver
+        driver, request = self._driver, HttpRequest(method="HEAD")
         message = message_of(request, (), prefix=driver.prefix, headers=driver.headers)
         try:
-            return self._wire.exchange(b"".join(message({})), request.method)[1]
+            return self._wire.exchange(b"".join(message({})), request.method)[1].get("Server")
         except ERRORS as error:
             raise OperationError(driver.conceal(reason(error))) from None
 
@@ -478,7 +462,7 @@ class HttpConnection(Connection):
         raise ValueError(f"more than {_MOST_REDIRECTS} redirects")
 
 
-def _with_texts(value: object, change: Callable[[str], str]) -> object:
+def _with_texts(value: object, change: Callable[[str], object]) -> object:
     """A JSON value whose texts, other than keys, are changed."""
     if isinstance(value, str):
         return change(value)
