@@ -107,7 +107,9 @@ class StepRecord:
     def record(self, window: int, latencies: IntArray) -> None:
         """Record operations that ended well; a window that is over opens again for them."""
         self.reservoir.record_many(latencies)
-        self.open.setdefault(window, Histogram()).record_many(latencies)
+        if window not in self.open:  # a histogram is too large to be made in vain
+            self.open[window] = Histogram()
+        self.open[window].record_many(latencies)
 
     def close(self, before: float = math.inf) -> None:
         """Close the windows that are over."""
