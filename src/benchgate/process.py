@@ -29,7 +29,7 @@ _PAUSE_S: Final = 0.05
 _INTERRUPTIONS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Watch(Protocol):
+class GroupWatch(Protocol):
     """Kills process groups if benchgate is killed."""
 
     def watch(self, pgid: int) -> None:
@@ -62,7 +62,7 @@ class ProcessTree:
         *,
         cwd: Path | str,
         env: Mapping[str, str],
-        guardian: Watch | None = None,
+        guardian: GroupWatch | None = None,
         mark: str = "",
         own_group: bool = True,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
