@@ -238,9 +238,6 @@ def find_program(name: str, cwd: Path, path: str) -> str:
         name: a path, absolute or relative to `cwd` (then so is the result), or a bare name.
         cwd: folder that the command runs in.
         path: folders to search for a bare name, in the format of PATH.
-
-    Raises:
-        MeasureError: the file does not exist, or is not executable.
     """
     if not name:
         raise MeasureError("the command is empty")

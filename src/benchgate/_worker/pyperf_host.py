@@ -39,11 +39,7 @@ CALLS = (ast.Call, ast.Await, getattr(ast, "NamedExpr", ast.Call))
 
 
 def run_script(file: str, arguments: Sequence[str]) -> None:
-    """Run a file as Python runs a program.
-
-    Raises:
-        Fault: it ended with an exit code.
-    """
+    """Run a file as Python runs a program."""
     with open(file, "rb") as opened:
         text = opened.read()
     module = type(sys)("__main__")
@@ -334,11 +330,7 @@ class PyperfHost:
         return pyperf
 
     def replace_methods(self, runner: Any) -> None:
-        """Let every Runner hand its benchmarks over, whatever class it is of.
-
-        Raises:
-            Fault: this version of pyperf has other methods.
-        """
+        """Let every Runner hand its benchmarks over, whatever class it is of."""
         if not all(hasattr(runner, name) for name in REPLACED):
             raise Fault(
                 f"benchgate does not know pyperf {self.pyperf.__version__}: let [build] install a "

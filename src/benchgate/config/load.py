@@ -81,9 +81,6 @@ def loads(text: str, name: str) -> Config:
         text: a whole TOML document.
         name: what messages call it; if it ends in pyproject.toml, the text is read as one, and
             gives the defaults if it has no [tool.benchgate].
-
-    Raises:
-        ConfigError: it is not valid.
     """
     origin = _parsed(text, name, None)
     return resolve(origin or Origin())
@@ -98,9 +95,6 @@ def loads_folder(files: Mapping[str, str], folder: str = ".") -> Config | None:
 
     Returns:
         None if none of them configures benchgate.
-
-    Raises:
-        ConfigError: it is not valid, or two files configure benchgate.
     """
     origin = _only(_parsed(text, name, None) for name, text in files.items())
     return resolve(replace(origin, folder=folder)) if origin else None
@@ -111,9 +105,6 @@ def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:
 
     It leaves out the tables of other tools, and what judging a result never uses: [build], the
     commands of benchmarks, and their environment variables.
-
-    Raises:
-        ConfigError: it is too long to be stored.
     """
     tables = _without_measuring(origin.tables)
     kept = redacted(tables, redact)
@@ -133,11 +124,7 @@ def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:
 
 
 def from_kept(kept: ConfigTables | None) -> Config:
-    """Read a configuration that was stored with a result; the defaults if there is none.
-
-    Raises:
-        ConfigError: it is not valid, or this version of benchgate no longer knows it.
-    """
+    """Read a configuration that was stored with a result; the defaults if there is none."""
     if kept is None:
         return resolve(Origin())
     tables = _with_days(kept.tables)

@@ -54,11 +54,7 @@ class Origin:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """The tables overridden by the options, unchecked.
-
-        Raises:
-            UsageError: the options cannot be parsed, or contradict each other.
-        """
+        """The tables overridden by the options, unchecked."""
         given = self.options.given()
         document = dict(self.tables)
         for name, value in given.items():

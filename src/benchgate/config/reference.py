@@ -95,9 +95,6 @@ def updated(
     Args:
         tables: by the words of their markers.
         alike: for tables that need not repeat the keys of another one.
-
-    Raises:
-        KeyError: a marker names no table.
     """
 
     def block(match: re.Match[str]) -> str:

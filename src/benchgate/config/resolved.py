@@ -463,11 +463,6 @@ class Config:
         """This configuration, overridden by the options of the command line.
 
         A [[rule]] that sets a margin keeps it.
-
-        Raises:
-            ConfigError: an option is not valid; the message names it, `--margin`.
-            UsageError: two of them contradict each other, or one cannot be parsed.
-            ValueError: the base already judges: options must be applied before that.
         """
         if self.sides:
             raise ValueError("options must be applied before the policy of the base commit")
@@ -477,12 +472,7 @@ class Config:
 
 
 def resolve(origin: Origin) -> Config:
-    """Check a document and fill in the defaults.
-
-    Raises:
-        ConfigError: something is wrong; the message lists everything.
-        UsageError: the options of the command line cannot be parsed.
-    """
+    """Check a document and fill in the defaults."""
     settings = validated(origin)
     if problems := conflicts(settings):
         raise _error(problems, origin)
@@ -491,11 +481,7 @@ def resolve(origin: Origin) -> Config:
 
 
 def validated(origin: Origin) -> Settings:
-    """Check every key of a document separately, but not whether keys contradict each other.
-
-    Raises:
-        As `resolve`.
-    """
+    """Check every key of a document separately, but not whether keys contradict each other."""
     document = dict(origin.document)
     try:
         return Settings.model_validate(document)

@@ -47,9 +47,6 @@ def load_figures(
     Args:
         points: how many values a course may have.
         seed: of the bootstrap.
-
-    Raises:
-        FormatError: a histogram is damaged.
     """
     known = [one for one in (base, head) if one and one.launches]
     if not known:
@@ -158,11 +155,7 @@ _SHOWN_SHARE: Final = 0.99
 
 
 class Figures(Mapping[str, BenchmarkFigures]):
-    """The figures of benchmarks by id. They are computed when they are asked for.
-
-    Raises:
-        FormatError: the histogram of a scenario is damaged.
-    """
+    """The figures of benchmarks by id. They are computed when they are asked for."""
 
     def __init__(self, makers: Mapping[str, Callable[[], BenchmarkFigures]]) -> None:
         self._makers = dict(makers)

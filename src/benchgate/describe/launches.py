@@ -363,9 +363,6 @@ def describe_load(
         seed: of the bootstrap.
         confidence: of the intervals.
         detailed: whether to read the histograms.
-
-    Raises:
-        FormatError: a histogram is damaged.
     """
     launches = load.launches
     texts = Counter(kept.text for launch in launches for kept in launch.kept_errors)
@@ -397,11 +394,7 @@ def describe_load(
 
 
 def histogram_of(benchmark: str, launch: LoadLaunch) -> Histogram:
-    """The latencies of a launch, in ns.
-
-    Raises:
-        FormatError: its text is no histogram, or counts other operations.
-    """
+    """The latencies of a launch, in ns."""
     place = f"the histogram of {benchmark!r} in round {launch.round}"
     try:
         histogram = decode(launch.histogram)

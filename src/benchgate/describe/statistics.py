@@ -168,9 +168,6 @@ def describe(
         outliers: how to find the outliers that the second mean leaves out, if all details are
             wanted; None for only a line per series.
         confidence: of all intervals.
-
-    Raises:
-        FormatError: details are wanted, and the histogram of a scenario is damaged.
     """
     runs = [_describe_run("head", result.head, result.base, outliers, confidence)]
     if result.base is not None:

@@ -386,10 +386,6 @@ def run_on_cluster(
 
     Args:
         is_stopped: whether a signal has come; asked a few times a second.
-
-    Raises:
-        ClusterError: the cluster cannot load the target.
-        GivenUpError: a signal has come.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it writes, benchgate says
     try:

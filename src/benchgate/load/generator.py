@@ -120,9 +120,6 @@ def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:
 
     Args:
         stop: set by a signal: the load ends at once, and the teardown still runs.
-
-    Raises:
-        ConfigError: the scenario file is not valid.
     """
     try:
         launch = open_launch(order)

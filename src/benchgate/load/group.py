@@ -93,11 +93,7 @@ class Crew:
             member.thread.start()
 
     def is_open(self, timeout_s: float) -> bool:
-        """Wait until all connections are open.
-
-        Raises:
-            TargetError: one cannot be opened.
-        """
+        """Wait until all connections are open."""
         waiting = [member for member in self.members if not member.has_opened.is_set()]
         if waiting:
             waiting[0].has_opened.wait(timeout_s)
@@ -242,9 +238,6 @@ class StartGate(Protocol):
         """Wait for all groups; return when the warm-up begins, by this machine's clock.
 
         The clock is `time.perf_counter_ns`, which all processes of a machine share.
-
-        Raises:
-            GivenUpError: the launch was given up.
         """
         ...
 
@@ -506,10 +499,6 @@ def epoch_ns(turns: TurnOrder | None, to_wake_ns: int, is_stopped: Callable[[], 
 
     Returns:
         A time of `time.perf_counter_ns`, the same in both generators.
-
-    Raises:
-        GivenUpError: the launch was given up, or the other one has ended.
-        UsageError: the folder cannot be written.
     """
     begin_ns = time.perf_counter_ns() + to_wake_ns
     if turns is None:

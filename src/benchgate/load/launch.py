@@ -44,7 +44,6 @@ def open_launch(order: LoadOrder) -> ProcessLaunch:
     """Read the scenario, and make the driver of its target. Nothing is sent to the target yet.
 
     Raises:
-        ConfigError: the scenario file is not valid, or a variable is not set that it names.
         TargetError: the target's texts or files do not fit.
     """
     scenario = read_scenario(Path(order.scenario), order.shown)
@@ -53,11 +52,7 @@ def open_launch(order: LoadOrder) -> ProcessLaunch:
 
 
 def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]) -> ProcessLaunch:
-    """Make the driver of a target of a scenario that was read before; see `open_launch`.
-
-    Raises:
-        TargetError: the target's texts or files do not fit.
-    """
+    """Make the driver of a target of a scenario that was read before; see `open_launch`."""
     if order.brief:
         scenario = scenario.shortened()
     target = scenario.target(order.target)

@@ -58,11 +58,7 @@ Generator: TypeAlias = Literal | RandomInt | RandomChoice | NumberSequence
 
 
 def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole numbers are checked
-    """Find out what a parameter stands for.
-
-    Raises:
-        ValueError: it looks like a generator, but is none, or has wrong arguments.
-    """
+    """Find out what a parameter stands for."""
     if not isinstance(written, str):
         if isinstance(written, int) and written not in INT64:
             raise ValueError("has more than 64 bits")
@@ -90,11 +86,7 @@ def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole num
 
 
 def check(written: object) -> object:
-    """Check what may be a parameter, and return it unchanged.
-
-    Raises:
-        ValueError: as in `parsed`, and if it is neither text nor a number nor true or false.
-    """
+    """Check what may be a parameter, and return it unchanged."""
     if not isinstance(written, str | int | float):
         raise ValueError("must be text, a number, true or false")  # noqa: TRY004 - for pydantic
     parsed(written)

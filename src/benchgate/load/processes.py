@@ -108,10 +108,6 @@ def run_in_processes(
 
     Args:
         duration_s: of the warm-up and the measured time.
-
-    Raises:
-        TargetError: a connection cannot be opened.
-        GivenUpError: it was stopped.
     """
     children = [
         _started(order, share, place) for place, share in enumerate(shares(workers, processes))
@@ -176,12 +172,7 @@ def _receive(
     is_done: Callable[[_Child], bool],
     deadline_s: float = math.inf,
 ) -> None:
-    """Take what the processes send, until each is done.
-
-    Raises:
-        TargetError: one cannot work.
-        GivenUpError: the launch was stopped.
-    """
+    """Take what the processes send, until each is done."""
     while waited := [child for child in children if not is_done(child)]:
         if stop.is_set():
             raise GivenUpError

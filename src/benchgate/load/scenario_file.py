@@ -57,9 +57,6 @@ def read_document(path: Path, name: str) -> Document:
 
     Args:
         name: what messages call it.
-
-    Raises:
-        ConfigError: it cannot be read or parsed; the message has the line.
     """
     suffix = path.suffix.lower()
     parse = _PARSERS.get(suffix)
@@ -190,11 +187,7 @@ def _unreadable(node: Any) -> tuple[int, int]:  # noqa: ANN401 - a node of PyYAM
 
 
 def _yaml_lines(name: str, node: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, int]]:  # noqa: ANN401 - a node of PyYAML
-    """The line of each key and each entry of a list.
-
-    Raises:
-        ConfigError: a key is no text, or is there twice.
-    """
+    """The line of each key and each entry of a list."""
     value = node.value if node is not None else None
     if not isinstance(value, list):
         return
@@ -433,9 +426,6 @@ def check_variables(scenario: Scenario, target: Target, environ: Mapping[str, st
     """Make sure that all variables are set that a scenario uses for one of its targets.
 
     Those of its services are looked up when they are started.
-
-    Raises:
-        ConfigError: one is not; the message lists all of them, with file, line and key.
     """
     problems = [
         Problem(

@@ -119,9 +119,6 @@ def arm_commands(
 
     All arms get the same variable names. Arguments and environment also take the same space
     at the top of the stack, because that space shifts everything below it and so affects speed.
-
-    Raises:
-        MeasureError: the arms set different variables.
     """
     require_equal_variables(arms)
     having = [arm for arm in arms if arm.name in benchmarks]
@@ -147,11 +144,7 @@ def with_hash_seed(commands: tuple[ArmCommand, ...], rng: random.Random) -> tupl
 
 
 def require_equal_variables(arms: Sequence[Arm]) -> None:
-    """Refuse arms that would be measured under different conditions.
-
-    Raises:
-        MeasureError: the arms set different variables.
-    """
+    """Refuse arms that would be measured under different conditions."""
     names = {frozenset(arm.variables) for arm in arms}
     if len(names) > 1:
         different = sorted(frozenset.union(*names) - frozenset.intersection(*names))
@@ -415,19 +408,11 @@ class ArmRunner:
         return self._cpu if settings.pin else None
 
     def prepare(self, settings: RunSettings, command: ArmCommand) -> None:
-        """Run the prepare of a command, if it has one.
-
-        Raises:
-            CommandFailedError: it failed.
-        """
+        """Run the prepare of a command, if it has one."""
         self._run(settings, command, "prepare", command.prepare)
 
     def time(self, settings: RunSettings, command: ArmCommand) -> Execution:
-        """Execute a command; whoever calls this keeps benchgate off its CPU.
-
-        Raises:
-            CommandFailedError: it failed.
-        """
+        """Execute a command; whoever calls this keeps benchgate off its CPU."""
         cpu = self.cpu_for(settings)
         return self._execute(
             settings,
@@ -512,9 +497,6 @@ def data_parts(arm: Arm, globs: Iterable[str]) -> dict[str, str]:
 
     Args:
         globs: relative to the folder of the configuration; a glob may match nothing.
-
-    Raises:
-        DataFilesError: a glob leaves the tree or matches too much, or a file cannot be read.
     """
     found: dict[str, Path] = {}
     for glob in globs:
@@ -540,11 +522,7 @@ class DataFiles:
         self._known: dict[tuple[ArmName, tuple[str, ...]], Mapping[str, str]] = {}
 
     def parts(self, arm: ArmName, globs: tuple[str, ...]) -> Mapping[str, str]:
-        """Read the files that the globs match in one arm, like `data_parts`.
-
-        Raises:
-            DataFilesError: as in `data_parts`, and if a glob matches nothing in any arm.
-        """
+        """Read the files that the globs match in one arm, like `data_parts`."""
         for glob in globs:
             if not any(matches(one, glob) for one in self._arms.values()):
                 raise DataFilesError(f"`data` has {glob!r}: there is no such file in the tree")

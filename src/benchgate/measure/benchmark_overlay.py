@@ -50,7 +50,6 @@ def overlay(git: Git, tree: Path, scratch: Path) -> tuple[str, ...]:
         Notes that a reader of the numbers must see.
 
     Raises:
-        UsageError: a merge is unresolved, or a file cannot be read.
         OSError: the tree cannot be written.
     """
     changes = read_changes(git)
@@ -94,7 +93,6 @@ def copy(source: Path, target: Path) -> None:
 
     Raises:
         UsageError: the file cannot be read.
-        OSError: the target cannot be written.
     """
     try:
         mode = source.lstat().st_mode
@@ -205,9 +203,6 @@ def plan(given: Tree, onto: Tree, benchmarks: Sequence[Benchmark]) -> FilePlan:
     Args:
         given: the side whose benchmarks both are to run.
         benchmarks: those of its configuration.
-
-    Raises:
-        UsageError: a module of its benchmarks would hide a module of the other side.
     """
     python = [one for one in benchmarks if isinstance(one, FunctionBenchmarks)]
     there, here = _Side.of(given, python), _Side.of(onto, python)
@@ -313,9 +308,6 @@ class Laying:
         Args:
             configs: the configuration of each arm, which names its benchmarks.
             store: a folder for copies, which does not exist yet.
-
-        Raises:
-            UsageError: as in `plan`.
         """
         of_base, of_head = configs[ArmName.BASE], configs[ArmName.HEAD]
         base, head = replace(base, inside=of_base.folder), replace(head, inside=of_head.folder)

@@ -69,10 +69,6 @@ def build(
 
     Returns:
         The last warnings that they printed.
-
-    Raises:
-        MeasureError: a command failed on the head.
-        BaselineError: the same on the base.
     """
     environment = build_environment(arm, variables) | guardian.variables
     warnings: list[str] = []
@@ -108,10 +104,6 @@ def versions(
 
     Args:
         commands: by the name of the tool; for the other arguments see `build`.
-
-    Raises:
-        MeasureError: a command failed on the head, or printed nothing.
-        BaselineError: the same on the base.
     """
     environment = build_environment(arm, variables) | guardian.variables
     found = {}

@@ -252,9 +252,6 @@ class CommandEngine:
         event: the event to count as instructions; None to count nothing.
         valgrind: counts instructions in executions of their own; None if it does not.
         burst_s: target time for one arm's executions in one round, prepare included.
-
-    Raises:
-        MeasureError: the arms set different variables.
     """
 
     def __init__(

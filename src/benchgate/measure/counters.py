@@ -209,7 +209,6 @@ def count_per_call(worker: Worker, loops: int, event: Event) -> float:
 
     Raises:
         CounterError: the event cannot be counted.
-        WorkerFailedError: the benchmark failed.
     """
     with Counter(event, worker.pid) as counter:
         of_none = _least(worker, counter, 0)
@@ -322,11 +321,7 @@ def layout_of_round(round_index: int) -> Layout:
 
 
 def count_of_program(folder: Path) -> int:
-    """Add up the counts of all processes of a program.
-
-    Raises:
-        CounterError: there are none.
-    """
+    """Add up the counts of all processes of a program."""
     files = list(folder.iterdir())
     if not files:
         raise CounterError("valgrind left no count: the program was killed, or has other rights")
@@ -341,9 +336,6 @@ def count_between_marks(files: Iterable[Path], pid: int) -> int:
 
     Args:
         pid: process id of the worker.
-
-    Raises:
-        CounterError: there were no marks.
     """
     found = set(files)
     own = {int(f.suffix[1:]): f for f in found if f.stem == str(pid) and f.suffix[1:].isdigit()}

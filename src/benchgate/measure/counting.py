@@ -220,10 +220,6 @@ def _count_per_call(worker: Worker, timed: int, loops: int, folder: Path) -> flo
     Args:
         timed: number of samples in a launch.
         loops: calls in a sample that is counted.
-
-    Raises:
-        CounterError: calls did not add to the count.
-        WorkerFailedError: the benchmark failed, or took too long.
     """
     samples = _SAMPLES if timed > 1 else 1
     worker.ask("loops", loops=loops)

@@ -133,11 +133,7 @@ class _Crew:
                 thread.join()
 
     def reports(self) -> Iterator[_Started | TaskYield]:
-        """Wait for what the lanes report, until all of them have ended.
-
-        Raises:
-            BaseException: what ended a lane too early.
-        """
+        """Wait for what the lanes report, until all of them have ended."""
         while self._working:
             report = self._reports.get()
             if not isinstance(report, _Ended):

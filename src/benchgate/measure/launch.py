@@ -119,9 +119,6 @@ def measure_launch(
             allocations.
         timeout_s: limit for each worker's setup, each call, and each later step.
         alone: whether nothing else is measured in these processes.
-
-    Raises:
-        WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
     """
     once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
@@ -358,9 +355,6 @@ def measure_values(
         metrics: what each worker measures.
         kind: None in the first launch of a session, which finds it out: a value that differs when
             it is determined again is a sample, and any other is exact.
-
-    Raises:
-        WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
     """
     for worker, name in zip(workers, names, strict=True):
         worker.allow(timeout_s)

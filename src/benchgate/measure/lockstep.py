@@ -71,9 +71,6 @@ def run_together(
     Args:
         settings: pinned.
         commands: of two arms; the first is started first.
-
-    Raises:
-        CommandFailedError: one of them failed, and the other one was ended.
     """
     first, second = commands
     for command in commands:

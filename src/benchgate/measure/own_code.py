@@ -385,11 +385,7 @@ def folders_below(
 
 
 class Watch:
-    """Watches folders from construction to the end of the `with` block.
-
-    Raises:
-        CannotWatchError: the OS has no inotify, or no more room for so many folders.
-    """
+    """Watches folders from construction to the end of the `with` block."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         if sys.platform != "linux":

@@ -145,11 +145,7 @@ class PythonDiscovery:
         self._data = DataFiles(arms)
 
     def discover(self) -> Discovery:
-        """Import every benchmark file once in each arm and list its functions.
-
-        Raises:
-            UsageError: a path in the head's configuration holds no benchmark file in either arm.
-        """
+        """Import every benchmark file once in each arm and list its functions."""
         found: dict[ArmName, dict[str, Definition]] = {}
         failures: list[DiscoveryFailure] = []
         toolchains: dict[ArmName, dict[str, str]] = {}

@@ -200,9 +200,6 @@ class ScenarioEngine:
         introspect: ask every target for its version and settings.
         generator: the command that starts the load generator.
         pause: waits for some seconds.
-
-    Raises:
-        MeasureError: the arms set different variables.
     """
 
     def __init__(

@@ -358,9 +358,6 @@ def check(
 
     Returns:
         The reply, or None if there is nothing to check, and notes on all numbers.
-
-    Raises:
-        LaunchFailedError: it failed, or it runs other code.
     """
     one = plan.scenario
     command = plan.command if compares else replace(plan.command, names_its_arm=True)
@@ -403,11 +400,7 @@ def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) 
 
 
 def _read(answer: Path, execution: Execution, timeout_s: float) -> LoadReply:
-    """Read what the load generator answered.
-
-    Raises:
-        LaunchFailedError: it answered nothing that can be read.
-    """
+    """Read what the load generator answered."""
     try:
         return _REPLIES.validate_json(answer.read_bytes())
     except (OSError, ValidationError) as error:

@@ -251,9 +251,6 @@ class ServiceProcess:
     Args:
         around: its environment is that of its process.
         cpus: the only CPUs that it may use; None for those of benchgate.
-
-    Raises:
-        ServiceFailedError: it cannot be started.
     """
 
     def __init__(
@@ -270,11 +267,7 @@ class ServiceProcess:
         self._stopping: ProcessTree | None = None
 
     def wait_until_ready(self) -> None:
-        """Wait until it can be loaded.
-
-        Raises:
-            ServiceFailedError: it ended, or did not get ready in time.
-        """
+        """Wait until it can be loaded."""
         ready = self.service.ready
         deadline_s = time.monotonic() + ready.timeout_s
         while True:

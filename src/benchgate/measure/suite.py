@@ -273,9 +273,6 @@ class SuiteEngine:
         guardian: ends processes that outlive benchgate.
         settings: how it runs; if both arms have it, the longer timeout applies.
         tell: tells the user what takes time, and what concerns no single benchmark.
-
-    Raises:
-        MeasureError: the arms set different variables.
     """
 
     def __init__(

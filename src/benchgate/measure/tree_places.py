@@ -205,11 +205,7 @@ class Ground:
             witness.look_again(None if self._is_remade else renewed)
 
     def lay(self, files: BenchmarkFiles) -> None:
-        """Let both trees have the benchmark files of one side, or each its own.
-
-        Raises:
-            UsageError: the disk is full.
-        """
+        """Let both trees have the benchmark files of one side, or each its own."""
         if self.laying is None:
             return
         try:

@@ -282,11 +282,7 @@ class Worker(WorkerProcess):
         return hello
 
     def ask(self, step: str, **arguments: object) -> dict[str, Any]:
-        """Let the worker carry out one step; return its reply.
-
-        Raises:
-            WorkerFailedError: if the step fails, or the process dies or hangs.
-        """
+        """Let the worker carry out one step; return its reply."""
         self._send_step(step, **arguments)
         return self._reply(step)
 
@@ -301,11 +297,7 @@ class Worker(WorkerProcess):
         self.send(b"s\n")
 
     def end_sample(self) -> tuple[int, int]:
-        """Wait for the sample that was begun; return (wall_ns, cpu_ns) of all its loops.
-
-        Raises:
-            WorkerFailedError: as in `ask`, and if a clock ran backwards.
-        """
+        """Wait for the sample that was begun; return (wall_ns, cpu_ns) of all its loops."""
         line = self.line()
         sample = read_sample(line)
         if sample is None:

@@ -211,11 +211,7 @@ class WorkerProcess:
         self._output.close()
 
     def send(self, data: bytes) -> None:
-        """Write to it.
-
-        Raises:
-            WorkerFailedError: the process has died.
-        """
+        """Write to it."""
         try:
             os.write(self._channel.fileno(), data)
         except (BrokenPipeError, ConnectionResetError):

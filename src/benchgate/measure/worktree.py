@@ -88,11 +88,6 @@ def two_arms(
         configs: for each arm the configuration that names its benchmarks, if those of one side are
             to be laid over the other's tree; see `Laying`.
         same_places: whether the same code gets the same paths in every session.
-
-    Raises:
-        BaselineError: the base cannot be checked out.
-        UsageError: the working tree cannot be copied, there is no room for the trees, or the
-            benchmarks of one side cannot be laid over the other.
     """
     wanted = {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}
     return _trees(git, wanted, configs, same_places=same_places)

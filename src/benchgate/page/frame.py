@@ -81,9 +81,6 @@ def render(
         figures: charts by the keys that the template gives to `figure`.
         nav: text and address of links to other pages, shown at the top.
         values: what the template shows besides `title`.
-
-    Raises:
-        UsageError: Jinja2 is not installed.
     """
     style = "\n".join(map(asset, (*_STYLE, *extra_style)))
     early = "\n".join(map(asset, _EARLY_SCRIPT))
@@ -106,11 +103,7 @@ def render(
 
 
 def require_jinja() -> None:
-    """Check that pages can be written.
-
-    Raises:
-        UsageError: Jinja2 is not installed.
-    """
+    """Check that pages can be written."""
     _environment()
 
 

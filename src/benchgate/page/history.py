@@ -130,9 +130,6 @@ def render_history_page(
         history: without secrets.
         repository: address of the repository on its host, for links; "" if it is not known.
         nav: text and address of links to other pages.
-
-    Raises:
-        UsageError: Jinja2 is not installed.
     """
     view = view_history(history)
     machines = machine_sections(view, repository)
@@ -238,9 +235,6 @@ def site_files(site: Site, redact: Callable[[str], str]) -> dict[str, bytes]:
 
     Args:
         redact: removes the secrets from a text.
-
-    Raises:
-        UsageError: Jinja2 is not installed.
     """
     names = [_report_name(index) for index in range(len(site.reports))]
     nav = [(_OVERVIEW, INDEX)]

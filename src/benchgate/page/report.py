@@ -251,9 +251,6 @@ def render_report(
         redact: removes the secrets from a text.
         absent: why there are no figures, and where they are; "`...`" is code.
         nav: text and address of links to other pages.
-
-    Raises:
-        UsageError: Jinja2 is not installed.
     """
     view = without_secrets(view_verdict(verdict, links), redact)
     arranged = arrange(verdict)
@@ -364,9 +361,6 @@ def render_run(
 
     Args:
         nav: text and address of links to other pages.
-
-    Raises:
-        UsageError: Jinja2 is not installed.
     """
     (run,) = statistics.runs
     run = redacted(run, redact)

@@ -68,9 +68,6 @@ def read_text(path: Path, name: str) -> str:
 
     Args:
         name: what messages call it.
-
-    Raises:
-        ConfigError: it cannot be read, or is not UTF-8.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -102,11 +99,7 @@ _TOKEN = re.compile(
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Parse a document.
-
-    Raises:
-        ConfigError: it is not TOML, or is nested too deeply; the message has the line.
-    """
+    """Parse a document."""
     _require_shallow(text, name)
     try:
         return tomllib.loads(text)

@@ -337,11 +337,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
             connection.close()
 
     def introspect(self) -> Mapping[str, str]:
-        """Ask for the Server header.
-
-        Raises:
-            TargetError: it does not answer.
-        """
+        """Ask for the Server header."""
         connection = self.connect(0)
         try:
             server = connection.server()

@@ -98,9 +98,6 @@ class Wire:
         Args:
             whole: whether the body is returned whole; otherwise only its first SEEN_BYTES, or more.
             goes_on: whether the time limit is that of the exchange before.
-
-        Raises:
-            OSError, HTTPException, ValueError: one of ERRORS; the connection is closed.
         """
         if not goes_on:
             self._deadline_s = time.monotonic() + self._timeout_s
@@ -138,11 +135,7 @@ class Wire:
             raise
 
     def _set_timeout(self, opened: socket.socket) -> None:
-        """Let the next call of the socket take what is left.
-
-        Raises:
-            TimeoutError: nothing is left.
-        """
+        """Let the next call of the socket take what is left."""
         left_s = self._deadline_s - time.monotonic()
         if left_s <= 0:
             raise TimeoutError

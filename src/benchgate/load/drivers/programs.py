@@ -92,9 +92,6 @@ class Child:
         argv: program and arguments; the program is searched in the PATH of `env`.
         scratch: a folder for what it writes to standard error.
         timeout_s: limit for getting ready, and for each answer.
-
-    Raises:
-        ChildError: it did not start, or did not get ready; it is not running any more.
     """
 
     def __init__(
@@ -269,11 +266,7 @@ class ChildDriver(Driver[C, S, P]):
         return True
 
     def start(self, argv: Sequence[str]) -> Child:
-        """Start a child process, and wait until it is ready.
-
-        Raises:
-            ChildError: it did not start, or did not get ready.
-        """
+        """Start a child process, and wait until it is ready."""
         return Child(
             argv,
             cwd=self.place.folder,
@@ -291,11 +284,7 @@ class ChildDriver(Driver[C, S, P]):
         return self.connected(self.argv())
 
     def connected(self, argv: Sequence[str]) -> ChildConnection:
-        """Start a child process.
-
-        Raises:
-            TargetError: it did not start, or did not get ready.
-        """
+        """Start a child process."""
         connection = ChildConnection(self, argv)
         try:
             connection.open()

@@ -375,11 +375,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
 
     @abstractmethod
     def open(self) -> SqlSession:
-        """Open a connection in which each statement is a transaction of its own.
-
-        Raises:
-            Exception: one of `errors`.
-        """
+        """Open a connection in which each statement is a transaction of its own."""
 
     def begin(self, statements: Sequence[str]) -> str:  # noqa: ARG002 - SQLite looks at them
         """Return the statement that begins a transaction of these."""
