@@ -449,7 +449,10 @@ def judge_in_waves(
     late = [_late_tests(ratios, look, waves, tested) for look in waves.late_looks]
     cut_short = launch_test(evidences, lacking_rounds(evidences, suspects, waves), waves)
     on_launches = tested([d if i in cut_short else d[:0] for i, d in enumerate(ratios)])
-    starts = [_start(s, d) for s, d in zip(suspects, ratios, strict=True)]
+    # If no change was confirmed, an estimate uses the rounds that made no suspect of a row, or all.
+    starts = [
+        s.start if s and len(d) > s.start else 0 for s, d in zip(suspects, ratios, strict=True)
+    ]
     share = LOOKING_LONGER_SHARE if waves.until_decided else LOOKING_SHARE
     terms = _Terms(waves, 1 - (1 - confidence) * share, level / waves.families / 2)
     on_all = estimated(
@@ -531,14 +534,6 @@ def _joined(
         _Test(len(d), *both, estimate) if both and estimate else None
         for d, both, estimate in zip(judged, p_values, estimates, strict=True)
     ]
-
-
-def _start(suspect: Suspect | None, ratios: FloatArray) -> int:
-    """The index of the first round for a row's estimate if no change was confirmed.
-
-    The estimate uses the rounds that did not make it a suspect, or all if there are none yet.
-    """
-    return suspect.start if suspect and len(ratios) > suspect.start else 0
 
 
 @dataclass(frozen=True, slots=True)

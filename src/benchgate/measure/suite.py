@@ -466,11 +466,7 @@ class SuiteListing:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
-        """Measure nothing.
-
-        Raises:
-            NotImplementedError: always.
-        """
+        """Not for a suite that is only listed."""
         raise NotImplementedError
 
     def close(self) -> None:
