@@ -75,10 +75,9 @@ def round_of(
     for number in range(FUNCTIONS):
         names = [f"{prefix}{number}"] * len(workers)
         plan = plans.get(number)
-        launched = measure_launch(
-            workers, names, plan, SAMPLING, rng, timeout_s=TIMEOUT_S, alone=False
+        plans[number], _, _ = measure_launch(
+            str(number), workers, names, plan, SAMPLING, rng=rng, timeout_s=TIMEOUT_S, alone=False
         )
-        plans[number] = launched.plan
     ended_s = time.perf_counter()
     for worker in workers:
         worker.close()

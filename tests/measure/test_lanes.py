@@ -12,7 +12,7 @@ import pytest
 
 from benchgate.measure import lanes
 from benchgate.measure.engine import ArmName, Observation, Task, ignore
-from benchgate.measure.lanes import Lanes, TaskYield
+from benchgate.measure.lanes import Lanes
 from benchgate.measure.machine import available_cpus
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Work:
         return Task((self.name,), self.run, self.halted.set if shared else None)
 
 
-def names(measured: list[TaskYield]) -> Counter[str]:
-    return Counter(one.observation.benchmark for one in measured)
+def names(measured: list[tuple[Observation, float]]) -> Counter[str]:
+    return Counter(one.benchmark for one, _ in measured)
 
 
 def test_one_lane_measures_in_order_without_threads() -> None:
@@ -68,10 +68,10 @@ def test_one_lane_measures_in_order_without_threads() -> None:
     started: list[str] = []
     lanes = Lanes([7], Clock())
     measured = list(lanes.measure([work.task() for work in works], started.append, 2))
-    assert [one.observation.benchmark for one in measured] == ["a", "b", "b"]
+    assert [one.benchmark for one, _ in measured] == ["a", "b", "b"]
     assert started == ["a", "b"]
-    assert {one.lane for one in measured} == {None}
-    assert [one.took_s for one in measured] == [0.75, 0.75, 0.75]
+    assert {one.lane for one, _ in measured} == {None}
+    assert [took_s for _, took_s in measured] == [0.75, 0.75, 0.75]
     assert works[0].threads == works[1].threads == {threading.get_ident()}
     assert works[0].cpus == [7]
 
@@ -83,7 +83,7 @@ def test_two_tasks_run_at_the_same_time() -> None:
     measured = list(Lanes(ANY, Clock()).measure([w.task() for w in works], started.append, 2))
     assert names(measured) == {"a": 1, "b": 1}
     assert sorted(started) == ["a", "b"]
-    assert {one.lane for one in measured} == {0, 1}
+    assert {one.lane for one, _ in measured} == {0, 1}
     assert works[0].threads.isdisjoint(works[1].threads)
     assert not any(work.halted.is_set() for work in works)
 
@@ -120,7 +120,7 @@ def test_what_lanes_measure_together_shares_the_time() -> None:
     works = [Together("a"), Together("b")]
     lanes = Lanes(ANY, lambda: next(readings))
     measured = list(lanes.measure([work.task() for work in works], ignore, 2))
-    assert [one.took_s for one in measured] == [4.0, 4.0]
+    assert [took_s for _, took_s in measured] == [4.0, 4.0]
 
 
 def test_more_tasks_than_lanes_all_run() -> None:
@@ -132,15 +132,15 @@ def test_more_tasks_than_lanes_all_run() -> None:
 def test_fewer_lanes_may_be_used_than_there_are() -> None:
     works = [Work("a"), Work("b")]
     measured = list(Lanes(ANY, Clock()).measure([w.task() for w in works], ignore, 1))
-    assert {one.lane for one in measured} == {None}
+    assert {one.lane for one, _ in measured} == {None}
 
 
 def test_what_must_run_alone_runs_last_and_alone() -> None:
     works = [Work("alone"), Work("a"), Work("b")]
     tasks = [works[0].task(shared=False), works[1].task(), works[2].task()]
     measured = list(Lanes([3, 4], Clock()).measure(tasks, ignore, 2))
-    assert measured[-1].observation.benchmark == "alone"
-    assert measured[-1].lane is None
+    assert measured[-1][0].benchmark == "alone"
+    assert measured[-1][0].lane is None
     assert works[0].cpus == [3]
     assert works[0].threads == {threading.get_ident()}
 
@@ -169,14 +169,14 @@ def test_a_lane_without_its_cpu_leaves_the_work_to_the_others() -> None:
     works = [Work(str(number)) for number in range(4)]
     measured = list(Lanes([cpu, 4095], Clock()).measure([w.task() for w in works], ignore, 2))
     assert names(measured) == dict.fromkeys("0123", 1)
-    assert {one.lane for one in measured} == {0}
+    assert {one.lane for one, _ in measured} == {0}
 
 
 def test_if_no_lane_has_its_cpu_all_is_measured_without_lanes() -> None:
     works = [Work("a"), Work("b")]
     measured = list(Lanes([4095, 4094], Clock()).measure([w.task() for w in works], ignore, 2))
     assert names(measured) == {"a": 1, "b": 1}
-    assert {one.lane for one in measured} == {None}
+    assert {one.lane for one, _ in measured} == {None}
 
 
 @pytest.mark.parametrize(("allowed", "used"), [(0, {None}), (1, {0}), (2, {0, 1})])
@@ -197,7 +197,7 @@ def test_as_many_lanes_are_used_as_the_system_allows_threads(
     works = [Work(name, then=together.wait if allowed > 1 else lambda: None) for name in "ab"]
     measured = list(Lanes(ANY, Clock()).measure([w.task() for w in works], ignore, 2))
     assert names(measured) == {"a": 1, "b": 1}
-    assert {one.lane for one in measured} == used
+    assert {one.lane for one, _ in measured} == used
 
 
 def test_an_error_in_a_lane_ends_all_and_is_raised() -> None:
@@ -227,6 +227,6 @@ def test_what_waits_for_its_processes_is_halted() -> None:
     waiting.then = waiting.halted.wait
     tasks = [Work("a", times=10**9).task(), waiting.task()]
     with closing(Lanes(ANY, Clock()).measure(tasks, ignore, 2)) as measured:
-        while next(measured).observation.benchmark != "b":
+        while next(measured)[0].benchmark != "b":
             pass
     assert waiting.ended.is_set()

@@ -208,9 +208,8 @@ def test_players_take_turns_sample_by_sample() -> None:
     log: list[str] = []
     players = [FakePlayer("a", log, lambda n: n), FakePlayer("b", log, lambda n: 10 * n)]
     first, second = take_samples(players, 400, rng())
-    assert first.wall_ns == list(range(1, 401))
-    assert second.wall_ns == [10 * n for n in range(1, 401)]
-    assert first.cpu_ns == second.cpu_ns == list(range(1, 401))
+    assert first == [(n, n) for n in range(1, 401)]
+    assert second == [(10 * n, n) for n in range(1, 401)]
     assert log[1::2] == [f"{name} ends" for name in log[::2]]
     pairs = list(zip(log[::4], log[2::4], strict=True))
     assert {frozenset(pair) for pair in pairs} == {frozenset("ab")}
@@ -230,10 +229,8 @@ def test_the_order_of_turns_follows_from_the_seed() -> None:
 
 
 def test_one_player_plays_alone() -> None:
-    (turns,) = take_samples([FakePlayer("a", [])], 3, rng())
-    assert turns.wall_ns == [1000] * 3
-    (nothing,) = take_samples([FakePlayer("a", [])], 0, rng())
-    assert nothing.wall_ns == nothing.cpu_ns == []
+    assert take_samples([FakePlayer("a", [])], 3, rng()) == [[(1000, 1), (1000, 2), (1000, 3)]]
+    assert take_samples([FakePlayer("a", [])], 0, rng()) == [[]]
 
 
 @pytest.mark.parametrize(
@@ -252,17 +249,16 @@ def test_the_warm_up_lasts_until_all_have_settled(
     first: Callable[[int], int], second: Callable[[int], int], samples: int, *, settled: bool
 ) -> None:
     players = [FakePlayer("a", [], first), FakePlayer("b", [], second)]
-    turns, has_settled = warm_up_until_settled(players, rng())
+    discarded, has_settled = warm_up_until_settled(players, rng())
     assert has_settled is settled
-    assert [len(t.wall_ns) for t in turns] == [samples, samples]
-    assert [len(t.cpu_ns) for t in turns] == [samples, samples]
+    assert [len(each) for each in discarded] == [samples, samples]
 
 
 def test_players_that_play_together_all_begin_before_one_has_ended() -> None:
     log: list[str] = []
     players = [FakePlayer("a", log), FakePlayer("b", log)]
     first, second = take_samples(players, 100, rng(), together=True)
-    assert first.wall_ns == second.wall_ns == [1000] * 100
+    assert first == second == [(1000, n) for n in range(1, 101)]
     groups = {tuple(log[index : index + 4]) for index in range(0, 400, 4)}
     assert groups == {("a", "b", "a ends", "b ends"), ("b", "a", "b ends", "a ends")}
 

@@ -22,6 +22,8 @@ class Scripted:
     """Answers like a worker whose benchmark returns these values, one after the other."""
 
     arm = Arm(ArmName.HEAD, Path("root"), Path("env"))
+    order = 0
+    runs_own_code = True
 
     def __init__(self, *values: float) -> None:
         self.values: Iterator[float] = iter(values)
@@ -44,9 +46,11 @@ def measured(
 ) -> tuple[object, list[tuple[Kind, float]]]:
     workers = [cast("Worker", each) for each in players]
     names = ["a"] * len(workers)
-    launched = measure_values(workers, names, [metric] * len(workers), kind, timeout_s=1)
-    found = [(each.metric.kind, float(each.samples[0])) for (each,) in launched.metrics]
-    return launched.plan, found
+    plan, observed, _ = measure_values(
+        "x", workers, names, [metric] * len(workers), kind, timeout_s=1
+    )
+    found = [(each.metric.kind, float(each.samples[0])) for one in observed for each in one.metrics]
+    return plan, found
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from benchgate.measure.arm_command import HASH_SEED, CommandFailedError
 from benchgate.measure.counters import (
     COUNTS_SETUPS,
@@ -65,7 +63,12 @@ class CountLedger:
             loops: operations that were counted.
         """
         return [
-            Observation(arm, id_, order, (_metric(count, loops),))
+            Observation(
+                arm,
+                id_,
+                order,
+                (MetricSamples.single(INSTRUCTIONS, count, loops=loops, counter=VALGRIND),),
+            )
             for order, (arm, count) in enumerate(counts.items())
         ]
 
@@ -89,11 +92,6 @@ def folder_for_counts() -> Iterator[Path]:
         yield counts
     finally:
         folder.remove()
-
-
-def _metric(count: float, loops: int) -> MetricSamples:
-    value, nothing = np.array([count], dtype=np.float64), np.empty(0)
-    return MetricSamples(INSTRUCTIONS, loops, value, nothing, VALGRIND)
 
 
 # The least of two counts: filling a cache, or growing a table, only ever adds to a count.

@@ -7,7 +7,9 @@ import re
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, Self, runtime_checkable
+
+import numpy as np
 
 from benchgate.model.run import PEAK_RSS, TIME, BenchmarkFiles, Better, Kind, Metric
 
@@ -165,6 +167,11 @@ class MetricSamples:
     warmup: FloatArray
     counter: str = ""
 
+    @classmethod
+    def single(cls, metric: Metric, value: float, *, loops: int = 1, counter: str = "") -> Self:
+        """A launch that has one value and no warm-up."""
+        return cls(metric, loops, np.array([value], np.float64), np.empty(0), counter)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
@@ -185,6 +192,7 @@ class Observation:
             is that of the observation.
         server: version and settings of what was under load, if it was asked for them.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
+        lane: as in `model.run.Launch`.
     """
 
     arm: ArmName
@@ -199,6 +207,7 @@ class Observation:
     load: LoadLaunch | None = None
     server: Mapping[str, str] = field(default_factory=dict)
     runs_own_code: bool = True
+    lane: int | None = None
 
 
 class Stopwatch:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from benchgate.measure.machine import can_bind_to, moved_to
 from benchgate.units import counted
@@ -24,35 +24,10 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Observation, Task
 
 
-@dataclass(frozen=True, slots=True)
-class TaskYield:
-    """What a task has yielded.
-
-    Attributes:
-        took_s: the part of the round's time that it cost: of lanes that ran at the same time, each
-            counts its share.
-        lane: number of its lane, from 0; None if nothing else was measured at the same time.
-    """
-
-    observation: Observation
-    took_s: float
-    lane: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Started:
-    benchmark: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """A lane has nothing more to do.
-
-    Attributes:
-        error: what ended it too early.
-    """
-
-    error: BaseException | None = None
+if TYPE_CHECKING:
+    Timed: TypeAlias = tuple[Observation, float]
+    # A benchmark that begins; what was measured; the end of a lane, and what ended it too early.
+    _Report: TypeAlias = str | Timed | BaseException | None
 
 
 class Lanes:
@@ -69,12 +44,16 @@ class Lanes:
 
     def measure(
         self, tasks: Sequence[Task], starting: Callable[[str], None], lanes: int
-    ) -> Generator[TaskYield]:
+    ) -> Generator[Timed]:
         """Run tasks; close the iterator if it is not used up, which ends them.
 
         Args:
             starting: called with the id of each benchmark before it is measured.
             lanes: how many tasks may run at the same time. Those that must run alone run last.
+
+        Yields:
+            What a task has yielded, and the part of the round's time in seconds that it cost: of
+            lanes that ran at the same time, each counts its share.
         """
         shared = [task for task in tasks if task.halt]
         alone = [task for task in tasks if not task.halt]
@@ -82,14 +61,13 @@ class Lanes:
         if lanes > 1:
             with _Crew(shared, self._cpus[:lanes], self._clock) as crew:
                 for report in crew.reports():
-                    if isinstance(report, TaskYield):
-                        yield report
+                    if isinstance(report, str):
+                        starting(report)
                     else:
-                        starting(report.benchmark)
+                        yield report
             shared = crew.left()
         for task in (*shared, *alone):
-            for observation, took_s in _timed(task, self._cpus[0], starting, self._clock):
-                yield TaskYield(observation, took_s, None)
+            yield from _timed(task, self._cpus[0], starting, self._clock)
 
 
 class _Crew:
@@ -101,7 +79,7 @@ class _Crew:
         self._tasks = tasks
         self._clock = clock
         self._waiting: SimpleQueue[Task] = SimpleQueue()
-        self._reports: SimpleQueue[_Started | TaskYield | _Ended] = SimpleQueue()
+        self._reports: SimpleQueue[_Report] = SimpleQueue()
         self._is_over = False
         self._working = 0
         self._threads = [
@@ -132,16 +110,16 @@ class _Crew:
             if thread.ident:  # it was started
                 thread.join()
 
-    def reports(self) -> Iterator[_Started | TaskYield]:
+    def reports(self) -> Iterator[str | Timed]:
         """Wait for what the lanes report, until all of them have ended."""
         while self._working:
             report = self._reports.get()
-            if not isinstance(report, _Ended):
+            if isinstance(report, str | tuple):
                 yield report
                 continue
             self._working -= 1
-            if report.error:
-                raise report.error
+            if report:
+                raise report
 
     def left(self) -> list[Task]:
         """The tasks that no lane has begun, because it lost its CPU or could not start."""
@@ -160,20 +138,20 @@ class _Crew:
                     self._run(self._waiting.get_nowait(), number, cpu)
         except BaseException as caught:  # noqa: BLE001 - raised again in the main thread
             error = caught
-        self._reports.put(_Ended(error))
+        self._reports.put(error)
 
     def _run(self, task: Task, number: int, cpu: int | None) -> None:
         with moved_to(cpu):
-            timed = _timed(task, cpu, lambda id_: self._reports.put(_Started(id_)), self._clock)
-            for observation, took_s in timed:
+            for observation, took_s in _timed(task, cpu, self._reports.put, self._clock):
                 if self._is_over:
                     return
-                self._reports.put(TaskYield(observation, took_s / len(self._threads), number))
+                placed = replace(observation, lane=number)
+                self._reports.put((placed, took_s / len(self._threads)))
 
 
 def _timed(
     task: Task, cpu: int | None, starting: Callable[[str], None], clock: Callable[[], float]
-) -> Iterator[tuple[Observation, float]]:
+) -> Iterator[Timed]:
     """Run a task; add to each observation how long it took, in seconds."""
     started_s = clock()
     for observation in task.run(cpu, starting):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchgate.measure.counters import COUNTS_SETUPS, CounterError, count_per_call
-from benchgate.measure.engine import MetricSamples, Stopwatch
+from benchgate.measure.engine import MetricSamples, Observation, Stopwatch
 from benchgate.measure.lockstep import (
     SamplePlan,
-    Turns,
     Work,
     make_plan,
     mostly_waits,
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
+    from benchgate.measure.lockstep import Samples
     from benchgate.measure.worker import Worker
     from benchgate.model.run import Metric
 
@@ -54,8 +53,10 @@ _LONG_S = 10.0
 _NOT_TRACED = "not traced, because a call takes too long for one more"
 # How many times as fast calls must become in the warm-up, to calibrate again.
 _MUCH_FASTER = 2
-P = TypeVar("P")
-_NOTHING: FloatArray = np.empty(0)
+_BESIDE = (
+    "it starts {}, which share one CPU with both sides: to let them run side by side, set "
+    "`parallel = True`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Sampling:
         warmup: samples to discard; None to continue until they settle.
         event: the event to count as instructions, after the samples; None to count nothing.
         brief: take a single sample, to see whether the benchmark works.
+        pinned: whether the workers share one CPU.
         together: whether both arms may take a sample at the same time.
     """
 
@@ -76,40 +78,21 @@ class Sampling:
     warmup: int | None
     event: Event | None = None
     brief: bool = False
+    pinned: bool = False
     together: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchOutcome(Generic[P]):
-    """The results of one launch.
-
-    Attributes:
-        plan: the plan for the launches that follow; of a number that is not a time, its kind.
-        metrics: the metrics of each worker, in the order of the workers.
-        is_spent: whether a worker's process was changed, so that no other benchmark may follow.
-        notes: notes that a reader of the metrics must see.
-        once_s: time, in seconds, that only the first launch of a session needs.
-        beside: what worked beside the benchmark: "threads", "processes".
-    """
-
-    plan: P
-    metrics: tuple[tuple[MetricSamples, ...], ...]
-    is_spent: bool
-    notes: tuple[str, ...] = ()
-    once_s: float = 0.0
-    beside: tuple[str, ...] = ()
-
-
 def measure_launch(
+    id_: str,
     workers: Sequence[Worker],
     names: Sequence[str],
     plan: SamplePlan | None,
     sampling: Sampling,
-    rng: random.Random,
     *,
+    rng: random.Random,
     timeout_s: float,
     alone: bool,
-) -> LaunchOutcome[SamplePlan]:
+) -> tuple[SamplePlan, list[Observation], bool]:
     """Measure one benchmark in every worker.
 
     Args:
@@ -119,6 +102,10 @@ def measure_launch(
             allocations.
         timeout_s: limit for each worker's setup, each call, and each later step.
         alone: whether nothing else is measured in these processes.
+
+    Returns:
+        The plan for the launches that follow; what was seen in each worker; whether a process was
+        changed, so that no other benchmark may follow.
     """
     once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
@@ -131,10 +118,10 @@ def measure_launch(
     plan = SamplePlan(number, 1, 0) if sampling.brief else plan
     is_first = plan is None
     sampler = _Sampler(workers, sampling, rng, timeout_s, once, times_each, is_inside)
-    plan, warmup, turns = sampler.take(plan)
-    is_long = max(each.wall_ns[0] for each in turns) >= 1e9 * _long_s(timeout_s)
+    plan, warmup, samples = sampler.take(plan)
+    is_long = max(wall_ns for (wall_ns, _), *_ in samples) >= 1e9 * _long_s(timeout_s)
     peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
-    metrics = [_timings(plan, *both) for both in zip(turns, warmup, strict=True)]
+    metrics = [_timings(plan, *both) for both in zip(samples, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
     if sampling.event and times_each:
@@ -145,16 +132,39 @@ def measure_launch(
     _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
         if all(own_rss) and is_inside:
-            found.append(_single(PEAK_RSS, peak))
+            found.append(MetricSamples.single(PEAK_RSS, peak))
     if is_first and is_inside:
         with once:
             notes += _trace(workers, timeout_s, metrics, is_long=is_long)
     closed = _ask(workers, timeout_s, "close")
-    for worker in workers:
-        worker.forget_output()
-    is_spent = any(step["changed"] for step in closed)
-    beside = tuple(dict.fromkeys(name for step in closed for name in step["beside"]))
-    return LaunchOutcome(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s, beside)
+    beside = dict.fromkeys(name for step in closed for name in step["beside"])
+    if beside and sampling.pinned:
+        notes += (_BESIDE.format(" and ".join(beside)),)
+    observations = [
+        _observed(id_, worker, found, notes, once.elapsed_s)
+        for worker, found in zip(workers, metrics, strict=True)
+    ]
+    return plan, observations, any(step["changed"] for step in closed)
+
+
+def _observed(
+    id_: str,
+    worker: Worker,
+    metrics: Sequence[MetricSamples],
+    notes: tuple[str, ...] = (),
+    once_s: float = 0.0,
+) -> Observation:
+    """What was seen in a worker whose benchmark is closed."""
+    worker.forget_output()
+    return Observation(
+        worker.arm.name,
+        id_,
+        worker.order,
+        tuple(metrics),
+        notes=notes,
+        once_s=once_s,
+        runs_own_code=worker.runs_own_code,
+    )
 
 
 def _ask(
@@ -189,7 +199,7 @@ class _Sampler:
     times_each: bool
     is_inside: bool
 
-    def take(self, plan: SamplePlan | None) -> tuple[SamplePlan, list[Turns], list[Turns]]:
+    def take(self, plan: SamplePlan | None) -> tuple[SamplePlan, list[Samples], list[Samples]]:
         """Follow the plan; make another one if there is none, or the samples are not like it.
 
         They may be much faster than the calls that it was made from, or wait for the other arm.
@@ -203,12 +213,12 @@ class _Sampler:
             with self.once:
                 plan, calls_ns = self._calibrate(together=together)
         taken = self._follow(plan)
-        plan, warmup, turns = taken
-        waits = plan.together and not plan.of_cpu and any(map(_mostly_waits, turns))
+        plan, warmup, samples = taken
+        waits = plan.together and not plan.of_cpu and any(map(_mostly_waits, samples))
         # Without calls that the plan was just made from, there is nothing to compare.
         faster = [
-            before_ns * plan.loops > _MUCH_FASTER * min((*discarded.wall_ns, *each.wall_ns))
-            for before_ns, discarded, each in zip(calls_ns, warmup, turns, strict=False)
+            before_ns * plan.loops > _MUCH_FASTER * min(wall_ns for wall_ns, _ in discarded + each)
+            for before_ns, discarded, each in zip(calls_ns, warmup, samples, strict=False)
         ]
         if not waits and not any(faster):
             return taken
@@ -217,16 +227,16 @@ class _Sampler:
             plan, _ = self._calibrate(together=together and not waits)
         return self._follow(plan)
 
-    def _follow(self, plan: SamplePlan) -> tuple[SamplePlan, list[Turns], list[Turns]]:
+    def _follow(self, plan: SamplePlan) -> tuple[SamplePlan, list[Samples], list[Samples]]:
         """Warm up, then take the samples."""
         try:
             warmup, plan = self._warm_up(plan)
             self._ask_sharing(plan, "begin")
-            turns = take_samples(self.workers, plan.samples, self.rng, together=plan.together)
+            samples = take_samples(self.workers, plan.samples, self.rng, together=plan.together)
         except WorkerFailedError as failure:
             failure.is_beside = plan.together
             raise
-        return plan, warmup, turns
+        return plan, warmup, samples
 
     def _calibrate(self, *, together: bool) -> tuple[SamplePlan, list[float]]:
         """Make a plan; return it, and the duration of a call in each worker, in ns."""
@@ -263,18 +273,18 @@ class _Sampler:
         )
         return plan, [sample_ns / loops for sample_ns in samples_ns]
 
-    def _warm_up(self, plan: SamplePlan) -> tuple[list[Turns], SamplePlan]:
+    def _warm_up(self, plan: SamplePlan) -> tuple[list[Samples], SamplePlan]:
         """Discard samples; if their number is open, determine it for all launches."""
         self._ask_sharing(plan, "loops", loops=plan.loops, shares_cpu=plan.together)
         if plan.warmup is not None:
             warmup = take_samples(self.workers, plan.warmup, self.rng, together=plan.together)
             return warmup, plan
-        turns, settled = warm_up_until_settled(self.workers, self.rng)
-        count = len(turns[0].wall_ns)
+        warmup, settled = warm_up_until_settled(self.workers, self.rng)
+        count = len(warmup[0])
         notes = plan.notes
         if not settled:
             notes += (f"the warm-up has not settled after {count} samples",)
-        return turns, replace(plan, warmup=count, notes=notes)
+        return warmup, replace(plan, warmup=count, notes=notes)
 
     def _ask_sharing(self, plan: SamplePlan, step: str, **arguments: object) -> None:
         """Let each worker carry out a step; the samples that follow have the same time limit."""
@@ -282,9 +292,8 @@ class _Sampler:
         _ask(self.workers, factor * self.timeout_s, step, **arguments)
 
 
-def _mostly_waits(turns: Turns) -> bool:
-    pairs = zip(turns.wall_ns, turns.cpu_ns, strict=True)
-    return mostly_waits([1 - cpu_ns / max(wall_ns, 1) for wall_ns, cpu_ns in pairs])
+def _mostly_waits(samples: Samples) -> bool:
+    return mostly_waits([1 - cpu_ns / max(wall_ns, 1) for wall_ns, cpu_ns in samples])
 
 
 def _count(
@@ -303,7 +312,7 @@ def _count(
     except CounterError as error:
         return (f"{INSTRUCTIONS.name}: {error}",)
     for found, count in zip(into, counts, strict=True):
-        found.append(replace(_single(INSTRUCTIONS, count), loops=loops, counter=PERF))
+        found.append(MetricSamples.single(INSTRUCTIONS, count, loops=loops, counter=PERF))
     return ()
 
 
@@ -319,35 +328,27 @@ def _trace(
         return tuple(f"{metric.name}: {_NOT_TRACED}" for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
     for found, step in zip(into, _ask(workers, timeout_s, "allocations"), strict=True):
         values = ((metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
-        found += [_single(metric, value) for metric, value in values if value is not None]
+        found += [MetricSamples.single(*each) for each in values if each[1] is not None]
     return ()
 
 
-def _timings(plan: SamplePlan, turns: Turns, warmup: Turns) -> list[MetricSamples]:
-    loops, scale = plan.loops, 1e9 * plan.loops
-    cpu = _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)
-    wall = _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)
+def _timings(plan: SamplePlan, samples: Samples, warmup: Samples) -> list[MetricSamples]:
+    pairs = [np.array(each, np.float64).reshape(-1, 2).T for each in (samples, warmup)]
+    wall, cpu = zip(*(each / (1e9 * plan.loops) for each in pairs), strict=True)
     times = cpu if plan.together and plan.of_cpu else wall
-    return [MetricSamples(TIME, loops, *times), MetricSamples(CPU_TIME, loops, *cpu)]
-
-
-def _scaled(values: Sequence[int], divisor: float) -> FloatArray:
-    return np.asarray(values, dtype=np.float64) / divisor
-
-
-def _single(metric: Metric, value: float) -> MetricSamples:
-    return MetricSamples(metric, 1, np.array([value], dtype=np.float64), _NOTHING)
+    return [MetricSamples(TIME, plan.loops, *times), MetricSamples(CPU_TIME, plan.loops, *cpu)]
 
 
 def measure_values(
+    id_: str,
     workers: Sequence[Worker],
     names: Sequence[str],
     metrics: Sequence[Metric],
     kind: Kind | None,
     *,
     timeout_s: float,
-) -> LaunchOutcome[Kind]:
-    """Let each worker determine the value once.
+) -> tuple[Kind, list[Observation], bool]:
+    """Let each worker determine the value once; return the kind, and what `measure_launch` does.
 
     Args:
         workers: ready workers with no benchmark open.
@@ -372,12 +373,11 @@ def measure_values(
             raise WorkerFailedError(worker, f"it returned {value} seconds, which no time can be")
         worker.allow(timeout_s)
         is_spent = bool(worker.ask("close")["changed"]) or is_spent
-        worker.forget_output()
-    found = tuple(
-        (MetricSamples(replace(metric, kind=kind), 1, np.array([value], np.float64), np.empty(0)),)
-        for metric, value in zip(metrics, values, strict=True)
-    )
-    return LaunchOutcome(kind, found, is_spent)
+    observations = [
+        _observed(id_, worker, [MetricSamples.single(replace(metric, kind=kind), value)])
+        for worker, metric, value in zip(workers, metrics, values, strict=True)
+    ]
+    return kind, observations, is_spent
 
 
 def _value(worker: Worker, timeout_s: float) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -143,6 +143,9 @@ _RAISE_NUMBER = "raise `number`"
 _DO_MORE = "each call is timed by itself, so let it do more work"
 _LIMITED = "the other side is too slow for more calls in a sample"
 
+Samples: TypeAlias = "list[tuple[int, int]]"
+"""The wall and CPU time of the samples of one arm, in order, each for all loops, in ns."""
+
 
 class Player(Protocol):
     """A live worker with a benchmark open."""
@@ -200,14 +203,6 @@ class Work:
     is_warm: bool = False
     only_computes: bool = False
     is_several: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """The samples of one arm, in order, for all loops."""
-
-    wall_ns: list[int]
-    cpu_ns: list[int]
 
 
 def target_interval_ns(timer_cost_ns: float, launch_ns: int, samples: int) -> int:
@@ -294,13 +289,13 @@ def _plan_together(work: Work, launch_ns: int, samples: int, warmup: int | None)
 
 def take_samples(
     players: Sequence[Player], count: int, rng: random.Random, *, together: bool = False
-) -> list[Turns]:
+) -> list[Samples]:
     """Take `count` samples of every player, in a fresh random order for each.
 
     Args:
         together: let all begin a sample before any has ended it; otherwise they take turns.
     """
-    turns = [Turns([], []) for _ in players]
+    samples: list[Samples] = [[] for _ in players]
     order = list(range(len(players)))
     for _ in range(count):
         rng.shuffle(order)
@@ -308,31 +303,24 @@ def take_samples(
             for index in group:
                 players[index].begin_sample()
             for index in group:
-                wall_ns, cpu_ns = players[index].end_sample()
-                turns[index].wall_ns.append(wall_ns)
-                turns[index].cpu_ns.append(cpu_ns)
-    return turns
+                samples[index].append(players[index].end_sample())
+    return samples
 
 
 def warm_up_until_settled(
     players: Sequence[Player], rng: random.Random
-) -> tuple[list[Turns], bool]:
+) -> tuple[list[Samples], bool]:
     """Take samples until those of every player have settled, or a limit is reached.
 
     Returns:
         The discarded samples, equally many for each player, and whether all have settled.
     """
-    turns = take_samples(players, _WARMUP_WINDOW, rng)
+    samples = take_samples(players, _WARMUP_WINDOW, rng)
     while True:
-        if all(_is_settled(each.wall_ns) for each in turns):
-            return turns, True
-        if len(turns[0].wall_ns) >= _MOST_WARMUP:
-            return turns, False
-        for all_turns, one in zip(turns, take_samples(players, 1, rng), strict=True):
-            all_turns.wall_ns.extend(one.wall_ns)
-            all_turns.cpu_ns.extend(one.cpu_ns)
-
-
-def _is_settled(wall_ns: list[int]) -> bool:
-    found = settled_index(np.asarray(wall_ns, dtype=np.float64), window=_WARMUP_WINDOW)
-    return found is not None
+        walls_ns = [np.array(each, np.float64)[:, 0] for each in samples]
+        if all(settled_index(each, window=_WARMUP_WINDOW) is not None for each in walls_ns):
+            return samples, True
+        if len(samples[0]) >= _MOST_WARMUP:
+            return samples, False
+        for each, more in zip(samples, take_samples(players, 1, rng), strict=True):
+            each.extend(more)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.counting import FunctionCounter
 from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
-from benchgate.measure.launch import LaunchOutcome, measure_launch, measure_values
+from benchgate.measure.launch import measure_launch, measure_values
 from benchgate.measure.lockstep import SamplePlan, starting_order, why_in_turn
 from benchgate.measure.machine import moved_to
 from benchgate.measure.memory_layout import draw_layouts
@@ -44,12 +44,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-_BESIDE = (
-    "it starts {}, which share one CPU with both sides: to let them run side by side, set "
-    "`parallel = True`"
-)
-
 
 _TWO_KINDS = (
     "one side times it, and on the other side it returns a number: remove it from [aliases]"
@@ -206,8 +200,8 @@ class PythonEngine:
                 arm = failure.worker.arm.name
                 for id_ in pending:
                     if arm in self._discovery.entries[id_].sides:
-                        yield _failed(failure, id_, arms)
-                        yield from self._other_alone(failure, id_, arms, rng, cpu)
+                        yield _failed(failure, id_)
+                        yield from self._other_alone(failure, id_, rng, cpu)
                 pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
             try:
@@ -229,7 +223,6 @@ class PythonEngine:
         starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Measure pending benchmarks until one fails or leaves its process changed."""
-        arms = [worker.arm.name for worker in workers]
         while pending:
             id_ = pending.pop(0)
             starting(id_)
@@ -237,7 +230,7 @@ class PythonEngine:
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
                 with moved_to(cpu):
-                    launched = self._launch(players, id_, rng, cpu)
+                    observations, is_spent = self._launch(players, id_, rng, cpu)
             except WorkerFailedError as failure:
                 if failure.is_beside:
                     # They may need the same thing, such as a port. What fails anyway fails again.
@@ -245,38 +238,30 @@ class PythonEngine:
                     self._plans.pop(id_, None)
                     pending.insert(0, id_)
                     return
-                yield _failed(failure, id_, arms)
-                yield from self._other_alone(failure, id_, arms, rng, cpu)
+                yield _failed(failure, id_)
+                yield from self._other_alone(failure, id_, rng, cpu)
                 return
-            notes = launched.notes
+            notes: tuple[str, ...] = ()
             if id_ in self._parted:
                 notes += (self._parted[id_],)
-            if launched.beside and cpu is not None:
-                notes += (_BESIDE.format(" and ".join(launched.beside)),)
             if entry.allow_foreign and len(players) > 1:
                 packages = {w.arm.name: versions_of(w.packages.items()) for w in players}
                 notes += note_on_versions(packages[ArmName.BASE], packages[ArmName.HEAD])
-            for worker, metrics in zip(players, launched.metrics, strict=True):
-                name = worker.arm.name
-                yield Observation(
-                    name,
-                    id_,
-                    arms.index(name),
-                    metrics,
-                    notes=notes,
-                    once_s=launched.once_s,
-                    runs_own_code=worker.runs_own_code,
-                )
-            if launched.is_spent:
+            for one in observations:
+                yield replace(one, notes=(*one.notes, *notes))
+            if is_spent:
                 return
 
     def _launch(
         self, workers: Sequence[Worker], id_: str, rng: random.Random, cpu: int | None
-    ) -> LaunchOutcome[SamplePlan] | LaunchOutcome[Kind]:
+    ) -> tuple[list[Observation], bool]:
         """Measure one benchmark in every worker, and keep the plan for the launches that follow.
 
         Args:
             cpu: the CPU that the workers share; None if they may use all CPUs.
+
+        Returns:
+            What was seen in each worker, and whether a process was left changed.
 
         Raises:
             WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
@@ -290,27 +275,26 @@ class PythonEngine:
             raise WorkerFailedError(workers[0], _TWO_KINDS)
         if metrics := [side.metric for side in sides if side.metric]:
             kind = plan if isinstance(plan, Kind) else None
-            launched: LaunchOutcome[SamplePlan] | LaunchOutcome[Kind] = measure_values(
-                workers, names, metrics, kind, timeout_s=entry.timeout_s
+            self._plans[id_], observations, is_spent = measure_values(
+                id_, workers, names, metrics, kind, timeout_s=entry.timeout_s
             )
         else:
-            launched = measure_launch(
+            self._plans[id_], observations, is_spent = measure_launch(
+                id_,
                 workers,
                 names,
                 plan if isinstance(plan, SamplePlan) else None,
-                replace(self._settings.sampling, together=together),
-                rng,
+                replace(self._settings.sampling, pinned=cpu is not None, together=together),
+                rng=rng,
                 timeout_s=entry.timeout_s,
                 alone=entry.isolate,
             )
-        self._plans[id_] = launched.plan
-        return launched
+        return observations, is_spent
 
     def _other_alone(
         self,
         failure: WorkerFailedError,
         id_: str,
-        arms: Sequence[ArmName],
         rng: random.Random,
         cpu: int | None,
     ) -> Iterator[Observation]:
@@ -332,7 +316,7 @@ class PythonEngine:
             workers = self._workers.start({other: side.file}, layouts, on)
             self._launch(workers, id_, rng, on)
         except WorkerFailedError as too:
-            yield _failed(too, id_, arms)
+            yield _failed(too, id_)
         finally:
             for worker in workers:
                 self._workers.end(worker)
@@ -373,12 +357,11 @@ def together(names: Sequence[str]) -> list[tuple[int, ...]]:
     return ranks
 
 
-def _failed(failure: WorkerFailedError, id_: str, arms: Sequence[ArmName]) -> Observation:
-    arm = failure.worker.arm.name
+def _failed(failure: WorkerFailedError, id_: str) -> Observation:
     return Observation(
-        arm,
+        failure.worker.arm.name,
         id_,
-        arms.index(arm),
+        failure.worker.order,
         error=failure.error,
         of_all=isinstance(failure, ForeignModuleError),
         skipped=isinstance(failure, WorkerSkippedError),

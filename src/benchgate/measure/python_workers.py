@@ -395,6 +395,7 @@ class Workers:
                 for (name, file), layout in zip(files.items(), layouts, strict=True):
                     other = under.get(name, ())
                     worker = self._start(self._arms[name], file, cpu, layout, under=other)
+                    worker.order = len(workers)
                     workers.append(worker)
                 for worker in workers:
                     worker.ready(self.timeout_s(files[worker.arm.name]))

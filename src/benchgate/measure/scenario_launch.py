@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 import benchgate
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from benchgate.measure.services import KeptLogs
     from benchgate.measure.suite_run import Scratch
     from benchgate.model.load import LoadLaunch
-    from benchgate.model.run import Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +117,14 @@ def metrics_of(launch: LoadLaunch) -> tuple[MetricSamples, ...]:
     """The metrics of a step that has at least one operation: one value each."""
     histogram = decode(launch.histogram)
     latencies = (
-        _one(metric, (histogram.percentile(rank) or 0) / _NS_PER_S) for metric, rank in _PERCENTILES
+        MetricSamples.single(metric, (histogram.percentile(rank) or 0) / _NS_PER_S)
+        for metric, rank in _PERCENTILES
     )
     return (
-        _one(THROUGHPUT, launch.ops / launch.duration_s),
+        MetricSamples.single(THROUGHPUT, launch.ops / launch.duration_s),
         *latencies,
-        _one(ERROR_RATIO, launch.errors / (launch.ops + launch.errors)),
+        MetricSamples.single(ERROR_RATIO, launch.errors / (launch.ops + launch.errors)),
     )
-
-
-def _one(metric: Metric, value: float) -> MetricSamples:
-    return MetricSamples(metric, 1, np.array([value], dtype=np.float64), np.empty(0))
 
 
 def _too_many(launch: LoadLaunch, total: int, max_error_rate: float) -> str:

@@ -371,7 +371,7 @@ def _value(series: Series) -> MetricSamples:
     metric = series.metric
     if metric.kind is Kind.SUMMARY:  # there are several runs, and so several of these
         metric = replace(metric, kind=Kind.SAMPLED)
-    return MetricSamples(metric, 1, np.array([np.median(medians)]), np.empty(0))
+    return MetricSamples.single(metric, float(np.median(medians)))
 
 
 def _with_tail(error: str, execution: Execution) -> str:

@@ -128,7 +128,10 @@ class WorkerProcess:
     Attributes:
         pid: process id of the Python. Until it has told its own, that of the interpreter's command,
             which may be another program that starts Python.
+        order: its place among the workers that were started together.
     """
+
+    order = 0
 
     def __init__(
         self,

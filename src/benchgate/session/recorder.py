@@ -86,9 +86,7 @@ class _BenchmarkRecord:
     """One benchmark of one arm."""
 
     definition: Definition
-    launches: dict[Metric, list[Launch]] = field(default_factory=dict)
-    loops: dict[Metric, int] = field(default_factory=dict)
-    counters: dict[Metric, str] = field(default_factory=dict)
+    series: dict[Metric, Series] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
     of_all: bool = False
@@ -98,10 +96,7 @@ class _BenchmarkRecord:
 
     def restore(self, earlier: BenchmarkResult) -> None:
         """Go on with what an earlier session measured."""
-        for series in earlier.series:
-            self.launches[series.metric] = list(series.launches)
-            self.loops[series.metric] = series.loops
-            self.counters[series.metric] = series.counter
+        self.series = {series.metric: series for series in earlier.series}
         self.notes = dict.fromkeys(
             note for note in earlier.notes if note not in self.definition.notes
         )
@@ -110,16 +105,16 @@ class _BenchmarkRecord:
         if earlier.load is not None:
             self.load, self.server = list(earlier.load.launches), earlier.load.server
 
+    def launches(self, metric: Metric) -> tuple[Launch, ...]:
+        return self.series[metric].launches if metric in self.series else ()
+
     def result(self) -> BenchmarkResult:
         about = self.definition
         return BenchmarkResult(
             id=about.own_id,
             workload=about.workload,
             tier=about.tier,
-            series=tuple(
-                Series(metric, self.loops[metric], tuple(launches), self.counters[metric])
-                for metric, launches in self.launches.items()
-            ),
+            series=tuple(self.series.values()),
             status=Status.OK if self.error is None else Status.FAILED,
             error=self.error,
             of_all=self.of_all,
@@ -175,12 +170,8 @@ class Recorder:
             if one := earlier.get(record.definition.own_id):
                 record.restore(one)
 
-    def add(self, observation: Observation, round_index: int, lane: int | None = None) -> None:
-        """Append one launch; if a benchmark fails, its first error is kept.
-
-        Args:
-            lane: number of its lane; None if nothing else was measured at the same time.
-        """
+    def add(self, observation: Observation, round_index: int) -> None:
+        """Append one launch; if a benchmark fails, its first error is kept."""
         if observation.benchmark not in self._records[observation.arm]:
             return  # its file defines it here too, but it is not to be measured on this side
         if observation.skipped:
@@ -203,10 +194,11 @@ class Recorder:
             record.load.append(observation.load)
             record.server = observation.server or record.server
         for measured in observation.metrics:
-            record.loops[measured.metric] = measured.loops
-            record.counters[measured.metric] = measured.counter
-            record.launches.setdefault(measured.metric, []).append(
-                Launch(round_index, observation.order, measured.samples, measured.warmup, lane)
+            order, lane = observation.order, observation.lane
+            launch = Launch(round_index, order, measured.samples, measured.warmup, lane)
+            launches = (*record.launches(measured.metric), launch)
+            record.series[measured.metric] = Series(
+                measured.metric, measured.loops, launches, measured.counter
             )
 
     def _fail_base(self, id_: str) -> None:
@@ -280,26 +272,27 @@ class Recorder:
         """The launches of the time of each benchmark that both arms have, the base's first."""
         base, head = (self._records.get(arm, {}) for arm in (ArmName.BASE, ArmName.HEAD))
         return {
-            id_: (base[id_].launches.get(TIME, ()), head[id_].launches.get(TIME, ()))
+            id_: (base[id_].launches(TIME), head[id_].launches(TIME))
             for id_ in base.keys() & head.keys()
         }
 
     def sample_cpu_s(self, id_: str) -> float:
         """The least CPU time that a sample of a benchmark took in any arm; 0 if unknown."""
         found = [
-            float(launch.samples.min()) * records[id_].loops[CPU_TIME]
+            float(launch.samples.min()) * records[id_].series[CPU_TIME].loops
             for records in self._records.values()
             if id_ in records
-            for launch in records[id_].launches.get(CPU_TIME, ())
+            for launch in records[id_].launches(CPU_TIME)
         ]
         return min(found, default=0.0)
 
     def rounds_counted(self, id_: str) -> int:
         """In how many rounds the instructions of a benchmark were counted by valgrind."""
         counted = (
-            len(records[id_].launches.get(INSTRUCTIONS, ()))
+            len(series.launches)
             for records in self._records.values()
-            if id_ in records and records[id_].counters.get(INSTRUCTIONS) == VALGRIND
+            if id_ in records and (series := records[id_].series.get(INSTRUCTIONS))
+            if series.counter == VALGRIND
         )
         return max(counted, default=0)
 

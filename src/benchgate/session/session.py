@@ -481,16 +481,16 @@ class Session:
         units: set[str] = set()
         measuring = self._lanes.measure(tasks, starting, lanes)
         with suppress(_RoundIsOverError), closing(measuring) as found:
-            for one in found:
-                id_ = one.observation.benchmark
-                self._recorder.add(one.observation, round_index, one.lane)
-                if not one.observation.runs_own_code:
+            for one, took_s in found:
+                id_ = one.benchmark
+                self._recorder.add(one, round_index)
+                if not one.runs_own_code:
                     self.without_own_code.add(id_)
                 if id_ in measured:
                     continue
                 unit = self.unit_of(id_)
                 if unit not in units:  # the rest of a suite takes no time of its own
-                    self.costs_s[unit] = one.took_s
+                    self.costs_s[unit] = took_s
                 units.add(unit)
                 measured.add(id_)
                 self._recorder.took(id_, self.costs_s[unit] / sizes[unit])
