@@ -25,7 +25,7 @@ from benchgate.formats.parsed import ForeignFile
 from benchgate.github import objects
 from benchgate.github.artifacts import read_member
 from benchgate.github.client import parse_run_url
-from benchgate.github.runner import PAYLOADS, read_context
+from benchgate.github.runner import EVENTS, read_context
 from benchgate.github.transport import Answer
 from benchgate.history.store import RunReader
 from benchgate.load.launch import LoadOrder, LoadReply
@@ -129,7 +129,7 @@ def _globs(data: bytes) -> object:
 def _event(data: bytes) -> object:
     """Read a payload, as that of every event; its first line is the event's own name."""
     name, _, payload = data.decode("utf-8", "replace").partition("\n")
-    for event in {name, *PAYLOADS} if payload else PAYLOADS:
+    for event in {name, *EVENTS} if payload else EVENTS:
         try:
             read_context({**_ENVIRON, "GITHUB_EVENT_NAME": event}, lambda _: payload)
         except BenchgateError as error:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchgate.errors import UsageError
 from benchgate.github import runner as context_module
 from benchgate.github.runner import (
-    PAYLOADS,
+    EVENTS,
     Context,
     EventRepository,
     MergeGroupEvent,
@@ -142,7 +142,7 @@ def test_genuine_payloads(name: str, event: Event) -> None:
 
 
 def test_every_known_event_has_a_genuine_payload() -> None:
-    assert {path.name.partition(".")[0] for path in PAYLOAD_FILES.glob("*.json")} == set(PAYLOADS)
+    assert {path.name.partition(".")[0] for path in PAYLOAD_FILES.glob("*.json")} == set(EVENTS)
 
 
 def test_a_draft_is_a_pull_request_as_any_other() -> None:
@@ -266,7 +266,7 @@ def test_pull_request_target_is_refused_and_says_why() -> None:
 def test_other_events_are_refused_and_the_known_ones_named(name: str) -> None:
     error = refusal(name, {})
     assert error.message == f"benchgate has nothing to compare on the event {name!a}"
-    assert all(known in error.hint for known in PAYLOADS)
+    assert all(known in error.hint for known in EVENTS)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_any_payload_is_read_or_refused(data: st.DataObject) -> None:
         assert found.default_branch.isprintable()
 
 
-@given(st.text(max_size=20), st.sampled_from(sorted(PAYLOADS)))
+@given(st.text(max_size=20), st.sampled_from(sorted(EVENTS)))
 def test_any_text_is_refused(text: str, event_name: str) -> None:
     assert isinstance(outcome(event_name, text), UsageError)
 

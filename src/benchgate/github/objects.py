@@ -46,7 +46,8 @@ def _word(value: str) -> str:
     return value
 
 
-Id: TypeAlias = Annotated[int, Field(ge=1, lt=2**63)]
+Id: TypeAlias = Annotated[int, Field(ge=1, lt=2**63, strict=True)]
+Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 Sha: TypeAlias = Annotated[str, AfterValidator(_sha)]
 Ref: TypeAlias = Annotated[str, AfterValidator(_ref)]
 FullName: TypeAlias = Annotated[str, AfterValidator(_full_name)]

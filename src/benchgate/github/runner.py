@@ -7,18 +7,17 @@ a local runner gets. What passes the checks is safe as an argument and as a part
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, AliasPath, BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from benchgate.errors import UsageError
-from benchgate.github.objects import ForeignObject, FullName, Id, Ref, Sha, Word
+from benchgate.github.objects import Flag, ForeignObject, FullName, Id, Ref, Sha, Word
 from benchgate.json_object import misplaced
 from benchgate.model.document import first_fault
 
@@ -200,12 +199,39 @@ def _entry(name: str, value: str, draw: Callable[[], str]) -> str:
     return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
 
 
+_BRANCH_PREFIX = "refs/heads/"
+# Only GitHub can make such branches.
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]+\Z")
+
+
+def _at(*path: str) -> Any:  # noqa: ANN401 - as pydantic types its fields
+    """Read a field from there in the payload."""
+    return Field(validation_alias=AliasPath(*path))
+
+
+def _is_open(state: object) -> bool:
+    if state not in ("open", "closed"):
+        raise misplaced("is neither open nor closed")
+    return state == "open"
+
+
+def _is_completed(action: object) -> bool:
+    if not isinstance(action, str):
+        raise misplaced("is not text")
+    return action == "completed"
+
+
+def _number_of(queue: str) -> int | None:
+    queued = _QUEUED.match(queue)
+    return int(queued[1]) if queued else None
+
+
 @dataclass(frozen=True, slots=True)
 class EventRepository:
     """A repository: its id stays when it is renamed or transferred, and is never reused."""
 
-    id: int
-    full_name: str
+    id: Id
+    full_name: FullName
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +243,12 @@ class PullRequestEvent:
         base_sha: the tip of the target branch when the event happened.
     """
 
-    number: int
-    is_open: bool
-    head_sha: str
-    head_repository: EventRepository | None
-    base_sha: str
-    base_ref: str
+    number: Annotated[Id, _at("pull_request", "number")]
+    is_open: Annotated[bool, BeforeValidator(_is_open), _at("pull_request", "state")]
+    head_sha: Annotated[Sha, _at("pull_request", "head", "sha")]
+    head_repository: Annotated[EventRepository | None, _at("pull_request", "head", "repo")]
+    base_sha: Annotated[Sha, _at("pull_request", "base", "sha")]
+    base_ref: Annotated[Ref, _at("pull_request", "base", "ref")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +262,10 @@ class PushEvent:
         forced: whether the push removed commits.
     """
 
-    ref: str
-    before: str
-    forced: bool
-    deleted: bool
+    ref: Ref
+    before: Sha
+    forced: Flag
+    deleted: Flag
 
     @property
     def is_new(self) -> bool:
@@ -259,8 +285,16 @@ class MergeGroupEvent:
             queue's branch does not hold it.
     """
 
-    base_ref: str
-    pull_request: int | None = None
+    base_ref: Annotated[
+        Ref,
+        AfterValidator(lambda ref: ref.removeprefix(_BRANCH_PREFIX)),
+        _at("merge_group", "base_ref"),
+    ]
+    pull_request: Annotated[
+        int | None,
+        BeforeValidator(lambda ref: _number_of(str(ref))),
+        _at("merge_group", "head_ref"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,14 +310,14 @@ class WorkflowRunEvent:
         head_repository: the repository of the head; None if that fork was deleted.
     """
 
-    id: int
-    attempt: int
-    event: str
-    is_completed: bool
-    conclusion: str | None
-    head_sha: str
-    head_branch: str | None
-    head_repository: EventRepository | None
+    id: Annotated[Id, _at("workflow_run", "id")]
+    attempt: Annotated[Id, _at("workflow_run", "run_attempt")]
+    event: Annotated[Word, _at("workflow_run", "event")]
+    is_completed: Annotated[bool, BeforeValidator(_is_completed), _at("action")]
+    conclusion: Annotated[Word | None, _at("workflow_run", "conclusion")]
+    head_sha: Annotated[Sha, _at("workflow_run", "head_sha")]
+    head_branch: Annotated[Ref | None, _at("workflow_run", "head_branch")]
+    head_repository: Annotated[EventRepository | None, _at("workflow_run", "head_repository")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,138 +334,27 @@ Event: TypeAlias = (
     PullRequestEvent | PushEvent | MergeGroupEvent | WorkflowRunEvent | Schedule | WorkflowDispatch
 )
 
+EVENTS: Final[Mapping[str, type[Event]]] = {
+    "pull_request": PullRequestEvent,
+    "push": PushEvent,
+    "merge_group": MergeGroupEvent,
+    "schedule": Schedule,
+    "workflow_dispatch": WorkflowDispatch,
+    "workflow_run": WorkflowRunEvent,
+}
+"""The events that benchgate knows, by their names."""
 
-_BRANCH_PREFIX = "refs/heads/"
-# Only GitHub can make such branches.
-_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]+\Z")
 
-
-class _Repository(ForeignObject):
+class _OwnRepository(ForeignObject):
     id: Id
     full_name: FullName
-
-    def repository(self) -> EventRepository:
-        return EventRepository(self.id, self.full_name)
-
-
-class _OwnRepository(_Repository):
     default_branch: Ref
 
 
-class Payload(ForeignObject):
-    """The keys that every payload has."""
+class _Payload(ForeignObject):
+    """What every payload has."""
 
     repository: _OwnRepository
-
-    @abstractmethod
-    def event(self) -> Event:
-        """The payload with the part that benchgate uses."""
-
-
-class _Head(ForeignObject):
-    sha: Sha
-    repo: _Repository | None
-
-
-class _Base(ForeignObject):
-    sha: Sha
-    ref: Ref
-
-
-class _PullRequest(ForeignObject):
-    number: Id
-    state: Literal["open", "closed"]
-    head: _Head
-    base: _Base
-
-
-class _PullRequestPayload(Payload):
-    pull_request: _PullRequest
-
-    def event(self) -> PullRequestEvent:
-        pull = self.pull_request
-        return PullRequestEvent(
-            number=pull.number,
-            is_open=pull.state == "open",
-            head_sha=pull.head.sha,
-            head_repository=pull.head.repo.repository() if pull.head.repo else None,
-            base_sha=pull.base.sha,
-            base_ref=pull.base.ref,
-        )
-
-
-class _PushPayload(Payload):
-    ref: Ref
-    before: Sha
-    forced: bool
-    deleted: bool
-
-    def event(self) -> PushEvent:
-        return PushEvent(self.ref, self.before, forced=self.forced, deleted=self.deleted)
-
-
-class _MergeGroup(ForeignObject):
-    base_ref: Ref
-    head_ref: Ref
-
-
-class _MergeGroupPayload(Payload):
-    merge_group: _MergeGroup
-
-    def event(self) -> MergeGroupEvent:
-        group = self.merge_group
-        queued = _QUEUED.match(group.head_ref)
-        number = int(queued[1]) if queued else None
-        return MergeGroupEvent(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
-
-
-class _WorkflowRun(ForeignObject):
-    id: Id
-    run_attempt: Id
-    event: Word
-    conclusion: Word | None
-    head_sha: Sha
-    head_branch: Ref | None
-    head_repository: _Repository | None
-
-
-class _WorkflowRunPayload(Payload):
-    action: Word
-    workflow_run: _WorkflowRun
-
-    def event(self) -> WorkflowRunEvent:
-        run = self.workflow_run
-        return WorkflowRunEvent(
-            id=run.id,
-            attempt=run.run_attempt,
-            event=run.event,
-            is_completed=self.action == "completed",
-            conclusion=run.conclusion,
-            head_sha=run.head_sha,
-            head_branch=run.head_branch,
-            head_repository=run.head_repository.repository() if run.head_repository else None,
-        )
-
-
-class _SchedulePayload(Payload):
-    def event(self) -> Schedule:
-        return Schedule()
-
-
-class _WorkflowDispatchPayload(Payload):
-    def event(self) -> WorkflowDispatch:
-        return WorkflowDispatch()
-
-
-PAYLOADS: dict[str, type[Payload]] = {
-    "pull_request": _PullRequestPayload,
-    "push": _PushPayload,
-    "merge_group": _MergeGroupPayload,
-    "schedule": _SchedulePayload,
-    "workflow_dispatch": _WorkflowDispatchPayload,
-    "workflow_run": _WorkflowRunPayload,
-}
-"""The payload class of each event that benchgate knows, by the event's name."""
 
 
 _DIGITS = re.compile(r"[0-9]{1,20}")
@@ -530,10 +453,9 @@ def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -
         read_text: reads a file; it may raise OSError or UnicodeDecodeError.
     """
     variables = _variables(environ)
-    payload = _payload(variables, read_text)
+    event, own = _payload(variables, read_text)
     known = variables.model_dump(exclude={"event_path", "repository", "repository_id"})
-    repository = _repository(variables, payload)
-    return Context(payload.event(), repository, payload.repository.default_branch, **known)
+    return Context(event, _repository(variables, own.id), own.default_branch, **known)
 
 
 def _variables(environ: Mapping[str, str]) -> Variables:
@@ -554,8 +476,11 @@ def _variables(environ: Mapping[str, str]) -> Variables:
         ) from None
 
 
-def _payload(variables: Variables, read_text: Callable[[Path], str]) -> Payload:
-    model = _model(variables.event_name)
+def _payload(
+    variables: Variables, read_text: Callable[[Path], str]
+) -> tuple[Event, _OwnRepository]:
+    """What the payload says of the event, and of this repository."""
+    kind = _kind(variables.event_name)
     name = variables.event_path
     try:
         text = read_text(Path(name))
@@ -570,12 +495,14 @@ def _payload(variables: Variables, read_text: Callable[[Path], str]) -> Payload:
     except ValueError as error:
         raise _damaged(name, f"is not valid JSON: {error}") from None
     try:
-        return model.model_validate(document)
+        repository = _Payload.model_validate(document).repository
+        event: Event = TypeAdapter(kind).validate_python(document)
     except ValidationError as error:
         raise _damaged(name, first_fault(error)) from None
+    return event, repository
 
 
-def _model(event_name: str) -> type[Payload]:
+def _kind(event_name: str) -> type[Event]:
     if event_name == "pull_request_target":
         raise UsageError(
             "benchgate does not run on pull_request_target: it would run the pull request's code "
@@ -583,17 +510,16 @@ def _model(event_name: str) -> type[Payload]:
             hint="Trigger the workflow by pull_request instead. A second workflow comments on pull "
             "requests from forks; `benchgate init` writes both.",
         )
-    if event_name not in PAYLOADS:
+    if event_name not in EVENTS:
         raise UsageError(
             f"benchgate has nothing to compare on the event {event_name!a}",
-            hint=f"Trigger the workflow by one of {', '.join(PAYLOADS)}.",
+            hint=f"Trigger the workflow by one of {', '.join(EVENTS)}.",
         )
-    return PAYLOADS[event_name]
+    return EVENTS[event_name]
 
 
-def _repository(variables: Variables, payload: Payload) -> EventRepository:
+def _repository(variables: Variables, id_: int) -> EventRepository:
     """The payload's repository with its current name: a re-run's payload may hold an old name."""
-    id_ = payload.repository.id
     if variables.repository_id not in {None, id_}:
         raise _damaged(
             variables.event_path,
