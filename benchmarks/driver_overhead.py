@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.drivers.driver import LaunchPlace
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def show(title: str, call: Callable[[], object], operations: int) -> None:
 
 
 def show_driver(driver: str, target: dict[str, Any], step: dict[str, Any], operations: int) -> None:
-    found = registry.find(driver)
+    found = drivers.find(driver)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "functions.py").write_text("def nothing(): pass\n")
-        place = LaunchPlace(folder, folder, workers=1, expand=str)
+        place = LaunchPlace(folder, folder, expand=str)
         steps = [found.STEP.model_validate({"name": "one", **step})]
         made = found(found.TARGET.model_validate(target), steps, place)
         with closing(made), closing(made.connect(0)) as connection:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchgate.errors import ConfigError
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.scenario import depends_on_side, own_files, signature
 from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
 
@@ -55,7 +55,7 @@ PLAUSIBLE = [
     *("a", "b", "", "/", "SELECT 1", "SELECT :a", "{port}", "{x}", "${X}", "${", "$${", ":memory:"),
     *("1s", "0s", "-1s", "thread", "process", "a b", "a | b", "'", "(", "../a", "a/b.py:f"),
     *("random_int(1, 2)", "random_int(2, 1)", "sequence", "f(x)", "a://b:c@d:e", "password=x"),
-    *registry.names(),
+    *drivers.names(),
 ]
 SCALARS = st.one_of(
     st.sampled_from(PLAUSIBLE),

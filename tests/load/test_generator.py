@@ -141,7 +141,7 @@ def test_a_process_that_is_killed_is_told(tmp_path: Path, programs: list[Program
     program.wait_for_operations()
     os.kill(program.children()[-1], signal.SIGKILL)
     reply = program.reply()
-    assert "lost: killed by SIGKILL" in reply["error"]
+    assert "lost: it was killed by SIGKILL" in reply["error"]
 
 
 def test_processes_that_cannot_connect_say_so(tmp_path: Path) -> None:

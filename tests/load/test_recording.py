@@ -31,7 +31,7 @@ def hand_over(recorder: OperationRecorder, window: int, *latencies: int, step: i
 
 
 def group_of(record: StepRecord) -> GroupRecord:
-    return GroupRecord({"step0": record}, 1, 0.0, 0, 0, Histogram())
+    return GroupRecord({"step0": record}, 0.0, 0, 0, Histogram())
 
 
 def test_windows_are_closed_when_they_are_over_and_nothing_is_lost() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.reference import scenario_schema
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def problems(text: str) -> list[str]:
 
 def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert set(SCHEMA["$defs"]) >= {f"{name}.target" for name in registry.names()}
+    assert set(SCHEMA["$defs"]) >= {f"{name}.target" for name in drivers.names()}
 
 
 @pytest.mark.parametrize("text", GOOD)
@@ -81,7 +81,7 @@ def test_bad_files(reader: Reader, text: str) -> None:
 
 def test_every_driver_has_a_good_file() -> None:
     named = {target.get("driver", "sqlite") for text in GOOD for target in _targets(text)}
-    assert named == set(registry.names())
+    assert named == set(drivers.names())
 
 
 def test_every_key_is_described() -> None:

@@ -11,7 +11,7 @@ from tests.load.virtual_time import VirtualTime
 from benchgate.load.drivers.driver import OperationError
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder, ramps
-from benchgate.load.worker import Control, LoadWorker
+from benchgate.load.worker import LoadWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ class Scene:
 
     def __init__(self, *, workers: int = 1, duration_s: float = 10, warm_up_s: float = 0) -> None:
         self.time = VirtualTime()
-        self.control = Control()
+        self.stopped = threading.Event()
         self.count = workers
         self.duration_s = duration_s
         self.begin_ns = round(warm_up_s * S)
@@ -58,7 +58,7 @@ class Scene:
                 [operation],
                 [parameters],
                 repeat(0),
-                control=self.control,
+                stopped=self.stopped,
                 timing=self.time.timing,
                 conceal=lambda text: text.replace("secret", "[removed]"),
             )
@@ -266,7 +266,7 @@ def test_a_stopped_worker_begins_nothing_more(rate: float | None) -> None:
         calls.append(scene.time.now_ns)
         scene.time.sleep(MS)
         if len(calls) == 50:
-            scene.control.stop()
+            scene.stopped.set()
 
     record = scene.closed(serve) if rate is None else scene.open(serve, rate)
     assert len(calls) == 50
@@ -281,17 +281,10 @@ def test_a_worker_that_waits_long_notices_that_it_is_stopped() -> None:
     def serve(_: Parameters) -> None:
         if next(calls) == 0:
             scene.time.sleep(S)
-            scene.control.stop()
+            scene.stopped.set()
 
     scene.open(serve, 0.01)
     assert scene.time.now_ns < 2 * S
-
-
-def test_a_long_wait_ends_when_the_workers_are_stopped() -> None:
-    control = Control()
-    threading.Timer(0.05, control.stop).start()
-    control.wait_s(3600)
-    assert control.is_stopped
 
 
 def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
@@ -299,7 +292,7 @@ def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
 
     def serve(_: Parameters) -> None:
         scene.time.sleep(S)
-        scene.control.stop()
+        scene.stopped.set()
 
     scene.open(serve, 10)
     phase = LoadPhase(Timetable(0), 10 * S, arrivals=Arrivals(ramps(10, (), 10)))
@@ -326,7 +319,7 @@ def test_each_step_has_its_own_record() -> None:
         [operation(MS), operation(10 * MS)],
         [repeat({"factor": 1}), repeat({"factor": 2})],
         choices(),
-        control=Control(),
+        stopped=threading.Event(),
         timing=time.timing,
         conceal=str,
     )
@@ -374,7 +367,7 @@ def test_launches_that_take_turns_work_as_long_as_planned_and_not_at_once(takes_
             [operate],
             [repeat({})],
             repeat(0),
-            control=Control(),
+            stopped=threading.Event(),
             timing=time.timing,
             conceal=str,
         )
@@ -427,7 +420,7 @@ def open_loop(turns: TurnOrder | None, takes_ms: int, workers: int, stalls_s: fl
             [operate],
             [repeat({})],
             repeat(0),
-            control=Control(),
+            stopped=threading.Event(),
             timing=time.timing,
             conceal=str,
         )

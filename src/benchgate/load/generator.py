@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,13 +47,9 @@ if TYPE_CHECKING:
 
 HERE = "here"
 
+# So long all workers of this machine may take to be awake at the epoch.
 _TO_WAKE_NS = 10_000_000
 _TO_WAKE_EACH_NS = 200_000
-
-
-def to_wake_ns(workers: int) -> int:
-    """How long so many workers of one machine may take to be awake at the epoch."""
-    return _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
 
 
 def available_cpus() -> int:
@@ -62,24 +59,24 @@ def available_cpus() -> int:
     return os.cpu_count() or 1
 
 
+@dataclass(frozen=True, slots=True)
 class LocalGate:
     """A gate for the only group of a launch."""
 
-    def __init__(self, stop: threading.Event, workers: int, turns: TurnOrder | None = None) -> None:
-        self._stop = stop
-        self._workers = workers
-        self._turns = turns
+    stop: threading.Event
+    workers: int
+    turns: TurnOrder | None = None
 
     def arrive(self) -> None:
         """There is nobody to tell."""
 
     def epoch_ns(self) -> int:
         """Begin as soon as all workers can be awake, or together with the other launch."""
-        return epoch_ns(self._turns, to_wake_ns(self._workers), self.is_stopped)
+        to_wake_ns = _TO_WAKE_NS + self.workers * _TO_WAKE_EACH_NS
+        return epoch_ns(self.turns, to_wake_ns, self.is_stopped)
 
     def is_stopped(self) -> bool:
-        """Whether a signal has come."""
-        return self._stop.is_set()
+        return self.stop.is_set()
 
 
 def run_groups(launch: ProcessLaunch, stop: threading.Event) -> tuple[EndedGroup, ...]:
@@ -184,8 +181,6 @@ def _best_effort(
         run_aside(work, after(timeout_s))
     except LeftAloneError:
         return f"{what} had not ended after {timeout_s:g} s"
-    except TargetError as error:
-        return f"{what} failed: {error}"
     except Exception as error:  # noqa: BLE001 - a driver may fail in any way
         return launch.conceal(f"{what} failed: {text_of(error)}")
     return None

@@ -17,7 +17,7 @@ from benchgate.files import write_atomic
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import choices, parameters, plan_of, share_of
-from benchgate.load.worker import Control, LoadWorker, Timing, text_of
+from benchgate.load.worker import LoadWorker, Timing, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,7 +76,7 @@ class Crew:
     def __init__(
         self, launch: ProcessLaunch, indices: Sequence[int], timing: Timing | None = None
     ) -> None:
-        self.control = Control()
+        self.stopped = threading.Event()  # the launch was given up, or its time is long over
         self.members = [Member(index) for index in indices]
         self._launch = launch
         self._timing = timing or Timing()
@@ -132,7 +132,7 @@ class Crew:
 
     def stop(self) -> list[Member]:
         """End what still works; return the members that do not end."""
-        self.control.stop()
+        self.stopped.set()
         for member in self.members:
             member.may_work.set()
         for member in self._unfinished():
@@ -169,7 +169,7 @@ class Crew:
     def _open(self, member: Member) -> None:
         try:
             with self._opening:
-                if self.control.is_stopped:
+                if self.stopped.is_set():
                     return
                 member.connection = self._launch.driver.connect(member.index)
             operations = member.connection.operations()
@@ -191,7 +191,7 @@ class Crew:
                 for step in scenario.steps
             ],
             choices(scenario.steps, seed=seed, iteration=order.round, worker=member.index),
-            control=self.control,
+            stopped=self.stopped,
             timing=self._timing,
             conceal=self._launch.conceal,
             workers=len(self.members),
@@ -256,7 +256,6 @@ class GroupRecord:
 
     Attributes:
         steps: by name.
-        workers: how many worked.
         cpu_s: CPU time of the group's process in the measured time.
         first_start_ns: when the first worker began its first operation, since the epoch.
         last_start_ns: the same of the last worker; both 0 if no worker began one.
@@ -266,7 +265,6 @@ class GroupRecord:
     """
 
     steps: dict[str, StepRecord]
-    workers: int
     cpu_s: float
     first_start_ns: int
     last_start_ns: int
@@ -283,7 +281,7 @@ class EndedGroup:
         place: "here", or where else it ran.
         workers: how many it should have had.
         record: None if it was lost.
-        lost: why there is no record, such as "killed by SIGKILL"; None if there is one.
+        lost: why there is no record, such as "it was killed by SIGKILL"; None if there is one.
         clock_offset_s: how far its clock was ahead; 0.0 on one machine.
         clock_error_s: how far that offset may be off, at most.
     """
@@ -348,7 +346,6 @@ def _measured(launch: ProcessLaunch, crew: Crew, gate: StartGate) -> GroupRecord
     paused_ns = sum(member.worker.paused_ns for member in crew.members if member.worker)
     return GroupRecord(
         steps=recorder.records(),
-        workers=len(crew.members),
         cpu_s=cpu_s * planned_s / wall_s if wall_s else 0.0,
         first_start_ns=min(starts, default=0),
         last_start_ns=max(starts, default=0),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.json_object import Count, JsonObject, Name, Text
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.drivers.driver import Driver, LaunchPlace, TargetError, one_line
 from benchgate.load.scenario import SCRATCH, UnsetVariableError, expanded, variables_in
 from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
@@ -65,13 +65,11 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
         place = LaunchPlace(
             folder=Path(order.folder),
             scratch=Path(order.scratch),
-            workers=scenario.most_workers,
             expand=lambda text: expanded(text, order.placeholders, environ),
             environ=dict(environ),
             conceal=conceal,
-            shares_process=scenario.load.workers == "thread" and scenario.load.cluster is None,
         )
-        driver = registry.find(target.driver)(target, scenario.steps, place)
+        driver = drivers.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
     return ProcessLaunch(order, scenario, driver, conceal)

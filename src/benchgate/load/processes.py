@@ -22,6 +22,7 @@ from benchgate.load.group import (
 )
 from benchgate.load.launch import open_launch
 from benchgate.load.worker import text_of
+from benchgate.process import how_ended
 
 if TYPE_CHECKING:
     import threading
@@ -44,18 +45,16 @@ _STOP = "stop"
 
 
 class PipeGate:
-    """The gate as a group in a process of its own sees it."""
+    """The gate of a group in a process of its own; the process that started it is at the pipe."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._is_stopped = False
 
     def arrive(self) -> None:
-        """Say so to the process that started this one."""
         self._pipe.send(_ARRIVED)
 
     def epoch_ns(self) -> int:
-        """Wait until that process says when."""
         try:
             answer = self._pipe.recv()
         except EOFError:
@@ -68,13 +67,12 @@ class PipeGate:
         """Whether that process said so, or has ended."""
         try:
             # Nothing else is sent while a group is asked.
-            self._is_stopped = self._is_stopped or (self._pipe.poll() and self._is_stop())
+            self._is_stopped = self._is_stopped or (
+                self._pipe.poll() and self._pipe.recv() == _STOP
+            )
         except (EOFError, OSError):
             self._is_stopped = True
         return self._is_stopped
-
-    def _is_stop(self) -> bool:
-        return bool(self._pipe.recv() == _STOP)
 
 
 @dataclass(slots=True)
@@ -191,21 +189,14 @@ def _take(child: _Child) -> None:
         message: GroupRecord | Exception | str = child.pipe.recv()
     except (EOFError, OSError):
         child.process.join(_TO_STOP_S)
-        child.lost = _how_it_ended(child.process.exitcode)
+        code = child.process.exitcode
+        child.lost = "it closed its connection" if code is None else f"it {how_ended(code)}"
         return
     if isinstance(message, Exception):
         raise message
     if isinstance(message, GroupRecord):
         child.record = message
     child.has_arrived = True
-
-
-def _how_it_ended(code: int | None) -> str:
-    if code is None:
-        return "it closed its connection"
-    if code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"it ended with exit code {code}"
 
 
 def _send(child: _Child, message: object) -> None:

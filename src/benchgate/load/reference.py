@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.config.reference import DIALECT, Likeness, table_schema, updated
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.http import HttpRequest
 from benchgate.load.scenario import Experiment, Load, Ready, Service, Stage
@@ -36,8 +36,8 @@ def tables() -> Mapping[tuple[str, ...], type[Table]]:
         ("ready",): Ready,
         ("request",): HttpRequest,
     }
-    for name in registry.BUILT_IN:
-        driver = registry.find(name)
+    for name in drivers.BUILT_IN:
+        driver = drivers.find(name)
         found |= {
             ("target", name): driver.TARGET,
             ("step", name): driver.STEP,
@@ -51,7 +51,7 @@ def updated_page(document: str) -> str:
     alike: dict[tuple[str, ...], Likeness] = {
         (kind, name): ((kind, DEFAULT_DRIVER), "[SQLite](#sqlite)")
         for kind in ("target", "step")
-        for name in registry.BUILT_IN
+        for name in drivers.BUILT_IN
         if name != DEFAULT_DRIVER
     }
     return updated(document, tables(), alike)
@@ -98,9 +98,9 @@ def scenario_schema() -> _Schema:
 
 
 def _drivers() -> Iterator[AnyDriver]:
-    for name in registry.names():
+    for name in drivers.names():
         try:
-            yield registry.find(name)
+            yield drivers.find(name)
         except TargetError:  # of another package, and broken: a scenario that names it is told
             continue
 

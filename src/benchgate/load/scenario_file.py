@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_
 from pydantic import BeforeValidator, Field, ValidationError
 
 from benchgate.errors import ConfigError, did_you_mean
+from benchgate.load import drivers
 from benchgate.load.contradictions import contradictions, place_of
-from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, TargetError
 from benchgate.load.scenario import (
     Experiment,
@@ -347,9 +347,9 @@ class _Reading:
         for index, entry in enumerate(entries or [None]):
             name = entry.get("driver", DEFAULT_DRIVER) if isinstance(entry, dict) else None
             try:
-                found.append(registry.find(name if isinstance(name, str) else DEFAULT_DRIVER))
+                found.append(drivers.find(name if isinstance(name, str) else DEFAULT_DRIVER))
             except TargetError as error:
-                hint = f"drivers: {', '.join(registry.names())}"
+                hint = f"drivers: {', '.join(drivers.names())}"
                 self.problems.append(Problem(("target", index, "driver"), str(error), hint))
         return () if self.problems else tuple(found)
 

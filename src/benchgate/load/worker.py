@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.load.drivers.driver import OperationError
+from benchgate.load.drivers.driver import OperationError, TargetError
 from benchgate.load.recording import LATE
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.load.drivers.driver import Operation
@@ -32,40 +32,17 @@ _KEPT_PER_WORKER_NS = 1_000_000
 _SLEPT_NS = 50_000_000
 
 
-class Control:
-    """What the workers of a group share.
-
-    Attributes:
-        is_stopped: whether the launch was given up, or its time is long over.
-    """
-
-    __slots__ = ("_stopped", "is_stopped")
-
-    def __init__(self) -> None:
-        self.is_stopped = False
-        self._stopped = threading.Event()
-
-    def stop(self) -> None:
-        """Let no worker begin anything more, and wake those that wait long."""
-        self.is_stopped = True
-        self._stopped.set()
-
-    def wait_s(self, duration_s: float) -> None:
-        """Wait so long, or until it is stopped."""
-        self._stopped.wait(duration_s)
-
-
 @dataclass(frozen=True, slots=True)
 class Timing:
     """The clock of the workers; tests have another one.
 
     Attributes:
-        wait_s: waits long; None waits for `Control`, which ends it when the workers are stopped.
+        wait_s: waits long; None waits until the workers are stopped, at most.
     """
 
     now_ns: Callable[[], int] = time.perf_counter_ns
     sleep_s: Callable[[float], None] = time.sleep
-    wait_s: Callable[[float], None] | None = None
+    wait_s: Callable[[float], object] | None = None
 
 
 class LoadWorker:
@@ -82,6 +59,7 @@ class LoadWorker:
         operations: one for each step.
         parameters: an endless stream for each step.
         choices: an endless stream of the indices of steps.
+        stopped: lets it begin nothing more.
         conceal: makes the text of an error one line without secrets.
     """
 
@@ -92,7 +70,7 @@ class LoadWorker:
         parameters: Sequence[Iterator[Parameters]],
         choices: Iterator[int],
         *,
-        control: Control,
+        stopped: threading.Event,
         timing: Timing,
         conceal: Callable[[str], str],
         workers: int = 1,
@@ -104,10 +82,10 @@ class LoadWorker:
         self._operations = operations
         self._draw = [one.__next__ for one in parameters]
         self._choose = choices.__next__
-        self._control = control
+        self._is_stopped = stopped.is_set
         self._now_ns = timing.now_ns
         self._sleep_s = timing.sleep_s
-        self._wait_s = timing.wait_s or control.wait_s
+        self._wait_s = timing.wait_s or stopped.wait
         self._conceal = conceal
         self._kept_ns = min(_KEPT_NS + workers * _KEPT_PER_WORKER_NS, 1_000_000_000)
         self._latencies = [array("q") for _ in operations]
@@ -136,7 +114,7 @@ class LoadWorker:
         self._recorder = recorder
         self._flush_ns = 0
         self._work(plan.measured, takes[1])
-        if not self._control.is_stopped:
+        if not self._is_stopped():
             self.flush(self._now_ns())
 
     def _work(self, phase: LoadPhase, take: Callable[[], int]) -> None:
@@ -164,7 +142,7 @@ class LoadWorker:
         """
         choose, draw, operations = self._choose, self._draw, self._operations
         append = [one.append for one in self._latencies]
-        now_ns, control = self._now_ns, self._control
+        now_ns, is_stopped = self._now_ns, self._is_stopped
         while True:
             self.current_step = step = choose()
             operation, parameters = operations[step], draw[step]()
@@ -174,13 +152,13 @@ class LoadWorker:
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
-                if control.is_stopped:
+                if is_stopped():
                     return end_ns
                 self._fail(step, error)
                 self._pause_after_errors(end_ns)
                 continue
             ended_ns = now_ns()
-            if control.is_stopped:
+            if is_stopped():
                 return end_ns
             if ended_ns >= self._flush_ns:
                 self.flush(ended_ns)
@@ -195,7 +173,7 @@ class LoadWorker:
         """
         choose, draw, operations = self._choose, self._draw, self._operations
         append = [one.append for one in self._latencies]
-        due_at, now_ns, control = phase.due_ns, self._now_ns, self._control
+        due_at, now_ns, is_stopped = phase.due_ns, self._now_ns, self._is_stopped
         clock_at, whole_ns = phase.times.at_ns, phase.times.passed_ns(phase.end_ns)
         # Both are times of the load, which stand still in the turns of the other launch. So what an
         # operation takes of those turns keeps the worker from the next ones of its own.
@@ -210,20 +188,20 @@ class LoadWorker:
             clock_ns = clock_at(begin_ns)
             if now_ns() < clock_ns:
                 self._wait(clock_ns)
-                if control.is_stopped:
+                if is_stopped():
                     return
                 if free_ns < due_ns:
                     self._note_late(now_ns() - clock_ns, phase)
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
-                if control.is_stopped:
+                if is_stopped():
                     return
                 self._fail(step, error)
                 free_ns = begin_ns + now_ns() - clock_ns
                 continue
             ended_ns = now_ns()
-            if control.is_stopped:
+            if is_stopped():
                 return
             if ended_ns >= self._flush_ns:
                 self.flush(ended_ns)
@@ -286,7 +264,7 @@ class LoadWorker:
             self.paused_ns += self._now_ns() - begun_ns
 
     def _wait(self, until_ns: int) -> None:
-        while not self._control.is_stopped:
+        while not self._is_stopped():
             left_ns = until_ns - self._now_ns()
             if left_ns <= 0:
                 return
@@ -298,6 +276,6 @@ class LoadWorker:
 
 def text_of(error: BaseException) -> str:
     """Say what went wrong: what the driver says, or the type and message of its mistake."""
-    if isinstance(error, OperationError):
+    if isinstance(error, OperationError | TargetError):
         return str(error)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.group import is_ready, tell_ended
 from benchgate.load.launch import INTERRUPTED, LoadReply
 from benchgate.load.scenario import OWN_PLACEHOLDERS, PORT, placeholders_in
@@ -78,7 +78,7 @@ def _is_apart(one: ArmScenario) -> bool:
     return (
         scenario.experiment.side_by_side
         and scenario.load.cluster is None
-        and registry.find(one.target.driver).is_own(one.target)
+        and drivers.find(one.target.driver).is_own(one.target)
         and all(map(_has_own_place, scenario.services))
     )
 

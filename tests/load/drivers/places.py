@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.drivers.driver import LaunchPlace, one_line
 from benchgate.load.scenario import expanded
 from benchgate.load.scenario_file import secrets_in
@@ -29,14 +29,14 @@ def place_in(folder: Path, **placeholders: str) -> LaunchPlace:
     def expand(text: str) -> str:
         return expanded(text, known, known)
 
-    return LaunchPlace(folder, scratch, workers=2, expand=expand, environ={**os.environ, **known})
+    return LaunchPlace(folder, scratch, expand=expand, environ={**os.environ, **known})
 
 
 def driver_of(
     name: str, target: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], place: LaunchPlace
 ) -> Driver[Any, Any, Any]:
     """A driver from tables as a file has them; steps without a name get one."""
-    kind = registry.find(name)
+    kind = drivers.find(name)
     checked = kind.TARGET.model_validate({"driver": name, **target})
     found = [
         kind.STEP.model_validate({"name": f"step{number}", **step})

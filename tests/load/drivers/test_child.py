@@ -302,7 +302,7 @@ def test_the_interpreter_is_that_of_the_side(tmp_path: Path) -> None:
     made = functions(tmp_path, text, interpreter="python3")
     place = made.place
     environ = {"PATH": str(tmp_path / "bin")}
-    same = LaunchPlace(place.folder, place.scratch, workers=1, expand=place.expand, environ=environ)
+    same = LaunchPlace(place.folder, place.scratch, expand=place.expand, environ=environ)
     with (
         connected(type(made)(made.target, made.steps, same)) as connection,
         pytest.raises(OperationError, match=f"^ValueError: {tmp_path}/bin$"),

@@ -14,7 +14,7 @@ from tests.load.drivers.places import connected, driver_of, place_in
 from tests.load.drivers.subjects import Subject, subject_of
 from tests.patience import eventually
 
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.drivers.driver import OperationError, TargetError
 from benchgate.load.scenario import Load
 
@@ -33,7 +33,7 @@ MARKS = {
 }
 
 
-@pytest.fixture(params=[pytest.param(one, marks=MARKS.get(one, ())) for one in registry.BUILT_IN])
+@pytest.fixture(params=[pytest.param(one, marks=MARKS.get(one, ())) for one in drivers.BUILT_IN])
 def subject(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param, tmp_path, request) as found:
         yield found
@@ -47,9 +47,9 @@ def driver(subject: Subject, tmp_path: Path) -> Driver[Any, Any, Any]:
     return made
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN)
+@pytest.mark.parametrize("name", drivers.BUILT_IN)
 def test_a_driver_has_its_name_and_tables_with_descriptions(name: str) -> None:
-    found = registry.find(name)
+    found = drivers.find(name)
     assert name == found.NAME
     assert found.__doc__
     assert import_module(found.__module__).__doc__
@@ -60,9 +60,9 @@ def test_a_driver_has_its_name_and_tables_with_descriptions(name: str) -> None:
             assert value.get("description"), (table, key)
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN)
+@pytest.mark.parametrize("name", drivers.BUILT_IN)
 def test_a_driver_takes_threads(name: str) -> None:
-    found = registry.find(name)
+    found = drivers.find(name)
     targets = {
         "command": {"command": "./program"},
         "http": {"url": "http://127.0.0.1:{port}"},

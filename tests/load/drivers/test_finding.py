@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.load.drivers import registry
+from benchgate.load import drivers
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sqlite import SqliteDriver
 
@@ -60,30 +60,30 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_built_in_drivers_are_found() -> None:
-    assert registry.find("sqlite") is SqliteDriver
-    assert set(registry.BUILT_IN) <= set(registry.names())
+    assert drivers.find("sqlite") is SqliteDriver
+    assert set(drivers.BUILT_IN) <= set(drivers.names())
 
 
 def test_an_unknown_name_lists_what_exists() -> None:
     with pytest.raises(TargetError) as caught:
-        registry.find("sqlit")
+        drivers.find("sqlit")
     assert str(caught.value) == (
         "there is no driver 'sqlit' among command, http, mysql, postgresql, python, sqlite;"
         " did you mean 'sqlite'?"
     )
     with pytest.raises(TargetError, match=r"^there is no driver 'xyz' among command, .*sqlite$"):
-        registry.find("xyz")
+        drivers.find("xyz")
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_package_adds_a_driver() -> None:
-    assert registry.find("redis").NAME == "redis"
-    assert "redis" in registry.names()
+    assert drivers.find("redis").NAME == "redis"
+    assert "redis" in drivers.names()
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_package_replaces_none_of_benchgate() -> None:
-    assert registry.find("sqlite") is SqliteDriver
+    assert drivers.find("sqlite") is SqliteDriver
 
 
 @pytest.mark.usefixtures("installed")
@@ -101,12 +101,12 @@ def test_a_package_replaces_none_of_benchgate() -> None:
 def test_a_broken_entry_point_says_why(name: str, why: str) -> None:
     start = f"the driver '{name}' of the package bg-more-drivers cannot be used: "
     with pytest.raises(TargetError, match=f"^{start}.*{why}"):
-        registry.find(name)
+        drivers.find(name)
 
 
 def test_no_driver_is_imported_before_it_is_used() -> None:
     program = (
-        "import sys; from benchgate.load.drivers import registry; registry.names();"
+        "import sys; from benchgate.load import drivers; drivers.names();"
         "print(sorted({'sqlite3', 'http.client', 'psycopg', 'pymysql'} & set(sys.modules)))"
     )
     done = subprocess.run(

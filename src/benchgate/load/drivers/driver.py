@@ -1,6 +1,6 @@
 """What a driver offers: it opens connections to its kind of target, and carries out operations.
 
-A driver is one module with one subclass of `Driver`. `registry.py` lists those of benchgate; others
+A driver is one module with one subclass of `Driver`. The package lists those of benchgate; others
 come from packages with an entry point in the group `benchgate.drivers`.
 """
 
@@ -72,20 +72,16 @@ class LaunchPlace:
     Attributes:
         folder: the arm's folder of the configuration; relative paths start here.
         scratch: an empty folder of this launch, removed after it.
-        workers: how many connections will be open at once.
         expand: replaces placeholders such as {port} and {root}, and variables such as ${TOKEN}.
         environ: the environment of child processes.
         conceal: makes a text one line, without the secrets of the scenario.
-        shares_process: whether all workers are threads of one process.
     """
 
     folder: Path
     scratch: Path
-    workers: int
     expand: Callable[[str], str]
     environ: Mapping[str, str] = field(default_factory=dict)
     conceal: Callable[[str], str] = one_line
-    shares_process: bool = True
 
 
 class Connection(ABC):

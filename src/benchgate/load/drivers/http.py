@@ -174,7 +174,6 @@ class HttpTarget(Target):
         return url
 
     def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
         return (self.url, *self.headers.values())
 
 
@@ -240,7 +239,6 @@ class HttpScript(Script):
     )
 
     def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
         return tuple(text for request in self.requests for text in request.texts())
 
 
@@ -306,11 +304,6 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         )
 
     def connect(self, worker: int) -> HttpConnection:  # noqa: ARG002 - all workers do the same
-        """Open the connection of a worker.
-
-        Raises:
-            TargetError: it cannot be opened.
-        """
         wire = Wire(self.host, self.port, tls=self.tls, timeout_s=self.target.timeout_s)
         try:
             wire.open()
@@ -320,11 +313,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         return HttpConnection(self, wire)
 
     def run(self, script: HttpScript) -> None:
-        """Send requests, one after the other.
-
-        Raises:
-            TargetError: one of them did not get a good answer.
-        """
+        """Send requests, one after the other."""
         connection = self.connect(0)
         try:
             for number, request in enumerate(script.requests, 1):
@@ -358,11 +347,9 @@ class HttpConnection(Connection):
         self._cookie_line = b""
 
     def operations(self) -> Sequence[Operation]:
-        """Return one operation for each step."""
         return [self.operation(step, step.params) for step in self._driver.steps]
 
     def interrupt(self) -> None:
-        """Make the running request fail soon."""
         self._wire.interrupt()
 
     def close(self) -> None:

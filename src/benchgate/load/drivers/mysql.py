@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import Field
 
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
+from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlSession, SqlStep, SqlTarget
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pymysql
 
     from benchgate.load.drivers.driver import LaunchPlace
-    from benchgate.load.parameters import Parameters
 
 DIALECT: Final = Dialect(backslash=True, hash_comments=True, delimiter_lines=True)
 _KEYS: Final = {
@@ -66,37 +65,22 @@ class MysqlTarget(SqlTarget):
     )
 
 
-class MysqlSession:
-    """A connection to a server."""
-
-    def __init__(self, connection: pymysql.Connection[Any]) -> None:
-        self._connection = connection
-        # A cursor of PyMySQL receives all rows when it executes.
-        self._execute = connection.cursor().execute
-
-    def execute(self, text: str, params: Parameters | None) -> None:
-        """Carry out a statement, and receive all its rows."""
-        self._execute(text, params)
-
-    def roll_back(self) -> None:
-        """End the transaction, if there is one."""
-        self._connection.rollback()
+class MysqlSession(SqlSession):
+    """A connection to a server of MySQL or MariaDB."""
 
     def is_lost(self) -> bool:
-        """Whether the connection cannot be used any more."""
-        return not self._connection.open
+        return not self.connection.open
 
     def interrupt(self) -> None:
-        """Make the running statement fail soon, also if the server says nothing."""
         # PyMySQL offers no other way to its socket.
-        opened = getattr(self._connection, "_sock", None)
+        opened = getattr(self.connection, "_sock", None)
         if opened is not None:
             with suppress(OSError):  # it is lost already
                 opened.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        if self._connection.open:
-            self._connection.close()
+        if self.connection.open:
+            self.connection.close()
 
 
 class MysqlDriver(SqlDriver[MysqlTarget]):
@@ -127,7 +111,6 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
         return (self._pymysql.Error, OSError, RuntimeError, ValueError)
 
     def open(self) -> MysqlSession:
-        """Open a connection in which each statement is a transaction of its own."""
         return MysqlSession(self._opened())
 
     def reason(self, error: Exception) -> str:

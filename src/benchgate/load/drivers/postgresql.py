@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field
 
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
+from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlSession, SqlStep, SqlTarget
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import psycopg
+    from collections.abc import Mapping, Sequence
 
     from benchgate.load.drivers.driver import LaunchPlace
-    from benchgate.load.parameters import Parameters
 
 DIALECT: Final = Dialect(dollar_quotes=True, nested_comments=True)
 _SETTINGS = (
@@ -62,38 +59,20 @@ class PostgresqlTarget(SqlTarget):
     )
 
 
-class PostgresqlSession:
-    """A connection to a PostgreSQL server."""
+class PostgresqlSession(SqlSession):
+    """A connection to a PostgreSQL server.
 
-    def __init__(self, connection: psycopg.Connection) -> None:
-        self._connection = connection
-        # Typed loosely: psycopg wants statements that are literal texts.
-        self._execute: Callable[..., object] = connection.cursor().execute
-
-    def execute(self, text: str, params: Parameters | None) -> None:
-        """Carry out a statement, and receive all its rows.
-
-        They are received, but not turned into Python's objects, which would only cost time here.
-        """
-        self._execute(text, params)
-
-    def roll_back(self) -> None:
-        """End the transaction, if there is one."""
-        self._connection.rollback()
+    Rows are received, but not turned into Python's objects, which would only cost time here.
+    """
 
     def is_lost(self) -> bool:
-        """Whether the connection cannot be used any more."""
-        return self._connection.closed
+        return bool(self.connection.closed)
 
     def interrupt(self) -> None:
-        """Make the running statement fail soon, also if the server says nothing."""
         with suppress(Exception):  # it is lost already
-            same = socket.socket(fileno=os.dup(self._connection.fileno()))
+            same = socket.socket(fileno=os.dup(self.connection.fileno()))
             with same:
                 same.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
@@ -131,7 +110,6 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
         return (self._psycopg.Error, OSError, ValueError)
 
     def open(self) -> PostgresqlSession:
-        """Open a connection in which each statement is a transaction of its own."""
         timeout_s = self.target.timeout_s
         connection = self._psycopg.connect(
             self.dsn,

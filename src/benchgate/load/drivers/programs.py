@@ -276,15 +276,9 @@ class ChildDriver(Driver[C, S, P]):
         )
 
     def connect(self, worker: int) -> ChildConnection:  # noqa: ARG002 - all workers do the same
-        """Start the child process of a worker.
-
-        Raises:
-            TargetError: it did not start, or did not get ready.
-        """
         return self.connected(self.argv())
 
     def connected(self, argv: Sequence[str]) -> ChildConnection:
-        """Start a child process."""
         connection = ChildConnection(self, argv)
         try:
             connection.open()
@@ -311,7 +305,6 @@ class ChildConnection(Connection):
         return self._child
 
     def operations(self) -> Sequence[Operation]:
-        """Return one operation for each step."""
         return [self._operation(step.name) for step in self._driver.steps]
 
     def ask(self, request: Mapping[str, Any]) -> None:
@@ -329,13 +322,11 @@ class ChildConnection(Connection):
             raise OperationError(self._driver.conceal(error_text))
 
     def interrupt(self) -> None:
-        """Kill the child process."""
         child = self._child
         if child is not None:
             child.interrupt()
 
     def close(self) -> None:
-        """End the child process."""
         child, self._child = self._child, None
         if child is not None:
             child.close()
@@ -371,7 +362,6 @@ class CommandTarget(ChildTarget):
     )
 
     def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
         return (self.command, *self.env.values())
 
     def own_files(self) -> tuple[str, ...]:
@@ -410,11 +400,7 @@ class CommandDriver(ChildDriver[CommandTarget, CommandStep, CommandScript]):
         return [self.place.expand(word) for word in shlex.split(self.target.command)]
 
     def run(self, script: CommandScript) -> None:
-        """Send requests, one after the other.
-
-        Raises:
-            TargetError: the program did not start, or did not carry out one of them.
-        """
+        """Send requests, one after the other."""
         connection = self.connect(0)
         try:
             for number, request in enumerate(script.requests, 1):
@@ -464,11 +450,9 @@ class PythonTarget(ChildTarget):
     )
 
     def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
         return (self.interpreter, *self.env.values())
 
     def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it runs, relative to the configuration: code under test."""
         return _files(self.function)
 
 
@@ -480,7 +464,6 @@ class PythonStep(Step):
     )
 
     def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it reads, relative to the configuration: code under test."""
         return _files(self.function)
 
 
@@ -492,7 +475,6 @@ class PythonScript(Script):
     )
 
     def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it reads, relative to the configuration: code under test."""
         return _files(self.function)
 
 
@@ -522,11 +504,7 @@ class PythonDriver(ChildDriver[PythonTarget, PythonStep, PythonScript]):
         return self._calling(self._functions)
 
     def run(self, script: PythonScript) -> None:
-        """Call the function, if there is one.
-
-        Raises:
-            TargetError: it cannot be imported, or raised an exception.
-        """
+        """Call the function, if there is one."""
         if script.function is None:
             return
         connection = self.connected(self._calling({"": script.function}))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -207,7 +207,6 @@ class SqlTarget(Target):
     )
 
     def texts(self) -> tuple[str, ...]:
-        """All its texts in which placeholders are replaced."""
         return (self.dsn,)
 
 
@@ -240,7 +239,6 @@ class SqlStep(Step):
         return self.queries or ((self.query,) if self.query else ())
 
     def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it reads, relative to the configuration: code under test."""
         return (self.file,) if self.file else ()
 
 
@@ -254,7 +252,6 @@ class SqlScript(Script):
     queries: Queries = Field(default=(), description="Statements, carried out after the files.")
 
     def own_files(self) -> tuple[str, ...]:
-        """Files of the arm that it reads, relative to the configuration: code under test."""
         return self.files
 
 
@@ -320,25 +317,35 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound=SqlTarget)
 
 
-class SqlSession(Protocol):
-    """A connection to a database, as its DB-API module offers it.
+class SqlSession(ABC):
+    """A connection to a database, as its DB-API module offers it, with the module's errors."""
 
-    Its methods raise the module's errors.
-    """
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - each module has its own
+        self.connection = connection
+        # Such a cursor receives all rows when it executes.
+        self._execute: Callable[..., Any] = connection.cursor().execute
 
     def execute(self, text: str, params: Parameters | None) -> None:
         """Carry out a statement, and receive all its rows."""
+        self._execute(text, params)
 
     def roll_back(self) -> None:
         """End the transaction, if there is one."""
+        self.connection.rollback()
 
+    @abstractmethod
     def is_lost(self) -> bool:
         """Whether the connection cannot be used any more."""
 
+    @abstractmethod
     def interrupt(self) -> None:
-        """Make the running statement fail soon; called from another thread."""
+        """Make the running statement fail soon, also if the server says nothing.
 
-    def close(self) -> None: ...
+        It is called from another thread.
+        """
+
+    def close(self) -> None:
+        self.connection.close()
 
 
 class SqlDriver(Driver[D, SqlStep, SqlScript]):
@@ -361,7 +368,6 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
 
     @classmethod
     def objection_to_step(cls, step: SqlStep) -> str | None:
-        """Say why its statements cannot be carried out; None if they can."""
         try:
             check_inline(step, cls.DIALECT)
         except ValueError as error:
@@ -407,19 +413,10 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
         return session
 
     def connect(self, worker: int) -> SqlConnection:  # noqa: ARG002 - all workers do the same
-        """Open the connection of a worker.
-
-        Raises:
-            TargetError: it cannot be opened.
-        """
         return SqlConnection(self, self.session())
 
     def run(self, script: SqlScript) -> None:
-        """Carry out statements, each as a transaction of its own.
-
-        Raises:
-            TargetError: one of them failed, or a file cannot be read.
-        """
+        """Carry out statements, each as a transaction of its own."""
         statements = list(self._statements(script))
         session = self.session()
         try:
@@ -460,14 +457,12 @@ class SqlConnection(Connection):
         self._session: SqlSession | None = session
 
     def operations(self) -> Sequence[Operation]:
-        """Return one operation for each step."""
         return [
             self._single(*work[0]) if len(work) == 1 else self._transaction(work)
             for work in self._driver.work
         ]
 
     def interrupt(self) -> None:
-        """Make the running statement fail soon."""
         session = self._session
         if session is not None:
             session.interrupt()

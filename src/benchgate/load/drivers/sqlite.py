@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field, field_validator
 
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlStep, SqlTarget
+from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlSession, SqlStep, SqlTarget
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
@@ -55,33 +55,22 @@ class SqliteTarget(SqlTarget):
         return dsn
 
 
-class SqliteSession:
+class SqliteSession(SqlSession):
     """A connection to an SQLite database."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        self._execute = database.cursor().execute
-
     def execute(self, text: str, params: Parameters | None) -> None:
-        """Carry out a statement, and receive all its rows."""
         self._execute(text, params or ()).fetchall()
 
     def roll_back(self) -> None:
-        """End the transaction, if there is one."""
-        if self._database.in_transaction:
-            self._database.rollback()
+        if self.connection.in_transaction:
+            self.connection.rollback()
 
     def is_lost(self) -> bool:
-        """Return False: there is no server that could go away."""
-        return False
+        return False  # there is no server that could go away
 
     def interrupt(self) -> None:
-        """Make the running statement fail soon."""
         with suppress(sqlite3.ProgrammingError):  # it was closed meanwhile
-            self._database.interrupt()
-
-    def close(self) -> None:
-        self._database.close()
+            self.connection.interrupt()
 
 
 class SqliteDriver(SqlDriver[SqliteTarget]):
@@ -107,7 +96,6 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
 
     @classmethod
     def objection(cls, target: SqliteTarget, load: Load) -> str | None:
-        """Say why this target cannot be loaded in this way; None if it can."""
         if target.dsn != IN_MEMORY:
             return None
         if load.workers == "process":
@@ -128,7 +116,6 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
         return (sqlite3.Error, OverflowError, ValueError)
 
     def open(self) -> SqliteSession:
-        """Open a connection in which each statement is a transaction of its own."""
         return SqliteSession(self._opened())
 
     def begin(self, statements: Sequence[str]) -> str:
