@@ -20,8 +20,8 @@ from benchgate.config.loosening import loosening
 from benchgate.config.resolved import matches
 from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
-from benchgate.formats.parsed import ForeignFile
-from benchgate.formats.registry import find_format
+from benchgate.formats import find_format
+from benchgate.formats.contents import ForeignFile
 from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario

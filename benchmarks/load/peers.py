@@ -23,8 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.http_load import locust, wrk
-from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.pgbench import pgbench
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def kept(github: GitHub, *listed: Artifact, **wanted: Any) -> list[int]:  # noqa: ANN401
-    chosen = choose_artifacts(listed, github.wanting(**wanted))
-    assert chosen.skipped == ()
-    return [one.artifact.id for one in chosen.kept]
+    kept, skipped = choose_artifacts(listed, github.wanting(**wanted))
+    assert skipped == []
+    return [one.artifact.id for one in kept]
 
 
 @pytest.mark.parametrize(
@@ -92,15 +92,14 @@ def test_what_the_listing_rules_out_has_its_reason(
     github: GitHub, changes: dict[str, Any], run: dict[str, Any], reason: str
 ) -> None:
     listed = github.listed(1, run=run, **changes)
-    chosen = choose_artifacts([listed, github.listed(2)], github.wanted)
-    assert [one.artifact.id for one in chosen.kept] == [2]
-    (skipped,) = chosen.skipped
+    kept, (skipped,) = choose_artifacts([listed, github.listed(2)], github.wanted)
+    assert [one.artifact.id for one in kept] == [2]
     assert skipped.reason == reason
     assert skipped.what.startswith("artifact 1 of run ")
 
 
 def candidate(github: GitHub, number: int = 1) -> ArtifactCandidate:
-    (one,) = choose_artifacts([github.listed(number)], github.wanted).kept
+    (one,), _ = choose_artifacts([github.listed(number)], github.wanted)
     return one
 
 
@@ -186,10 +185,10 @@ def test_whatever_is_listed_only_the_branch_itself_is_believed(
         github.listed(number, run=run, name=name, expired=expired, size_in_bytes=size)
         for number, run, name, expired, size in drawn
     ]
-    chosen = choose_artifacts(listed, github.wanted)
-    assert len(chosen.kept) + len(chosen.skipped) == len({one.id for one in listed})
-    assert all(one.what and one.reason for one in chosen.skipped)
-    for one in chosen.kept:
+    found, skipped = choose_artifacts(listed, github.wanted)
+    assert len(found) + len(skipped) == len({one.id for one in listed})
+    assert all(one.what and one.reason for one in skipped)
+    for one in found:
         of_run = one.artifact.workflow_run
         assert of_run is not None
         assert (of_run.repository_id, of_run.head_repository_id) == (OURS.id, OURS.id)

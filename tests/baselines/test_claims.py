@@ -1,19 +1,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.baselines.unverified import (
     CLOCKS_DIFFER,
     RunPeriod,
-    lie_about_base,
-    lie_about_named_base,
-    lie_about_time,
+    require_base_of_branch,
+    require_named_base,
+    require_possible_times,
 )
+from benchgate.errors import UsageError
 from benchgate.model.result import Result
 from benchgate.model.run import Environment, Run, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TOOK = RunPeriod(BEGAN, BEGAN + timedelta(minutes=20))
@@ -24,6 +28,15 @@ LINE = (OLD, START, TIP)
 
 def run(at: datetime) -> Run:
     return Run(Source(), f"{at:%Y-%m-%dT%H:%M:%SZ}", Environment(), ())
+
+
+def lie(check: Callable[..., None], *claims: object, **known: object) -> str:
+    """What is wrong with the claims; "" if they hold."""
+    try:
+        check(*claims, **known)
+    except UsageError as error:
+        return error.message
+    return ""
 
 
 def merge_base(one: str, other: str) -> str | None:
@@ -48,15 +61,15 @@ def merge_base(one: str, other: str) -> str | None:
 def test_measuring_takes_place_in_the_run(after: timedelta, *, is_lie: bool) -> None:
     at, fine = run(BEGAN + after), run(BEGAN)
     for result in (Result(at, fine), Result(fine, at), Result(fine, shards=(Result(at),))):
-        assert (lie_about_time(result, TOOK) is not None) is is_lie
+        assert bool(lie(require_possible_times, result, TOOK)) is is_lie
 
 
 def test_measuring_takes_no_longer_than_the_run() -> None:
     longest_s = (timedelta(minutes=20) + 2 * CLOCKS_DIFFER).total_seconds()
-    assert lie_about_time(Result(run(BEGAN), duration_s=longest_s), TOOK) is None
-    assert lie_about_time(Result(run(BEGAN), duration_s=longest_s + 1), TOOK) is not None
+    assert not lie(require_possible_times, Result(run(BEGAN), duration_s=longest_s), TOOK)
+    assert lie(require_possible_times, Result(run(BEGAN), duration_s=longest_s + 1), TOOK)
     parts = (Result(run(BEGAN), duration_s=longest_s),) * 2
-    assert lie_about_time(Result(run(BEGAN), duration_s=2e9, shards=parts), TOOK) is None
+    assert not lie(require_possible_times, Result(run(BEGAN), duration_s=2e9, shards=parts), TOOK)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +92,13 @@ def test_measuring_takes_no_longer_than_the_run() -> None:
     ],
 )
 def test_the_base_is_of_the_branch_and_not_from_before(source: dict[str, Any], words: str) -> None:
-    lie = lie_about_base(Source(**source), branch="main", head=HEAD, merge_base=merge_base)
-    assert (lie is None) is (words == "")
-    assert words in (lie.what if lie else "")
+    known: dict[str, Any] = {"branch": "main", "head": HEAD, "merge_base": merge_base}
+    said = lie(require_base_of_branch, Source(**source), **known)
+    assert bool(said) is bool(words)
+    assert words in said
 
 
 def test_a_base_that_is_named_is_that_one() -> None:
-    assert lie_about_named_base(Source(OLD), "v1.2", OLD) is None
+    assert not lie(require_named_base, Source(OLD), "v1.2", OLD)
     for source, commit in ((Source(OLD), TIP), (Source(OLD), None), (Source("v1.2"), OLD)):
-        assert lie_about_named_base(source, "v1.2", commit) is not None
+        assert lie(require_named_base, source, "v1.2", commit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchgate.formats.registry import NAMES
+from benchgate.formats import NAMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 

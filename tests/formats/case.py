@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchgate.formats.parsed import ForeignFile
+from benchgate.formats.contents import ForeignFile
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.other_languages import benchmarkdotnet
-from benchgate.formats.parsed import ForeignFile, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from benchgate.formats.rows import Reading
 
 RESULT = {
     "IterationMode": "Workload",

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from benchgate.errors import FormatError
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.cpp import catch2
-from benchgate.formats.parsed import ForeignFile, Reading
+
+if TYPE_CHECKING:
+    from benchgate.formats.rows import Reading
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]>'
 

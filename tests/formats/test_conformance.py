@@ -11,8 +11,8 @@ from tests.formats.fuzz.command_line import check_command_line
 from tests.formats.fuzz.inputs import crashers, inputs_of
 from tests.formats.fuzz.sanity import check_outcome
 
-from benchgate.formats.parsed import ForeignFile
-from benchgate.formats.registry import FORMATS, NAMES, find_format
+from benchgate.formats import FORMATS, NAMES, find_format
+from benchgate.formats.contents import ForeignFile
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.result import Result
 from benchgate.model.run import Environment, Kind, Run
@@ -21,8 +21,7 @@ from benchgate.model.run import Source as Code
 if TYPE_CHECKING:
     from tests.formats.case import Case
 
-    from benchgate.formats.parsed import Reading
-    from benchgate.formats.rows import ForeignFormat
+    from benchgate.formats.rows import ForeignFormat, Reading
     from benchgate.model.run import BenchmarkResult
 
 INPUTS = 300

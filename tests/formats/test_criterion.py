@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.criterion import criterion
-from benchgate.formats.parsed import ForeignFile, Reading
+
+if TYPE_CHECKING:
+    from benchgate.formats.rows import Reading
 
 NAMED = {"a/new/benchmark.json": {"full_id": "A"}}
 

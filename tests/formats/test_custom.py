@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from benchgate.formats import find_format
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, hyperfine
-from benchgate.formats.parsed import ForeignFile
-from benchgate.formats.registry import find_format
+from benchgate.formats.contents import ForeignFile
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.go import go
-from benchgate.formats.parsed import ForeignFile, Reading
 from benchgate.model.run import Better
+
+if TYPE_CHECKING:
+    from benchgate.formats.rows import Reading
 
 
 def parse(text: str) -> Reading:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.errors import FormatError
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.cpp import google_benchmark
-from benchgate.formats.parsed import ForeignFile, Reading
+
+if TYPE_CHECKING:
+    from benchgate.formats.rows import Reading
 
 ROW = {
     "name": "X",

@@ -7,11 +7,13 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.other_languages import haskell_criterion
-from benchgate.formats.parsed import ForeignFile, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from benchgate.formats.rows import Reading
 
 KEYS = ("time", "iters", "allocated", "numGcs")
 

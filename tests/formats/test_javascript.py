@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.javascript import benchmark_js, mitata, tinybench
-from benchgate.formats.parsed import SORTED, ForeignFile
+from benchgate.formats.rows import SORTED
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

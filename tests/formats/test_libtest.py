@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.cargo import libtest
-from benchgate.formats.parsed import ForeignFile, Reading
+from benchgate.formats.contents import ForeignFile
+
+if TYPE_CHECKING:
+    from benchgate.formats.rows import Reading
 
 
 def parse(text: str) -> Reading:

@@ -10,11 +10,11 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
+from benchgate.formats import find_format
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.http_load import ab, autocannon, locust, wrk
 from benchgate.formats.k6 import k6
-from benchgate.formats.parsed import ForeignFile
 from benchgate.formats.pgbench import pgbench
-from benchgate.formats.registry import find_format
 from benchgate.model.run import ERROR_RATIO, Kind
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats.any_tool import bencher
-from benchgate.formats.contents import read_json, read_json_lines
+from benchgate.formats.contents import ForeignFile, read_json, read_json_lines
 from benchgate.formats.k6 import k6
-from benchgate.formats.parsed import ForeignFile
 from benchgate.model.document import OTHER_FILE
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.formats.case import SAMPLES
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import ForeignFile
-from benchgate.formats.registry import find_format, read_as
+from benchgate.formats import find_format, read_as
+from benchgate.formats.contents import ForeignFile
 
 CUSTOM = json.dumps([{"name": "a", "unit": "s", "value": 2}])
 HYPERFINE = json.dumps({"results": [{"command": "a", "times": [2.0]}]})

@@ -7,7 +7,7 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import ForeignFile
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.python import pyperf
 
 if TYPE_CHECKING:

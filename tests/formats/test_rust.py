@@ -9,14 +9,13 @@ from tests.formats.case import SAMPLES
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
+from benchgate.formats import find_format
 from benchgate.formats.cargo import divan, gungraun, libtest
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.criterion import criterion
-from benchgate.formats.parsed import ForeignFile
-from benchgate.formats.registry import find_format
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import Reading
-    from benchgate.formats.rows import ForeignFormat
+    from benchgate.formats.rows import ForeignFormat, Reading
 
 HEADER = "top  fastest │ slowest │ median │ mean │ samples │ iters\n"
 

@@ -19,7 +19,7 @@ from tests.fuzz.targets import targets
 if TYPE_CHECKING:
     from tests.fuzz.target import Target
 
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
 
 _LIMIT_S = 2.0
 _LIMIT_BYTES = 1 << 30

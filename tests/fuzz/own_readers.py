@@ -21,7 +21,7 @@ from benchgate.ci.stored_artifacts import MEMBERS
 from benchgate.config import load
 from benchgate.config.resolved import covers, matches
 from benchgate.errors import BenchgateError
-from benchgate.formats.parsed import ForeignFile
+from benchgate.formats.contents import ForeignFile
 from benchgate.github import objects
 from benchgate.github.artifacts import read_member
 from benchgate.github.client import parse_run_url

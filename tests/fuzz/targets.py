@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.formats.fuzz.target import FormatTarget
 from tests.fuzz.own_readers import OWN_READERS
 
-from benchgate.formats.registry import NAMES
+from benchgate.formats import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from tests.fuzz.own_readers import OWN_READERS, OwnReader
 
-from benchgate.formats.parsed import ForeignFile
+from benchgate.formats.contents import ForeignFile
 
 INPUTS = 200
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.test_worker import PLAIN, launch
 
-from benchgate.formats.parsed import ForeignFile
+from benchgate.formats.contents import ForeignFile
 from benchgate.formats.python import pyperf
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worker import Worker, WorkerSetting

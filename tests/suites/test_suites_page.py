@@ -16,7 +16,7 @@ from tests.suites.tools import PAGE, TOOLS
 
 from benchgate.baselines.files import read_any
 from benchgate.config import loads
-from benchgate.formats.registry import FORMATS
+from benchgate.formats import FORMATS
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:

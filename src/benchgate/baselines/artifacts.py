@@ -89,20 +89,10 @@ class ArtifactCandidate:
         return _called(self.artifact)
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactChoice:
-    """Artifacts of a list, split by whether they are ruled out.
-
-    Attributes:
-        kept: artifacts that are not ruled out, in order of preference.
-    """
-
-    kept: tuple[ArtifactCandidate, ...]
-    skipped: tuple[SkippedResult, ...]
-
-
-def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> ArtifactChoice:
-    """Rule out artifacts by what the list says of them, and order the rest.
+def choose_artifacts(
+    listed: Iterable[Artifact], wanted: ArtifactQuery
+) -> tuple[list[ArtifactCandidate], list[SkippedResult]]:
+    """Rule out artifacts by what the list says of them; return the rest first.
 
     The base commit's own artifacts come first, then those of its nearest ancestors, then the
     newest.
@@ -112,16 +102,15 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> Artif
     for artifact in {one.id: one for one in listed}.values():
         run = artifact.workflow_run
         if run is None or run.id is None:
-            skipped.append(
-                SkippedResult(_called(artifact), "GitHub does not say which run uploaded it")
-            )
+            why_not = "GitHub does not say which run uploaded it"
+            skipped.append(SkippedResult(_called(artifact), why_not))
         elif why := _why_not_trusted(artifact, run, wanted):
             skipped.append(SkippedResult(_called(artifact), why))
         else:
             kept.append(ArtifactCandidate(artifact, run.id, run.head_sha))
     kept.sort(key=lambda one: (one.artifact.created_at or _OLDEST, one.artifact.id), reverse=True)
     kept.sort(key=lambda one: wanted.rank(one.head_sha))
-    return ArtifactChoice(tuple(kept), tuple(skipped))
+    return kept, skipped
 
 
 def why_not_run(
@@ -238,17 +227,19 @@ def read_artifacts(
     Raises:
         GitHubError: while the list is read.
     """
-    chosen = choose_artifacts(listed, wanted)
+    kept, skipped = choose_artifacts(listed, wanted)
     earlier: list[EarlierResult] = []
-    skipped = list(chosen.skipped)
     warnings: tuple[str, ...] = ()
     enough, failures, left_bytes = limit, 0, MAX_FILE_BYTES
-    for candidate in chosen.kept[:MOST_TRIED]:
+    for candidate in kept[:MOST_TRIED]:
         if not enough or failures == _MOST_FAILURES:
             break
         try:
             run = run_of(candidate.run_id)
-            if why := _why_not_read(candidate, run, wanted, is_of_branch):
+            why = why_not_run(candidate, run, wanted)
+            if not why and wanted.rank(run.head_sha) == len(wanted.preferred):
+                why = None if is_of_branch(run.head_sha) else OFF_BRANCH
+            if why:
                 skipped.append(SkippedResult(candidate.name, why))
                 continue
             limit_bytes = min(MOST_BYTES, left_bytes)
@@ -267,19 +258,6 @@ def read_artifacts(
     if failures == _MOST_FAILURES:
         warnings = (f"GitHub failed {failures} times, so no more stored results were read",)
     return StoredResults("artifact", tuple(earlier), tuple(skipped), warnings)
-
-
-def _why_not_read(
-    candidate: ArtifactCandidate,
-    run: WorkflowRun,
-    wanted: ArtifactQuery,
-    is_of_branch: Callable[[str], bool],
-) -> str | None:
-    """The reason not to read an artifact of this run; None if there is none."""
-    if why := why_not_run(candidate, run, wanted):
-        return why
-    is_known = wanted.rank(run.head_sha) < len(wanted.preferred)
-    return None if is_known or is_of_branch(run.head_sha) else OFF_BRANCH
 
 
 def read_earlier(

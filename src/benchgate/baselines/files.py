@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 from benchgate.config.tables import Gate
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import MAX_FILE_BYTES, TooLargeError, read_below, read_bytes, read_start
+from benchgate.formats import NAMES, by_import, find_format, read_as
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, is_custom
-from benchgate.formats.contents import json_within
-from benchgate.formats.parsed import ForeignFile, join_readings
+from benchgate.formats.contents import ForeignFile, json_within
 from benchgate.formats.python import BENCHMARKS, asv
-from benchgate.formats.registry import NAMES, by_import, find_format, read_as
+from benchgate.formats.rows import join_readings
 from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
 from benchgate.model.codec import RESULT, decode_result
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.formats.parsed import Reading
-    from benchgate.formats.rows import ForeignFormat
+    from benchgate.formats.rows import ForeignFormat, Reading
     from benchgate.model.run import BenchmarkResult
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from benchgate.errors import UsageError
 from benchgate.gate.limits import is_new, of_base
 from benchgate.git.repository import FULL_SHA
 from benchgate.model.policy import Outcome
@@ -341,22 +342,6 @@ _AGAIN: Final = "If the pull request is honest, run its workflow again to measur
 
 
 @dataclass(frozen=True, slots=True)
-class Lie:
-    """A claim that cannot be true.
-
-    Attributes:
-        what: what is wrong, in benchgate's own words, with both values.
-        hint: what to do.
-    """
-
-    what: str
-    hint: str = _AGAIN
-
-
-_NAMELESS: Final = Lie("the result does not say which base commit was measured")
-
-
-@dataclass(frozen=True, slots=True)
 class RunPeriod:
     """The time of a run, as GitHub knows it."""
 
@@ -364,35 +349,27 @@ class RunPeriod:
     ended: datetime
 
 
-def lie_about_time(result: Result, period: RunPeriod) -> Lie | None:
-    """Say what is wrong with the times of measuring; None if they are possible."""
+def require_possible_times(result: Result, period: RunPeriod) -> None:
+    """Refuse a result that says it was measured outside of its run."""
     earliest, latest = period.began - CLOCKS_DIFFER, period.ended + CLOCKS_DIFFER
+    lasted = f"lasted from {_shown(period.began)} to {_shown(period.ended)}"
     for part in result.shards or (result,):  # the shards were measured at the same time
         for run in (part.head, part.base):
-            if run is None:
-                continue
-            started = datetime.fromisoformat(run.started)
+            started = datetime.fromisoformat(run.started) if run else earliest
             if not earliest <= started <= latest:
-                return Lie(
-                    f"the result says that it was measured at {_shown(started)}, but the run "
-                    f"lasted from {_shown(period.began)} to {_shown(period.ended)}"
-                )
+                raise _lie(f"it was measured at {_shown(started)}, but the run {lasted}")
         if part.duration_s > (latest - earliest).total_seconds():
-            return Lie(
-                "the result says that measuring took longer than the whole run, which lasted from "
-                f"{_shown(period.began)} to {_shown(period.ended)}"
-            )
-    return None
+            raise _lie(f"measuring took longer than the whole run, which {lasted}")
 
 
-def lie_about_base(
+def require_base_of_branch(
     base: Source,
     *,
     branch: str,
     head: str,
     merge_base: Callable[[str, str], str | None],
-) -> Lie | None:
-    """Say what is wrong with the base commit of a result; None if it is possible.
+) -> None:
+    """Refuse a base that the pull request cannot have been compared with.
 
     The base must be a commit of the pull request's target branch, and not older than the commit
     where the pull request started: an older base could hide more changes.
@@ -403,37 +380,40 @@ def lie_about_base(
         head: the commit that the run measured.
         merge_base: finds that of two commits or branches; None if GitHub does not know one of them.
     """
-    sha = base.sha or ""
-    if not FULL_SHA.fullmatch(sha) or base.dirty:
-        return _NAMELESS
+    sha = _base_sha(base)
     if merge_base(sha, branch) != sha:
-        return Lie(
-            f"the result says that {sha[:7]} is the base, but that is not a commit of the pull "
-            "request's target branch"
+        raise _lie(
+            f"{sha[:7]} is the base, but that is not a commit of the pull request's target branch"
         )
     began = merge_base(branch, head)
     if began is None or merge_base(sha, head) != began:
-        return Lie(
-            f"the result says that {sha[:7]} is the base, but that is older than the commit that "
-            f"this pull request starts from{f', {began[:7]}' if began else ''}"
+        raise _lie(
+            f"{sha[:7]} is the base, but that is older than the commit that this pull request "
+            f"starts from{f', {began[:7]}' if began else ''}"
         )
-    return None
 
 
-def lie_about_named_base(base: Source, name: str, commit: str | None) -> Lie | None:
-    """Say what is wrong with the base if the configuration names one; None if it matches.
+def require_named_base(base: Source, name: str, commit: str | None) -> None:
+    """Refuse a base that is not the one that the configuration names.
 
     Args:
         base: the base, according to the result.
         name: the base's name in the configuration.
         commit: the commit with that name; None if there is none.
     """
-    sha = base.sha or ""
-    if not FULL_SHA.fullmatch(sha) or base.dirty:
-        return _NAMELESS
+    sha = _base_sha(base)
     if sha != commit:
-        return Lie(f"the result says that {sha[:7]} is the base, but that is not {name}")
-    return None
+        raise _lie(f"{sha[:7]} is the base, but that is not {name}")
+
+
+def _base_sha(base: Source) -> str:
+    if base.dirty or not FULL_SHA.fullmatch(base.sha or ""):
+        raise UsageError("the result does not say which base commit was measured", hint=_AGAIN)
+    return base.sha or ""
+
+
+def _lie(claim: str) -> UsageError:
+    return UsageError(f"the result says that {claim}", hint=_AGAIN)
 
 
 def _shown(time: datetime) -> str:

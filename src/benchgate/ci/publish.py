@@ -22,9 +22,9 @@ from benchgate.baselines.unverified import (
     RunPeriod,
     cleaned,
     cleaned_loosening,
-    lie_about_base,
-    lie_about_named_base,
-    lie_about_time,
+    require_base_of_branch,
+    require_named_base,
+    require_possible_times,
 )
 from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
 from benchgate.ci.step import (
@@ -57,7 +57,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from benchgate.baselines.unverified import Lie, SanitizedResult
+    from benchgate.baselines.unverified import SanitizedResult
     from benchgate.ci.base import Job
     from benchgate.ci.step import JobStep
     from benchgate.config import Config
@@ -271,8 +271,8 @@ class Publication:
         config = self._with_head(base)
         asked = confirmed(result, self.run, self.pull, config, self.job)
         config = with_accepted(config, asked.accepted)
-        _refuse(lie_about_time(result, left.period))
-        _refuse(self._lie_about_base(result.base.source, base))
+        require_possible_times(result, left.period)
+        self._require_honest_base(result.base.source, base)
         clean = self._cleaned(result, result.base, base, left.own)
         names = clean.names
         renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
@@ -300,15 +300,16 @@ class Publication:
         )
         return cleaned(result, known, self._head, _claimed(base))
 
-    def _lie_about_base(self, claimed: Source, config: Config) -> Lie | None:
+    def _require_honest_base(self, claimed: Source, config: Config) -> None:
         if named := config.baseline.against:
-            return lie_about_named_base(claimed, named, self._asked(commit_of, named))
-        return lie_about_base(
-            claimed,
-            branch=self.pull.base.ref,
-            head=self.run.head_sha,
-            merge_base=lambda one, other: self._asked(merge_base, one, other),
-        )
+            require_named_base(claimed, named, self._asked(commit_of, named))
+        else:
+            require_base_of_branch(
+                claimed,
+                branch=self.pull.base.ref,
+                head=self.run.head_sha,
+                merge_base=lambda one, other: self._asked(merge_base, one, other),
+            )
 
     def _asked(self, ask: Callable[..., str], *names: str) -> str | None:
         """Ask GitHub for a commit; None if GitHub does not know it."""
@@ -356,11 +357,6 @@ class Publication:
     @property
     def _run_url(self) -> str:
         return self.job.context.run_url(self.run.id, self.run.attempt)
-
-
-def _refuse(lie: Lie | None) -> None:
-    if lie is not None:
-        raise UsageError(lie.what, hint=lie.hint)
 
 
 def _name(leg: Leg) -> str:

@@ -1,5 +1,94 @@
-"""Reads what other benchmark tools write.
+"""Reads what other benchmark tools write: all formats, and how that of a file is found.
 
-A format is a `ForeignFormat`; `registry` lists them. A benchmark that cannot be read is a failed
-row, and the others are kept.
+A benchmark that cannot be read is a failed row, and the others are kept.
 """
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import FormatError, UsageError
+from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, bencher, hyperfine, is_custom
+from benchgate.formats.cargo import divan, gungraun, libtest
+from benchgate.formats.contents import json_within
+from benchgate.formats.cpp import catch2, google_benchmark
+from benchgate.formats.criterion import criterion
+from benchgate.formats.go import go
+from benchgate.formats.http_load import ab, autocannon, locust, wrk
+from benchgate.formats.javascript import benchmark_js, deno_bench, mitata, tinybench, vitest
+from benchgate.formats.k6 import k6
+from benchgate.formats.other_languages import benchmark_ips, benchmarkdotnet, haskell_criterion, jmh
+from benchgate.formats.pgbench import pgbench
+from benchgate.formats.python import asv, pyperf, pytest_benchmark
+
+if TYPE_CHECKING:
+    from benchgate.formats.contents import ForeignFile
+    from benchgate.formats.rows import ForeignFormat, Reading
+
+
+# In this order they are asked; the most particular ones come first.
+FORMATS: Final[tuple[ForeignFormat, ...]] = (
+    *(pytest_benchmark, mitata, pyperf, asv, hyperfine, google_benchmark, jmh, benchmarkdotnet),
+    *(benchmark_ips, haskell_criterion, go, libtest, criterion, divan, gungraun, catch2),
+    *(tinybench, vitest, deno_bench, benchmark_js, k6, locust, wrk, ab, autocannon, pgbench),
+    *(bencher, CUSTOM_SMALLER, CUSTOM_BIGGER),
+)
+_NO_TEXT: Final = (b"{", b"[", b"<")
+NAMES: Final = tuple(each.name for each in FORMATS)
+
+
+def by_import(source: ForeignFile, name: str) -> str:
+    """Say how a command reads a file that has no option for its format."""
+    file = shlex.quote(source.name)
+    return (
+        f"Where there is no --format: benchgate import {file} --format {name} --output "
+        "result.json.gz"
+    )
+
+
+def find_format(source: ForeignFile, name: str | None = None) -> ForeignFormat | None:
+    """Return the format of a name, or else the one that recognizes the content.
+
+    The text of several tools may stand in one file. Other content is of one tool.
+
+    Raises:
+        UsageError: there is no format of this name.
+        FormatError: the text is that of several tools.
+    """
+    if name is None:
+        found = _recognizing(source)
+        if len(found) > 1 and not source.head.startswith(_NO_TEXT):
+            names = [each.name for each in found]
+            hint = (
+                f"Add --format {' or --format '.join(names)}, or split the file. "
+                f"{by_import(source, names[0])}"
+            )
+            raise source.error("", f"looks like what {' and '.join(names)} print", hint)
+        if not found and (within := json_within(source, lambda one: bool(_recognizing(one)))):
+            found = _recognizing(within)
+        return found[0] if found else None
+    for each in FORMATS:
+        if name == each.name:
+            return each
+    raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")
+
+
+def _recognizing(source: ForeignFile) -> list[ForeignFormat]:
+    return [each for each in FORMATS if each.sniff(source)]
+
+
+def read_as(known: ForeignFormat, source: ForeignFile) -> Reading:
+    """Read a file, or the JSON in it if other programs printed something around it.
+
+    Raises:
+        FormatError: the content as a whole is broken.
+    """
+    try:
+        return known.parse(source)
+    except FormatError:
+        is_wanted = is_custom if known in {CUSTOM_SMALLER, CUSTOM_BIGGER} else known.sniff
+        within = json_within(source, is_wanted)
+        if within is None or within.data.strip() == source.data.strip():
+            raise
+        return known.parse(within)

@@ -6,15 +6,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.contents import read_json
+from benchgate.formats.contents import RowError, read_json, shown
 from benchgate.formats.http_load import THROUGHPUT
-from benchgate.formats.parsed import MEAN_TIME, RowError, shown
-from benchgate.formats.rows import Advice, ForeignFormat, begins, reads
+from benchgate.formats.rows import MEAN_TIME, Advice, ForeignFormat, begins, reads
 from benchgate.model.run import INSTRUCTIONS, PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile, Node
     from benchgate.formats.rows import ReadRows
 
 _PERMIT = "(`ok_exit_codes` of the suite permits it, and so does --ok-exit-code)"

@@ -8,13 +8,21 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import Node, amount_in, number_in, read_lines, time_in, unread
-from benchgate.formats.parsed import MEAN_TIME, RowError, shown, summary, time_summary
-from benchgate.formats.rows import reads
+from benchgate.formats.contents import (
+    Node,
+    RowError,
+    amount_in,
+    number_in,
+    read_lines,
+    shown,
+    time_in,
+    unread,
+)
+from benchgate.formats.rows import MEAN_TIME, reads, summary, time_summary
 from benchgate.model.run import INSTRUCTIONS, Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 # Other tools also print "running 3 tests", of the tests that are beside the benchmarks.

@@ -1,31 +1,108 @@
-"""Reads JSON, CSV, lines and quantities, so that an error names the place of what is wrong."""
+"""The content of a file: reads JSON, CSV, lines and quantities.
+
+An error names the place of what is wrong.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from benchgate.errors import FormatError
-from benchgate.formats.parsed import ForeignFile, RowError, shown
 from benchgate.model.document import OTHER_FILE, require_few
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 
 T = TypeVar("T")
 
+_HEAD_BYTES = 64 << 10
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_TEXT_LIMIT = 200
 _ONLY_JSON = "Let the command print nothing else, for example with npm run --silent."
 _MOST_DOCUMENTS = 1000
 _DOCUMENT = re.compile(r"\{\s*+[\"}]|\[\s*+[\[{]")
 # A key, or what stands before or after a part of a list or an object.
 _PIECE = re.compile(r"\"\s*+:|[,\[{]\s*+\Z|\A\s*+[,\]}]")
+
+
+class RowError(Exception):
+    """One benchmark in a file cannot be read; the others can.
+
+    Args:
+        message: the place in the file, and what is wrong there.
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignFile:
+    """The content of a file, or of a folder if a tool writes several files.
+
+    Attributes:
+        name: its path, for messages.
+        data: the file, expanded; empty for a folder.
+        files: the files of a folder by their paths in it, with "/".
+        ok_exit_codes: of programs that the tool ran; another one is a failure.
+    """
+
+    name: str
+    data: bytes = b""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    ok_exit_codes: Collection[int] = (0,)
+
+    @property
+    def head(self) -> bytes:
+        """The beginning of the file without a byte order mark and white space, for `sniff`."""
+        start = self.data[:_HEAD_BYTES]
+        for mark, encoding in _MARKS:
+            if start.startswith(mark):
+                return start.decode(encoding, "ignore").lstrip().encode()
+        return start.lstrip()
+
+    def text(self, errors: str = "strict") -> str:
+        """The file as text: UTF-8, or what its byte order mark says.
+
+        Args:
+            errors: what becomes of a byte that is no UTF-8, as `bytes.decode` takes it.
+
+        Raises:
+            FormatError: it is not.
+        """
+        encoding = next((e for mark, e in _MARKS if self.data.startswith(mark)), "utf-8")
+        is_utf_8 = encoding.startswith("utf-8")
+        try:
+            return self.data.decode(encoding, errors if is_utf_8 else "strict")
+        except UnicodeDecodeError as error:
+            raise self.error(f"byte {error.start}", f"is not {encoding.upper()} text") from None
+
+    def file(self, path: str) -> ForeignFile:
+        """One file of the folder."""
+        return ForeignFile(f"{self.name}: {path}", self.files[path])
+
+    def error(self, place: str, what: str, hint: str = "") -> FormatError:
+        """An error that names the file and the place in it."""
+        return FormatError(
+            f"{self.name}: {place}: {what}" if place else f"{self.name}: {what}", hint=hint
+        )
+
+
+def shown(value: object) -> str:
+    """A value of the file, short enough for a message."""
+    text = repr(value)
+    return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

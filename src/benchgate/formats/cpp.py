@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
-from benchgate.formats.contents import Node, number_in, read_json, read_table
-from benchgate.formats.parsed import RowError, sampled, shown, summary, time_summary, usual_loops
-from benchgate.formats.rows import begins, reads
+from benchgate.formats.contents import Node, RowError, number_in, read_json, read_table, shown
+from benchgate.formats.rows import begins, reads, sampled, summary, time_summary, usual_loops
 from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
     from benchgate.model.run import Series
 

@@ -9,16 +9,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
-from benchgate.formats.contents import amount_in, read_json, read_lines, time_in, unread
-from benchgate.formats.parsed import RowError, means, sampled, shown, summary, time_summary
-from benchgate.formats.rows import reads
+from benchgate.formats.contents import (
+    RowError,
+    amount_in,
+    read_json,
+    read_lines,
+    shown,
+    time_in,
+    unread,
+)
+from benchgate.formats.rows import means, reads, sampled, summary, time_summary
 from benchgate.model.run import TIME, Better, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile, Node
     from benchgate.formats.rows import ReadRows
 
 _NAME, _SAMPLE, _RAW = "benchmark.json", "sample.json", "raw.csv"

@@ -13,14 +13,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import plain_lines, read_json_lines, read_lines, unread
-from benchgate.formats.parsed import RowError, sampled, usual_loops
-from benchgate.formats.rows import APPEND, reads
+from benchgate.formats.contents import RowError, plain_lines, read_json_lines, read_lines, unread
+from benchgate.formats.rows import APPEND, reads, sampled, usual_loops
 from benchgate.model.run import TIME, Better, Metric
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRows
     from benchgate.model.run import Series
 

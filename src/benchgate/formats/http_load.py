@@ -10,16 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.contents import number_in, read_json, read_json_lines, read_lines, unread
-from benchgate.formats.parsed import MEAN_TIME, RowError, sampled, shown, usual_loops
-from benchgate.formats.rows import APPEND, begins, reads
+from benchgate.formats.contents import (
+    RowError,
+    number_in,
+    read_json,
+    read_json_lines,
+    read_lines,
+    shown,
+    unread,
+)
+from benchgate.formats.rows import APPEND, MEAN_TIME, begins, reads, sampled, usual_loops
 from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile, Node
     from benchgate.formats.rows import ReadRow, ReadRows
 
 THROUGHPUT: Final = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)

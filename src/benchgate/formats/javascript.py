@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import left_out, number_in, read_json, read_lines, unread
-from benchgate.formats.parsed import SORTED, RowError, shown, time_summary, usual_loops
-from benchgate.formats.rows import begins, reads
+from benchgate.formats.contents import (
+    RowError,
+    left_out,
+    number_in,
+    read_json,
+    read_lines,
+    shown,
+    unread,
+)
+from benchgate.formats.rows import SORTED, begins, reads, time_summary, usual_loops
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile, Node
     from benchgate.formats.rows import ReadRows
 
 _NS = 1e-9

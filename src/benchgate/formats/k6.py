@@ -5,25 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.contents import read_json, read_json_lines
+from benchgate.formats.contents import RowError, read_json, read_json_lines, shown
 from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, percentile
-from benchgate.formats.parsed import (
-    MEAN_TIME,
-    RowError,
-    distinct,
-    failed,
-    sampled,
-    shown,
-    usual_loops,
-)
-from benchgate.formats.rows import reads
+from benchgate.formats.rows import MEAN_TIME, distinct, failed, reads, sampled, usual_loops
 from benchgate.model.run import ERROR_RATIO, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile, Node
     from benchgate.formats.rows import ReadRows
     from benchgate.model.run import BenchmarkResult, Series
 

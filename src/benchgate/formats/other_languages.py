@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.formats.contents import read_json, read_table
-from benchgate.formats.parsed import (
-    RowError,
+from benchgate.formats.contents import RowError, read_json, read_table, shown
+from benchgate.formats.rows import (
+    begins,
     means,
     numbers,
+    reads,
     sampled,
-    shown,
     summary,
     time_summary,
     usual_loops,
 )
-from benchgate.formats.rows import begins, reads
 from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from benchgate.arrays import FloatArray
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile, Node
     from benchgate.formats.rows import ReadRows
     from benchgate.model.run import Series
 

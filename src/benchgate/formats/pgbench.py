@@ -7,18 +7,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import number_in, read_lines
+from benchgate.formats.contents import RowError, number_in, read_lines, shown
 from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, LoadRuns, no_answer
-from benchgate.formats.parsed import MEAN_TIME, RowError, sampled, shown, usual_loops
-from benchgate.formats.rows import reads
+from benchgate.formats.rows import MEAN_TIME, reads, sampled, usual_loops
 from benchgate.model.run import ERROR_RATIO, TIME
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.formats.contents import ForeignFile
     from benchgate.formats.http_load import LoadRun
-    from benchgate.formats.parsed import ForeignFile
     from benchgate.formats.rows import ReadRows
 
 _TYPE = "transaction type"

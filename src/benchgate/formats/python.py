@@ -10,15 +10,14 @@ from datetime import UTC, datetime
 from itertools import product
 from typing import TYPE_CHECKING
 
-from benchgate.formats.contents import Node, read_json
-from benchgate.formats.parsed import RowError, sampled, shown, summary, usual_loops
-from benchgate.formats.rows import as_a_whole, begins, reads
+from benchgate.formats.contents import Node, RowError, read_json, shown
+from benchgate.formats.rows import as_a_whole, begins, reads, sampled, summary, usual_loops
 from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
     from benchgate.model.run import Series
 

@@ -1,29 +1,183 @@
-"""How a format is read: row by row, so that a benchmark that cannot be read fails alone."""
+"""The benchmarks of a file: read row by row, so that one that cannot be read fails alone."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from benchgate.formats.parsed import (
-    Reading,
-    RowError,
-    distinct,
-    failed,
-    sampled,
-    shown,
-    time_summary,
-)
+import numpy as np
+
+from benchgate.formats.contents import RowError, shown
 from benchgate.json_object import MAX_NAME
-from benchgate.model.run import TIME, BenchmarkResult, Tier
+from benchgate.model.run import (
+    LARGEST,
+    TIME,
+    BenchmarkResult,
+    Better,
+    Kind,
+    Launch,
+    Metric,
+    Series,
+    Status,
+    Tier,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from benchgate.formats.contents import Node
-    from benchgate.formats.parsed import ForeignFile
-    from benchgate.model.run import Metric, Series
+    from benchgate.arrays import FloatArray
+    from benchgate.formats.contents import ForeignFile, Node
+
+SORTED = "time: the tool sorted the samples"
+"""The note on a benchmark whose samples say nothing about drift and warmup: their order is lost."""
+
+MEAN_TIME = Metric(TIME.name, TIME.unit, kind=Kind.SUMMARY)
+"""The mean or the median of times, of which the file does not have each."""
+
+_NO_WARMUP: FloatArray = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a file of another tool says.
+
+    Attributes:
+        tool: name and version of the tool, as far as the file tells them.
+        benchmarks: with distinct ids, in the order of the file.
+        skipped: what was left out, with the place and the reason, one sentence for each.
+    """
+
+    tool: str
+    benchmarks: tuple[BenchmarkResult, ...]
+    skipped: tuple[str, ...] = ()
+
+
+def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> BenchmarkResult:
+    """A benchmark that failed under the tool, or that cannot be read.
+
+    Args:
+        why: one line, then more if there is more to tell.
+    """
+    id_ = id_[:MAX_NAME] or "(no name)"
+    return BenchmarkResult(
+        id_, f"{tool}:{id_}", Tier.STORED, status=Status.FAILED, error=why, notes=tuple(notes)
+    )
+
+
+def sampled(
+    metric: Metric,
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
+    scale: float = 1,
+) -> Series:
+    """Samples of a metric.
+
+    Args:
+        launches: the samples of each process of the tool, in order.
+        place: of the samples in the file, for errors; one for each process if they differ.
+        loops: operations in one sample, if the tool tells; the samples are their means already.
+        scale: the unit of the samples, in base units.
+    """
+    if not launches:
+        raise RowError(f"{place}: there are no samples" if place else "there are no samples")
+    places = [place] * len(launches) if isinstance(place, str) else place
+    checked = [
+        _samples(each, where, metric.unit, scale)
+        for each, where in zip(launches, places, strict=True)
+    ]
+    return Series(
+        metric,
+        max(1, loops),
+        tuple(Launch(index, 0, each, _NO_WARMUP) for index, each in enumerate(checked)),
+    )
+
+
+def summary(
+    name: str, unit: str, value: float, place: str, *, better: Better = Better.LOWER
+) -> Series:
+    """One number that stands for samples that the file does not have; see `sampled`."""
+    return sampled(Metric(name, unit, better, Kind.SUMMARY), [[value]], place)
+
+
+def time_summary(value_s: float, place: str) -> Series:
+    """The time of one operation, of which the file has only a mean or a median."""
+    return sampled(MEAN_TIME, [[value_s]], place)
+
+
+def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
+    """Numbers of the file as an array, which may be NaN or infinite; RowError if one is none."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    # A list of booleans or of texts would become numbers, too.
+    known = isinstance(values, np.ndarray) or {type(each) for each in values} <= {int, float}
+    if array is None or array.ndim != 1 or not known:
+        raise RowError(f"{place}: is not a list of numbers")
+    return array
+
+
+def _samples(
+    values: Sequence[float] | FloatArray, place: str, unit: str, scale: float
+) -> FloatArray:
+    array = numbers(values, place)
+    if not array.size:
+        raise RowError(f"{place}: there are no samples")
+    plausible = np.abs(array) <= LARGEST / max(scale, 1)
+    if unit == "s":
+        plausible &= array >= 0
+    if not plausible.all():
+        index = int(np.argmin(plausible))
+        why = (
+            "is negative, which a time cannot be" if array[index] < 0 else "is not a possible value"
+        )
+        raise RowError(f"{place}[{index}]: {array[index]} {why}")
+    array = array * scale
+    array.setflags(write=False)
+    return array
+
+
+def distinct(tool: str, found: Iterable[BenchmarkResult]) -> tuple[BenchmarkResult, ...]:
+    """Let an id that a file has several times fail: nobody knows which of them is meant."""
+    by_id: dict[str, list[BenchmarkResult]] = {}
+    for each in found:
+        by_id.setdefault(each.id, []).append(each)
+    return tuple(
+        same[0]
+        if len(same) == 1
+        else failed(tool, id_, f"the file has {len(same)} benchmarks of this name")
+        for id_, same in by_id.items()
+    )
+
+
+_MOST_LOOPS = 2.0**53
+
+
+def means(
+    totals: Sequence[float], loops: Sequence[float], scale: float, place: str
+) -> tuple[FloatArray, int]:
+    """The means per operation of samples that took several operations, and their usual number.
+
+    Args:
+        loops: operations of each sample.
+        scale: the unit of the totals, in base units.
+    """
+    if len(totals) != len(loops):
+        raise RowError(f"{place}: has {len(totals)} values but {len(loops)} numbers of iterations")
+    with np.errstate(all="ignore"):  # what is impossible fails as a sample
+        found: FloatArray = numbers(totals, place) * scale / numbers(loops, place)
+    return found, usual_loops(loops)
+
+
+def usual_loops(loops: Sequence[float]) -> int:
+    """The median of the numbers of operations in samples, of those that are possible."""
+    possible = sorted(each for each in loops if 1 <= each < _MOST_LOOPS)
+    middle = len(possible) // 2
+    return int((possible[middle] + possible[~middle]) / 2) if possible else 1
+
 
 APPEND = "Append the output of several runs to one file with `>>`: each of them is a launch."
 """For tools whose outputs may follow each other in a file."""
@@ -191,3 +345,50 @@ def begins(
         return head.startswith(first) and has_all
 
     return sniff
+
+
+def join_readings(readings: Sequence[Reading], tool: str) -> tuple[BenchmarkResult, ...]:
+    """Join the benchmarks of several files, which the same tool wrote one after the other.
+
+    A benchmark that only some files have keeps the launches that there are, with a note. One that
+    failed in any file has failed.
+
+    Args:
+        readings: at least one.
+        tool: the name of the format.
+    """
+    by_id: dict[str, list[BenchmarkResult]] = {}
+    for reading in readings:
+        for each in reading.benchmarks:
+            by_id.setdefault(each.id, []).append(each)
+    return tuple(_joined(same, len(readings), tool) for same in by_id.values())
+
+
+def _joined(same: Sequence[BenchmarkResult], files: int, tool: str) -> BenchmarkResult:
+    first = same[0]
+    if files == 1:
+        return first
+    faults = [each.error for each in same if each.status is Status.FAILED and each.error]
+    if faults:
+        return failed(tool, first.id, faults[0], notes=first.notes)
+    notes = first.notes
+    if len(same) < files:
+        notes = (*notes, f"only {len(same)} of {files} files have it")
+    names = dict.fromkeys(series.metric.name for each in same for series in each.series)
+    try:
+        series = tuple(_joined_series(name, same) for name in names)
+    except ValueError as error:
+        return failed(tool, first.id, str(error), notes=notes)
+    return replace(first, series=series, notes=notes)
+
+
+def _joined_series(name: str, same: Iterable[BenchmarkResult]) -> Series:
+    """Join one metric; ValueError if its unit or kind differs between the files."""
+    known = [series for one in same for series in one.series if series.metric.name == name]
+    first = known[0]
+    if any(each.metric != first.metric for each in known):
+        raise ValueError(f"the files differ in the unit, direction or kind of {name}")
+    launches = [launch for each in known for launch in each.launches]
+    return replace(
+        first, launches=tuple(replace(one, round=index) for index, one in enumerate(launches))
+    )

@@ -12,8 +12,9 @@ import numpy as np
 from benchgate.config.benchmarks import OUTPUT
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import TooLargeError, read_below, read_bytes
-from benchgate.formats.parsed import SORTED, ForeignFile, failed
-from benchgate.formats.registry import NAMES, find_format, read_as
+from benchgate.formats import NAMES, find_format, read_as
+from benchgate.formats.contents import ForeignFile
+from benchgate.formats.rows import SORTED, failed
 from benchgate.measure.arm_command import CommandFailedError
 from benchgate.measure.engine import MetricSamples
 from benchgate.measure.execution import trouble_with
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import SuiteBenchmark
-    from benchgate.formats.parsed import Reading
+    from benchgate.formats.rows import Reading
     from benchgate.measure.arm_command import ArmCommand, ArmRunner, RunSettings
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.execution import Execution

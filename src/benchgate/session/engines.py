@@ -330,7 +330,7 @@ def _wanted_suites(
 
 
 def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
-    from benchgate.formats.registry import NAMES  # noqa: PLC0415 - slow to load
+    from benchgate.formats import NAMES  # noqa: PLC0415 - slow to load
     from benchgate.measure.suite_run import why_no_format  # noqa: PLC0415 - as above
 
     if why := why_no_format(suite.format):

@@ -17,7 +17,7 @@ from benchgate.errors import BenchgateError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
 
 _RESULT = "result.json.gz"
 

@@ -10,7 +10,7 @@ from tests.formats.case import Case
 from tests.formats.cases import CASES
 from tests.fuzz.mutations import damaged
 
-from benchgate.formats.parsed import ForeignFile
+from benchgate.formats.contents import ForeignFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.errors import FormatError
-from benchgate.formats.registry import FORMATS, find_format, read_as
+from benchgate.formats import FORMATS, find_format, read_as
 from benchgate.json_object import MAX_NAME, MAX_TEXT
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.result import Result
@@ -17,7 +17,8 @@ from benchgate.model.run import Source as Code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.formats.parsed import ForeignFile, Reading
+    from benchgate.formats.contents import ForeignFile
+    from benchgate.formats.rows import Reading
     from benchgate.model.run import BenchmarkResult, Series
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.formats.parsed import ForeignFile
+    from benchgate.formats.contents import ForeignFile
 
 _WHOLE_EVERY = 10
 
