@@ -11,7 +11,7 @@ import pytest
 from tests import patience
 from tests.measure.hosted import Hosts
 
-from benchgate.measure import worker_process
+from benchgate.measure import worker as worker_module
 from benchgate.measure.guardian import Guardian
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def skip_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[floa
         def monotonic() -> float:
             return time.monotonic() / 10 + seconds * skips.stat().st_size
 
-        monkeypatch.setattr(worker_process, "time", SimpleNamespace(monotonic=monotonic))
-        monkeypatch.setattr(worker_process, "_TRACE_WAIT_S", patience.PATIENCE_S)
+        monkeypatch.setattr(worker_module, "time", SimpleNamespace(monotonic=monotonic))
+        monkeypatch.setattr(worker_module, "_TRACE_WAIT_S", patience.PATIENCE_S)
         return f"open({str(skips)!r}, 'a').write('x')"
 
     return skipping

@@ -11,7 +11,7 @@ import pytest
 from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import TARGET_NS, error_of, launch
 
-from benchgate.measure.worker_process import WorkerSkippedError
+from benchgate.measure.worker import WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,8 +16,7 @@ from tests.measure.test_worker import PLAIN, launch
 from benchgate.formats.contents import ForeignFile
 from benchgate.formats.python import asv
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
-from benchgate.measure.worker_process import WorkerFailedError, WorkerSkippedError
+from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting, WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tests.measure.benchmarks import sampling
 
-from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.python import canary_engine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.run import CANARY_IDS
 

@@ -13,7 +13,6 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import launch
-from benchgate.measure.canary import canary_engine
 from benchgate.measure.counters import (
     USER_INSTRUCTIONS,
     CounterError,
@@ -22,7 +21,7 @@ from benchgate.measure.counters import (
     find_obstacle,
 )
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.python import PythonEngine, canary_engine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.run import CANARY_ID, INSTRUCTIONS
 

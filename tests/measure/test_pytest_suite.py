@@ -10,7 +10,7 @@ from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import error_of, launch
 
 from benchgate.measure.arm_command import workload_of
-from benchgate.measure.worker_process import WorkerSkippedError
+from benchgate.measure.worker import WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.refusals import explain
+from benchgate.measure.worktree import explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 from benchgate.measure.engine import Arm, ArmName, metric_of
 from benchgate.measure.launch import measure_values
-from benchgate.measure.worker_process import WorkerFailedError
+from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ from tests.measure.benchmarks import TAKEN
 
 from benchgate._worker import PROGRAM
 from benchgate._worker.workloads import digest
-from benchgate.measure import worker_process
+from benchgate.measure import worker as worker_module
 from benchgate.measure.arm_command import workload_of
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.memory_layout import Layout
-from benchgate.measure.worker import Worker, WorkerSetting
-from benchgate.measure.worker_process import WorkerFailedError
+from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -887,7 +886,7 @@ def bench_b(): print("y" * 1_000_000); print("the end"); raise ValueError
 
 
 def test_output_without_end_is_a_failure(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_process, "OUTPUT_LIMIT_BYTES", 2**20)
+    monkeypatch.setattr(worker_module, "OUTPUT_LIMIT_BYTES", 2**20)
     worker = start("def bench_a():\n  while True: print('again')\n")
     worker.ready(20)
     worker.allow(20)
@@ -1223,8 +1222,8 @@ bench_a.teardown = lambda: log("teardown")
 def test_an_end_that_hangs_is_cut_short(
     start: Start, monkeypatch: pytest.MonkeyPatch, alive: Callable[[int], bool], left: str
 ) -> None:
-    monkeypatch.setattr(worker_process, "_END_WAIT_S", 0.2)
-    monkeypatch.setattr(worker_process, "_TRACE_WAIT_S", 0.2)
+    monkeypatch.setattr(worker_module, "_END_WAIT_S", 0.2)
+    monkeypatch.setattr(worker_module, "_TRACE_WAIT_S", 0.2)
     worker = start(f"import atexit, os, signal, time\ndef bench_a(): ...\n{left}\n")
     worker.ready(20)
     worker.allow(20)

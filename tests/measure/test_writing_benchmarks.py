@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions, sampling
 
-from benchgate.measure import worker_process
+from benchgate.measure import worker as worker_module
 from benchgate.measure.engine import Arm, ArmName, Definition, Observation
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
@@ -92,4 +92,4 @@ def test_the_page_names_every_attribute_and_limit() -> None:
     headings = "\n".join(re.findall(r"^### .*$", TEXT, re.MULTILINE))
     for name in ("params", "setup", "teardown", "number", "unit", "parallel", "async def"):
         assert f"`{name}`" in headings
-    assert f"more than {worker_process.OUTPUT_LIMIT_BYTES >> 20} MB" in TEXT
+    assert f"more than {worker_module.OUTPUT_LIMIT_BYTES >> 20} MB" in TEXT

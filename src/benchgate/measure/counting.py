@@ -19,7 +19,7 @@ from benchgate.measure.counters import (
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.lockstep import SamplePlan, starting_order
 from benchgate.measure.session_folder import SessionFolder
-from benchgate.measure.worker_process import WorkerFailedError
+from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import INSTRUCTIONS, VALGRIND
 
 if TYPE_CHECKING:

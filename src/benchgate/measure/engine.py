@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from benchgate.model.run import PEAK_RSS, TIME, BenchmarkFiles, Better, Kind, Metric
+from benchgate.model.run import PEAK_RSS, BenchmarkFiles, Better, Kind, Metric
 
 if TYPE_CHECKING:
     import random
@@ -370,9 +370,6 @@ _SIZES: Final[Mapping[str, Metric]] = {
     PEAK_RSS.name: PEAK_RSS,
     "memory": Metric("memory", "B", kind=Kind.EXACT),
 }
-MEASURES: Final = frozenset({TIME.name, _VALUE, *_SIZES})
-"""What a benchmark is measured by: its time; or a number, by its name."""
-
 _UNITS: Final[Mapping[str, str]] = {"seconds": "s", "second": "s", "sec": "s", "bytes": "B"}
 _RATE: Final = re.compile(r"(/s(ec(ond)?)?|per second|\bops)$", re.IGNORECASE)
 
@@ -383,7 +380,7 @@ def metric_of(measures: str, unit: str) -> Metric | None:
     Less is better, as under asv, unless the unit is that of a rate.
 
     Args:
-        measures: one of MEASURES.
+        measures: what it is measured by: "time", "value", or the name of a size.
         unit: as the benchmark names it; it only counts if the benchmark chooses it.
     """
     if measures != _VALUE:

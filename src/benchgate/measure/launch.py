@@ -21,12 +21,13 @@ from benchgate.measure.lockstep import (
     target_interval_ns,
     warm_up_until_settled,
 )
-from benchgate.measure.worker_process import WorkerFailedError
+from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import (
     ALLOC_BLOCKS,
     ALLOC_PEAK,
     CPU_TIME,
     INSTRUCTIONS,
+    LARGEST,
     PEAK_RSS,
     PERF,
     TIME,
@@ -369,6 +370,8 @@ def measure_values(
             kind = Kind.SAMPLED
     is_spent = False
     for worker, metric, value in zip(workers, metrics, values, strict=True):
+        if not abs(value) <= LARGEST:
+            raise WorkerFailedError(worker, f"it returned {value}, which is too large")
         if metric.unit == "s" and value < 0:
             raise WorkerFailedError(worker, f"it returned {value} seconds, which no time can be")
         worker.allow(timeout_s)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
+from benchgate.config import PythonBenchmark
 from benchgate.measure.counting import FunctionCounter
-from benchgate.measure.engine import ArmName, Discovery, Division, Observation, Task, ignore
+from benchgate.measure.engine import Arm, ArmName, Discovery, Division, Observation, Task, ignore
 from benchgate.measure.launch import measure_launch, measure_values
 from benchgate.measure.lockstep import SamplePlan, starting_order, why_in_turn
 from benchgate.measure.machine import moved_to
@@ -17,9 +21,9 @@ from benchgate.measure.memory_layout import draw_layouts
 from benchgate.measure.own_code import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
-from benchgate.measure.worker import Worker
-from benchgate.measure.worker_process import (
+from benchgate.measure.worker import (
     ForeignModuleError,
+    Worker,
     WorkerFailedError,
     WorkerSkippedError,
 )
@@ -38,7 +42,6 @@ if TYPE_CHECKING:
     )
 
     from benchgate.config.benchmarks import FunctionBenchmarks
-    from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.worker import Worker
 
@@ -320,6 +323,34 @@ class PythonEngine:
         finally:
             for worker in workers:
                 self._workers.end(worker)
+
+
+_CANARY = Path(__file__).with_name("canary")
+_TREE = "BENCHGATE_CANARY_TREE"
+_SHORT = {"samples": 15, "launch_time_s": 0.015, "timeout_s": 60.0}
+
+
+def canary_engine(
+    arms: Sequence[Arm], settings: PythonSettings, guardian: Guardian, *, in_trees: bool
+) -> PythonEngine:
+    """Make the engine that measures the canary on both arms; its ids are in CANARY_IDS.
+
+    Args:
+        in_trees: also measure how long it takes to write and read a file in each arm's tree.
+    """
+    benchmark = PythonBenchmark.model_construct(
+        paths=("bench_canary.py",),
+        interpreter=f"{shlex.quote(sys.executable)} -S -B",
+        pythonpath=(),
+        group="benchgate",
+    )
+    here = [
+        Arm(arm.name, _CANARY, arm.env, variables={_TREE: str(arm.root)} if in_trees else {})
+        for arm in arms
+    ]
+    measure = settings.measure.model_copy(update=_SHORT)
+    short = replace(settings, measure=measure, forbidden=(), event=None, valgrind=None)
+    return PythonEngine({arm.name: [benchmark] for arm in here}, here, short, guardian)
 
 
 def divide(items: Sequence[T], costs: Sequence[float], share: float) -> list[list[T]]:

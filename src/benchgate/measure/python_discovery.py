@@ -13,7 +13,7 @@ from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFa
 from benchgate.measure.interpreter import scripts_of, settings_of, with_matrix
 from benchgate.measure.machine import describe_runtime
 from benchgate.measure.python_workers import BenchFile, find_files
-from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
+from benchgate.measure.worker import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ArmEntry:
     Attributes:
         workload: identifies its work there.
         timeout_s: limit for one launch.
-        measures: what it is measured by; see `measured_by.MEASURES`.
+        measures: what it is measured by; see `metric_of`.
         metric: that of the number that it returns; None if it is timed.
     """
 

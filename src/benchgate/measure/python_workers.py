@@ -24,8 +24,7 @@ from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.launch import Sampling
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.own_code import ProvidedModules, import_path, moved, provided_by
-from benchgate.measure.worker import Worker, WorkerSetting
-from benchgate.measure.worker_process import WorkerFailedError
+from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -47,6 +47,14 @@ remove_left(sys.argv[1])
 """
 
 
+def no_room(reason: str) -> UsageError:
+    """Make the error for trees that cannot be written where temporary files go."""
+    return UsageError(
+        f"cannot create the trees to measure in {tempfile.gettempdir()}: {reason}",
+        hint="Free some space there, or set TMPDIR to a folder that has space.",
+    )
+
+
 class SessionFolder:
     """A folder that belongs to this process, which holds its lock until `remove`."""
 

@@ -22,7 +22,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from benchgate.measure.refusals import no_room
+from benchgate.measure.session_folder import no_room
 from benchgate.measure.tree_changes import (
     CACHED_CODE,
     IMPORTABLE,

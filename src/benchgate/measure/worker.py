@@ -1,4 +1,4 @@
-"""benchgate's side of a worker: asks it for steps and samples, and checks whose code it runs.
+"""A worker: its process, the steps and samples that benchgate asks for, and whose code it runs.
 
 See `_worker/__main__.py` for the protocol.
 
@@ -8,28 +8,32 @@ reply in a wrong format counts as a failure of the benchmark.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import re
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchgate.measure.engine import MEASURES
-from benchgate.measure.worker_process import (
-    ForeignModuleError,
-    WorkerFailedError,
-    WorkerProcess,
-    WorkerSkippedError,
-)
-from benchgate.model.run import LARGEST
+from benchgate._worker import PROGRAM
+from benchgate.measure.execution import timed_out
+from benchgate.measure.lanes import peak_memory_bytes
+from benchgate.measure.memory_layout import fixed_addresses
+from benchgate.process import ProcessTree, how_ended
 from benchgate.stats.timer import Timer, timer
-from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
@@ -37,11 +41,35 @@ if TYPE_CHECKING:
     from benchgate.measure.own_code import ProvidedModules
 
 
-if TYPE_CHECKING:
-    Check = Callable[[object], bool]
-
 _LARGEST = 2**63
 _MOST_DIGITS = 19  # of a number below that
+_ORIGINS = ("foreign", "elsewhere", "packages", "shared", "has_own", "own")
+# What a reply says at least, by step.
+_KEYS: Mapping[str, Sequence[str]] = {
+    "file": (
+        "benchmarks",
+        "faults",
+        "executable",
+        "python",
+        "clock_steps_ns",
+        "folders",
+        *_ORIGINS,
+    ),
+    "open": ("rss_is_own", "is_inside", "times_each", "number"),
+    "calibrate": (
+        *("loops", "sample_ns", "first_ns", "beside_ns"),
+        *("waiting_ratio", "is_several", "has_number"),
+    ),
+    "time": ("sample_ns",),
+    "loops": (),
+    "begin": (),
+    "count": (),
+    "peak": ("peak_rss",),
+    "end": (),
+    "value": ("value",),
+    "allocations": ("alloc_peak", "alloc_blocks"),
+    "close": ("changed", "beside", *_ORIGINS),
+}
 
 
 def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
@@ -56,8 +84,8 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(reply, dict):
         return None
-    fields = _ERROR if "error" in reply else _FIELDS.get(step)
-    return reply if fields is not None and _has_fields(fields)(reply) else None
+    keys = ("error", "trace") if "error" in reply else _KEYS.get(step)
+    return reply if keys is not None and reply.keys() >= set(keys) else None
 
 
 def read_pid(line: bytes) -> int | None:
@@ -74,111 +102,97 @@ def read_sample(line: bytes) -> tuple[int, int] | None:
         wall_ns, cpu_ns = map(int, line.split())
     except ValueError:
         return None
-    return (wall_ns, cpu_ns) if _is_whole(wall_ns) and _is_whole(cpu_ns) else None
+    return (wall_ns, cpu_ns) if max(abs(wall_ns), abs(cpu_ns)) < _LARGEST else None
 
 
-def _is(*kinds: type) -> Check:
-    return lambda value: isinstance(value, kinds)
+# What faulthandler prints. Each thread has its header, and a line for each of its frames.
+_FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
+_THREAD = re.compile(r"(Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):")
+_FRAME = re.compile(r'  File "(.*)", line \d+ in .*')
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap"
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
+def without_own_frames(output: str, own: Path, *, is_asked_for: bool = False) -> str:
+    """Remove benchgate's frames from the trace at the end of a process's output.
+
+    Args:
+        output: the end of all that the process printed.
+        own: the folder whose frames are benchgate's.
+        is_asked_for: benchgate sent the signal, so its name tells the user nothing.
+
+    Returns:
+        The output as it is if there is no such trace in it.
+    """
+    fatal = list(_FATAL.finditer(output))
+    if not fatal:
+        return output
+    printed, trace = output[: fatal[-1].start()], output[fatal[-1].end() :]
+    threads = [_cut(block, str(own)) for block in _blocks(trace)]
+    name = "" if is_asked_for else fatal[-1].group()
+    return f"{printed}{name}{''.join(threads)}".rstrip()
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, float) and abs(value) <= LARGEST  # False for NaN
+def _blocks(trace: str) -> list[list[str]]:
+    """Split a trace at the headers of its threads; drop what belongs to none."""
+    blocks: list[list[str]] = []
+    for line in trace.splitlines():
+        if _THREAD.fullmatch(line):
+            blocks.append([line])
+        elif blocks and _FRAME.fullmatch(line):
+            blocks[-1].append(line)
+    return blocks
 
 
-def _at_least(least: int) -> Check:
-    return lambda value: isinstance(value, int) and _is_whole(value) and value >= least
+def _cut(block: list[str], own: str) -> str:
+    header, *frames = block
+    users = [frame for frame in frames if not _is_own(frame, own)]
+    if not users:
+        return ""
+    which = "Traceback" if header.startswith("Current") else "Another thread"
+    return "\n".join([f"{which} (most recent call first):", *users, ""])
 
 
-def _if_any(check: Check) -> Check:
-    return lambda value: value is None or check(value)
+def _is_own(frame: str, own: str) -> bool:
+    match = _FRAME.fullmatch(frame)
+    return match is not None and match[1].startswith((own, _IMPORT_SYSTEM))
 
 
-def _list_of(check: Check) -> Check:
-    return lambda value: isinstance(value, list) and all(map(check, value))
+TAIL_BYTES = 8192
+OUTPUT_LIMIT_BYTES = 256 * 2**20
+_LONGEST_LINE_BYTES = 64 * 2**20
+_SHOWN_BYTES = 80
+_LOOK_MS = 500
+_END_WAIT_S = 2.0
+_KILLED = 128
+_TRACE_WAIT_S = 1.0
 
 
-def _table_of(check: Check) -> Check:
-    return lambda value: isinstance(value, dict) and all(map(check, value.values()))
+class WorkerFailedError(Exception):
+    """The benchmark, or the process that runs it, failed.
+
+    Attributes:
+        worker: the worker that failed.
+        error: one line, then the text that explains it.
+        is_beside: whether the other arm's worker took a sample at the same time.
+    """
+
+    is_beside = False
+
+    def __init__(self, worker: Worker, line: str, explanation: str = "") -> None:
+        super().__init__(line)
+        self.worker = worker
+        # The tree lies in a temporary folder: readers know its files by their place in it.
+        explanation = explanation.replace(f'File "{worker.arm.root}/', 'File "')
+        # Text from the user's code may hold surrogates, which cannot be written to a file.
+        self.error = f"{line}\n{explanation}".rstrip().encode("utf-8", "replace").decode()
 
 
-def _has_fields(fields: Mapping[str, Check]) -> Check:
-    def check(value: object) -> bool:
-        return isinstance(value, dict) and all(
-            name in value and is_right(value[name]) for name, is_right in fields.items()
-        )
-
-    return check
+class ForeignModuleError(WorkerFailedError):
+    """The worker imported code that is not its arm's own: both arms may have run the same code."""
 
 
-def _is_pair(value: object) -> bool:
-    return _list_of(_is(str))(value) and isinstance(value, list) and len(value) == 2
-
-
-def _is_companion(value: object) -> bool:
-    return value in {"threads", "processes"} if isinstance(value, str) else False
-
-
-_ERROR: Mapping[str, Check] = {"error": _is(str), "trace": _is(str)}
-_ORIGINS: Mapping[str, Check] = {
-    "foreign": _list_of(_is_pair),
-    "elsewhere": _list_of(_is_pair),
-    "packages": _list_of(_is_pair),
-    "shared": _list_of(_is(str)),
-    "has_own": _is(bool),
-    "own": _list_of(_is_pair),
-}
-_BENCHMARK: Mapping[str, Check] = {
-    "id": _is(str),
-    "file": _is(str),
-    "parts": _table_of(_is(str)),
-    "location": _is(str, type(None)),
-    "parallel": _is(bool),
-    "unit": lambda value: value is None or value in TIME_UNITS,
-    "data": _list_of(_is(str)),
-    "measures": lambda value: value in MEASURES if isinstance(value, str) else False,
-    "of_unit": _is(str),
-    "timeout_s": lambda value: value is None or _is_number(value),
-    "notes": _list_of(_is(str)),
-}
-_FIELDS: Mapping[str, Mapping[str, Check]] = {
-    "file": {
-        "benchmarks": _list_of(_has_fields(_BENCHMARK)),
-        "faults": _table_of(_is(str)),
-        "executable": _is(str, type(None)),
-        "python": _is(str),
-        "clock_steps_ns": _list_of(_is_whole),
-        "folders": _list_of(_is(str)),
-        **_ORIGINS,
-    },
-    "open": {
-        "rss_is_own": _is(bool),
-        "is_inside": _is(bool),
-        "times_each": _is(bool),
-        "number": _at_least(1),
-    },
-    "calibrate": {
-        "loops": _at_least(1),
-        "sample_ns": _at_least(1),
-        "first_ns": _is_whole,
-        "beside_ns": _at_least(0),
-        "waiting_ratio": _is_number,
-        "is_several": _is(bool),
-        "has_number": _is(bool),
-    },
-    "time": {"sample_ns": _at_least(1)},
-    "loops": {},
-    "begin": {},
-    "count": {},
-    "peak": {"peak_rss": _at_least(0)},
-    "end": {},
-    "value": {"value": _is_number},
-    "allocations": {"alloc_peak": _if_any(_at_least(0)), "alloc_blocks": _if_any(_at_least(0))},
-    "close": {"changed": _list_of(_is(str)), "beside": _list_of(_is_companion), **_ORIGINS},
-}
+class WorkerSkippedError(WorkerFailedError):
+    """The benchmark does not run here, as its author wants it."""
 
 
 _MODULES_NAMED = 5
@@ -223,43 +237,195 @@ class WorkerSetting:
     arguments: Sequence[str] = ()
     under: Sequence[str] = ()
 
+    def request(self, arm: Arm) -> dict[str, Any]:
+        """What a worker is told about it."""
+        return {
+            "file": str(self.file),
+            "host": self.host,
+            "arguments": list(self.arguments),
+            "root": str(arm.root),
+            "helpers": str(self.helpers) if self.helpers else None,
+            "path": list(self.path),
+            "path_after": list(self.path_after),
+            "cpus": list(self.cpus) if self.cpus else None,
+            "own": [str(folder) for folder in self.own],
+            "own_interpreter": self.own_interpreter,
+            "provided": sorted(self.provided.modules) if self.provided else [],
+            "forbidden": [str(folder) for folder in self.forbidden],
+            "occupy": [self.layout.blocks, self.layout.chunks, self.layout.gap_bytes],
+        }
 
-class Worker(WorkerProcess):
-    """A worker process, which runs from construction until `close` or `kill`.
+
+class Worker:
+    """A process that answers line by line and runs from construction until `close` or `kill`.
 
     Attributes:
+        pid: process id of the Python. Until it has told its own, that of the interpreter's command,
+            which may be another program that starts Python.
+        order: its place among the workers that were started together.
         timer: its clock, once it is ready.
         packages: files of the installed modules that it has imported, as far as known.
+        runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
     """
 
     timer: Timer
+    order = 0
 
     def __init__(
         self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
     ) -> None:
-        environ = {**setting.variables, **setting.layout.variables}
-        super().__init__(arm, [*setting.under, *setting.interpreter], environ, guardian)
+        self.arm = arm
         self.packages: dict[str, Path] = {}
         self.runs_own_code = True
         self._interpreter = setting.interpreter[0]
         self._provided = setting.provided
-        self._send_step(
-            "file",
-            file=str(setting.file),
-            host=setting.host,
-            arguments=list(setting.arguments),
-            root=str(arm.root),
-            helpers=str(setting.helpers) if setting.helpers else None,
-            path=list(setting.path),
-            path_after=list(setting.path_after),
-            cpus=list(setting.cpus) if setting.cpus else None,
-            own=[str(p) for p in setting.own],
-            own_interpreter=setting.own_interpreter,
-            provided=sorted(setting.provided.modules) if setting.provided else [],
-            forbidden=[str(p) for p in setting.forbidden],
-            occupy=[setting.layout.blocks, setting.layout.chunks, setting.layout.gap_bytes],
-            describe=describe,
-        )
+        self._buffer = b""
+        self._is_lost = False
+        self._output = _open_output()
+        self._channel, theirs = socket.socketpair()
+        self._poll = select.poll()
+        self._poll.register(self._channel, select.POLLIN)
+        try:
+            self._process = self._start(setting, guardian, theirs)
+        finally:
+            theirs.close()
+        self.pid = self._process.pid
+        self.allow(0)
+        self._send_step("file", describe=describe, **setting.request(arm))
+
+    def _start(
+        self, setting: WorkerSetting, guardian: Guardian, channel: socket.socket
+    ) -> ProcessTree:
+        command = [*setting.under, *setting.interpreter]
+        try:
+            with fixed_addresses():
+                return ProcessTree(
+                    [*command, str(PROGRAM), *[str(channel.fileno())] * 2],
+                    cwd=self.arm.folder,
+                    env={**setting.variables, **setting.layout.variables},
+                    guardian=guardian,
+                    stdout=self._output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=[channel.fileno()],
+                )
+        except OSError as error:
+            self._release()
+            why = self.arm.why_missing(command[0]) or error.strerror
+            line = f"cannot start the interpreter {self.arm.generalize(command[0])}: {why}"
+            raise WorkerFailedError(self, line) from error
+
+    def allow(self, seconds: float) -> None:
+        """Set the time limit for all steps that follow together."""
+        self._deadline = time.monotonic() + seconds
+        self._allowed_s = seconds
+
+    def forget_output(self) -> None:
+        """Drop the output so far: it belongs to a benchmark that did not fail."""
+        os.ftruncate(self._output.fileno(), 0)
+
+    def close(self) -> None:
+        """End it cleanly: run the open benchmark's teardown and exit handlers, kill its group."""
+        if not self._is_lost and self._channel.fileno() >= 0:
+            with contextlib.suppress(WorkerFailedError, OSError):
+                self._channel.shutdown(socket.SHUT_WR)
+                self.allow(_END_WAIT_S)
+                self.line()
+        self.kill()
+
+    def kill(self) -> None:
+        """End it now, with every process of its group; does nothing if it has ended."""
+        self._process.kill()
+        self._release()
+
+    def peak_bytes(self) -> int:
+        """The most memory that its Python has used, in bytes; 0 if unknown or if it has ended."""
+        return peak_memory_bytes(self.pid)
+
+    def stop(self) -> None:
+        """Kill its processes; the thread that uses it notices, and must still call `kill`."""
+        self._process.send(signal.SIGKILL)
+
+    def _release(self) -> None:
+        self._channel.close()
+        self._output.close()
+
+    def send(self, data: bytes) -> None:
+        """Write to it."""
+        try:
+            os.write(self._channel.fileno(), data)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._dead() from None
+
+    def line(self) -> bytes:
+        """Return the next line.
+
+        Raises:
+            WorkerFailedError: the process dies, hangs or prints too much, or another process
+                writes.
+        """
+        while b"\n" not in self._buffer:
+            self._read()
+            if len(self._buffer) > _LONGEST_LINE_BYTES:
+                raise self.intruded(self._buffer)
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _read(self) -> None:
+        """Wait a moment for more of a line."""
+        left_ms = (self._deadline - time.monotonic()) * 1000
+        if left_ms <= 0:
+            raise self._hung()
+        if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
+            try:
+                chunk = os.read(self._channel.fileno(), 65536)
+            except ConnectionResetError:  # the process ended without reading the request
+                chunk = b""
+            if not chunk:
+                raise self._dead()
+            self._buffer += chunk
+        # A forked child may hold the socket open after the worker has died.
+        elif self._process.poll() is not None:
+            raise self._dead()
+        elif os.fstat(self._output.fileno()).st_size > OUTPUT_LIMIT_BYTES:
+            self._is_lost = True
+            problem = f"it printed more than {OUTPUT_LIMIT_BYTES >> 20} MB"
+            raise WorkerFailedError(self, problem, self.tail())
+
+    def _hung(self) -> WorkerFailedError:
+        self._is_lost = True
+        # On this signal Python prints its traceback.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGABRT)
+        self._process.wait(_TRACE_WAIT_S)
+        trace = without_own_frames(self.tail(), PROGRAM.parent, is_asked_for=True)
+        return WorkerFailedError(self, timed_out(self._allowed_s), trace)
+
+    def _dead(self) -> WorkerFailedError:
+        self._is_lost = True
+        code = self._process.wait(_END_WAIT_S)
+        if code is None:
+            return WorkerFailedError(
+                self, "it closed the pipe that only benchgate may use", self.tail()
+            )
+        if self.pid != self._process.pid and code > _KILLED:
+            code = _KILLED - code  # what a program that starts Python makes of its signal
+        trace = without_own_frames(self.tail(), PROGRAM.parent)
+        why = ", possibly because it ran out of memory" if code == -signal.SIGKILL else ""
+        return WorkerFailedError(self, f"its process {how_ended(code)}{why}", trace)
+
+    def intruded(self, line: bytes) -> WorkerFailedError:
+        """Make an error from a line that is no answer."""
+        self._is_lost = True
+        problem = f"it wrote to the pipe that only benchgate may use: {line[:_SHOWN_BYTES]!r}"
+        return WorkerFailedError(self, problem, self.tail())
+
+    def tail(self) -> str:
+        """Return the end of its output."""
+        descriptor = self._output.fileno()
+        size = os.fstat(descriptor).st_size
+        tail = os.pread(descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
+        text = tail.decode("utf-8", "replace").strip()
+        return f"... {text}" if size > TAIL_BYTES else text
 
     def ready(self, timeout_s: float) -> dict[str, Any]:
         """Wait until the benchmark file is imported; return the worker's first reply.
@@ -383,6 +549,14 @@ class Worker(WorkerProcess):
             "`pythonpath` in [[benchmark]], or build an environment for each side in "
             "[build] and name it in `interpreter`",
         )
+
+
+def _open_output() -> IO[bytes]:
+    """Make an unnamed file that every holder appends to, so that it can be truncated."""
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by Worker._release
+    flags = fcntl.fcntl(file, fcntl.F_GETFL)
+    fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
+    return file
 
 
 def _remedy(folder: str) -> str:

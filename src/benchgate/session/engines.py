@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from benchgate.config import CommandBenchmark, FunctionBenchmarks, ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import ConfigError, UsageError
 from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
-from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import (
     SLOWDOWN,
@@ -26,7 +25,7 @@ from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.lanes import Room
 from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, supports_pinning
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.python import PythonEngine, canary_engine
 from benchgate.measure.python_workers import PythonSettings, find_folders, search_of
 from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 from benchgate.session.choice import EVERYTHING

@@ -19,11 +19,11 @@ from benchgate.gate.sensitivity import (
     summed_up,
 )
 from benchgate.gate.suite import gather_rows
-from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.lockstep import STRETCH
 from benchgate.measure.machine import CpuTicks, kept_off
+from benchgate.measure.python import canary_engine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.policy import Options
 from benchgate.model.statistics import SelfCheck
