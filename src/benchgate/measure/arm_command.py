@@ -273,14 +273,25 @@ def with_equal_names(environs: Sequence[Mapping[str, str]]) -> list[dict[str, st
     return [dict.fromkeys(names, "") | dict(environ) for environ in environs]
 
 
-class CommandFailedError(Exception):
-    """A command, its prepare or its cleanup failed; its message becomes `Observation.error`."""
+class RunFailedError(Exception):
+    """What an arm ran failed; the message is one line, then details: see `Observation.error`.
 
-    def __init__(self, command: ArmCommand, error: str, *, of_all: bool = False) -> None:
+    Args:
+        of_all: the failure counts for every arm, because no arm's numbers would be meaningful.
+    """
+
+    def __init__(self, error: str, *, of_all: bool = False) -> None:
         super().__init__(error)
-        self.command = command
         self.error = error
         self.of_all = of_all
+
+
+class CommandFailedError(RunFailedError):
+    """A command, its prepare or its cleanup failed."""
+
+    def __init__(self, command: ArmCommand, error: str, *, of_all: bool = False) -> None:
+        super().__init__(error, of_all=of_all)
+        self.command = command
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from benchgate.measure.arm_command import (
     DataFiles,
     DataFilesError,
     ProgramSettings,
+    RunFailedError,
     require_equal_variables,
 )
 from benchgate.measure.engine import (
@@ -38,14 +39,12 @@ from benchgate.measure.scenario_discovery import (
     launch_plans,
 )
 from benchgate.measure.scenario_launch import (
-    LaunchFailedError,
     LaunchTools,
     check,
     observed,
     opened,
     run_alone,
 )
-from benchgate.measure.services import KeptLogs, logs_folder
 from benchgate.measure.suite_run import Scratch
 from benchgate.stats.histogram import decode
 
@@ -138,7 +137,7 @@ def run_in_turns(
         for plan, each in zip(plans, tools, strict=True):
             try:
                 launches.append(stack.enter_context(opened(plan, each)))
-            except LaunchFailedError as error:
+            except RunFailedError as error:
                 if launches:
                     raise NotSideBySideError(str(error).partition("\n")[0]) from error
                 return {plan: error}
@@ -155,7 +154,7 @@ def _loaded(
     try:
         meeting.mkdir()
     except OSError as error:
-        return {first: LaunchFailedError(f"no room for its files: {error.strerror}")}
+        return {first: RunFailedError(f"no room for its files: {error.strerror}")}
 
     def load(launch: OpenLaunch, place: int) -> Loaded:
         turns = TurnOrder(place=place, turn_ns=turn_ns, meeting=str(meeting))
@@ -178,7 +177,7 @@ def _loaded(
 
 
 def _was_given_up(loaded: Loaded) -> bool:
-    return isinstance(loaded, LaunchFailedError) and str(loaded) == INTERRUPTED
+    return isinstance(loaded, RunFailedError) and str(loaded) == INTERRUPTED
 
 
 _REPEATED: Final = (
@@ -237,7 +236,6 @@ class ScenarioEngine:
                 ArmRunner(self._arms, launcher, settings),
                 guardian,
                 self._scratch,
-                KeptLogs(logs_folder(environ)),
                 environ,
                 introspect=introspect,
             )
@@ -290,7 +288,7 @@ class ScenarioEngine:
             try:
                 with once:
                     self._check(unit, plan, round_index)
-            except LaunchFailedError as error:
+            except RunFailedError as error:
                 launched[plan] = error
         launched = launched or self._launched(unit, ordered, round_index)
         launched_ids = {id_ for plan in launched for id_ in plan.scenario.ids.values()}
@@ -311,7 +309,7 @@ class ScenarioEngine:
         """Before the first launch in an arm, check that it runs the arm's own code.
 
         Raises:
-            LaunchFailedError: it does not, or does not work at all.
+            RunFailedError: it does not, or does not work at all.
         """
         arm = plan.scenario.arm.name
         if (unit.title, arm) in self._notes or self._brief:
@@ -385,7 +383,7 @@ class ScenarioEngine:
         reply: Outcome,
     ) -> Observation:
         one, arm = plan.scenario, plan.scenario.arm.name
-        if isinstance(reply, LaunchFailedError):
+        if isinstance(reply, RunFailedError):
             return Observation(arm, id_, order, error=str(reply), of_all=reply.of_all)
         step = unit.steps(arm)[id_]
         notes = (*self._notes.get((unit.title, arm), ()), *reply.notes)

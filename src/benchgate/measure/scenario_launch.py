@@ -14,10 +14,17 @@ import benchgate
 from benchgate.load.launch import LoadOrder, LoadReply
 from benchgate.load.scenario_file import redactor_of
 from benchgate.load.schedule import STRETCH
-from benchgate.measure.arm_command import CommandFailedError
+from benchgate.measure.arm_command import CommandFailedError, RunFailedError
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.execution import trouble_with
-from benchgate.measure.services import ServiceFailedError, ServicePlace, Services, called, watched
+from benchgate.measure.services import (
+    ServiceFailedError,
+    ServicePlace,
+    Services,
+    called,
+    keep_log,
+    watched,
+)
 from benchgate.model.run import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
 from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
@@ -31,55 +38,8 @@ if TYPE_CHECKING:
     from benchgate.measure.execution import Execution
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.scenario_discovery import LaunchPlan
-    from benchgate.measure.services import KeptLogs
     from benchgate.measure.suite_run import Scratch
     from benchgate.model.load import LoadLaunch
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchLogs:
-    """The logs of one launch.
-
-    Attributes:
-        kept: where they are kept for the user.
-        environ: that of benchgate, where the values of variables are secrets.
-    """
-
-    plan: LaunchPlan
-    services: Services
-    kept: KeptLogs
-    environ: Mapping[str, str]
-
-    def explained(self, error: ServiceFailedError) -> str:
-        """Add the end of the log of a service that failed, and where the whole log is kept."""
-        redact = self._redact()
-        said = redact(str(error))
-        tail = self.services.log_of(error.service).tail(redact)
-        if not tail:
-            return f"{said}\nit printed nothing"
-        kept = self._keep(error.service)
-        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
-        return f"{said}\n{where}\nits last lines:\n{tail}"
-
-    def keep_all(self) -> list[str]:
-        """Keep what all services printed; say where."""
-        names = [one.name for one in self.plan.scenario.scenario.services]
-        kept = {name: self._keep(name) for name in names}
-        return [
-            f"the log of {called(name)} is kept in {path}" for name, path in kept.items() if path
-        ]
-
-    def _keep(self, name: str) -> Path | None:
-        """Keep the log of a service, unless it is empty."""
-        log, title = self.services.log_of(name), self.plan.scenario.title.replace("/", "-")
-        if not log.tail():
-            return None
-        return self.kept.keep(log, f"{title}-{self.plan.scenario.arm.name}-{name}", self._redact())
-
-    def _redact(self) -> Callable[[str], str]:
-        """Make a function that removes secrets from what services say."""
-        one, environ = self.plan.scenario, {**self.environ, **self.plan.command.env}
-        return redactor_of(one.scenario, one.target, environ)
 
 
 _PERCENTILES = ((TIME_P50, 0.5), (TIME_P95, 0.95), (TIME_P99, 0.99), (TIME_P999, 0.999))
@@ -151,22 +111,10 @@ _ORDERS = TypeAdapter(LoadOrder)
 _REPLIES = TypeAdapter(LoadReply)
 
 
-class LaunchFailedError(Exception):
-    """A launch failed as a whole; the message is one line, then details.
-
-    Args:
-        of_all: the failure counts for every arm, because no arm's numbers would be meaningful.
-    """
-
-    def __init__(self, error: str, *, of_all: bool = False) -> None:
-        super().__init__(error)
-        self.of_all = of_all
-
-
-Outcome: TypeAlias = LoadReply | LaunchFailedError
+Outcome: TypeAlias = LoadReply | RunFailedError
 """How a launch ended. A failure is a value here, because launches of two arms end together."""
 
-Loaded: TypeAlias = LoadReply | LaunchFailedError | ServiceFailedError
+Loaded: TypeAlias = LoadReply | RunFailedError | ServiceFailedError
 """How the load generator of a launch ended, before the services are stopped."""
 
 
@@ -178,7 +126,6 @@ class LaunchTools:
         runner: runs the load generator.
         guardian: ends the services if benchgate ends.
         scratch: for the files of the launches.
-        kept: keeps the logs of services that failed.
         environ: that of benchgate, where the values of variables are secrets.
         introspect: ask every target for its version and settings.
         explained: scenarios of which logs were kept because operations failed. Their other steps
@@ -188,7 +135,6 @@ class LaunchTools:
     runner: ArmRunner
     guardian: Guardian
     scratch: Scratch
-    kept: KeptLogs
     environ: Mapping[str, str]
     introspect: bool = False
     explained: set[LaunchPlan] = field(default_factory=set)
@@ -196,19 +142,17 @@ class LaunchTools:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenLaunch:
-    """A launch whose services run.
+    """A launch whose services run, or are being started.
 
     Attributes:
         folder: of its files.
-        values: what placeholders stand for.
     """
 
     plan: LaunchPlan
     tools: LaunchTools
     folder: Path
-    values: Mapping[str, str]
+    place: ServicePlace
     services: Services
-    logs: LaunchLogs
 
     def load(
         self, round_index: int, *, brief: bool = False, turns: TurnOrder | None = None
@@ -221,7 +165,7 @@ class OpenLaunch:
         """
         try:
             return self._loaded(self._order(round_index, brief=brief, turns=turns))
-        except (LaunchFailedError, ServiceFailedError) as error:
+        except (RunFailedError, ServiceFailedError) as error:
             return error
 
     def give_up(self) -> None:
@@ -240,19 +184,51 @@ class OpenLaunch:
             self.services.stop()
         except ServiceFailedError as error:
             stopped = error
-        if isinstance(loaded, LaunchFailedError):
-            lines = (str(loaded), *self.logs.keep_all())
-            return LaunchFailedError("\n".join(lines), of_all=loaded.of_all)
+        if isinstance(loaded, RunFailedError):
+            lines = (str(loaded), *self._keep_all())
+            return RunFailedError("\n".join(lines), of_all=loaded.of_all)
         if isinstance(loaded, ServiceFailedError):
-            return LaunchFailedError(self.logs.explained(loaded))
+            return self.failed(loaded)
         if stopped is not None:
-            return LaunchFailedError(self.logs.explained(stopped))
+            return self.failed(stopped)
         limit = self.plan.scenario.scenario.load.max_error_rate
         failed = any(trouble_of(step, limit) for step in loaded.steps.values())
         if brief or not failed or self.plan in self.tools.explained:
             return loaded
         self.tools.explained.add(self.plan)
-        return replace(loaded, notes=(*loaded.notes, *self.logs.keep_all()))
+        return replace(loaded, notes=(*loaded.notes, *self._keep_all()))
+
+    def failed(self, error: ServiceFailedError) -> RunFailedError:
+        """Add the end of the log of a service that failed, and where the whole log is kept."""
+        redact = self._redact()
+        said = redact(str(error))
+        tail = self.services.log_of(error.service).tail(redact)
+        if not tail:
+            return RunFailedError(f"{said}\nit printed nothing")
+        kept = self._keep(error.service)
+        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
+        return RunFailedError(f"{said}\n{where}\nits last lines:\n{tail}")
+
+    def _keep_all(self) -> list[str]:
+        """Keep what all services printed; say where."""
+        names = [one.name for one in self.plan.scenario.scenario.services]
+        kept = {name: self._keep(name) for name in names}
+        return [
+            f"the log of {called(name)} is kept in {path}" for name, path in kept.items() if path
+        ]
+
+    def _keep(self, name: str) -> Path | None:
+        """Keep the log of a service, unless it is empty."""
+        log, title = self.services.log_of(name), self.plan.scenario.title.replace("/", "-")
+        if not log.tail():
+            return None
+        kept_as = f"{title}-{self.plan.scenario.arm.name}-{name}"
+        return keep_log(log, kept_as, self.tools.environ, self._redact())
+
+    def _redact(self) -> Callable[[str], str]:
+        """Make a function that removes secrets from what services say."""
+        one, environ = self.plan.scenario, {**self.tools.environ, **self.plan.command.env}
+        return redactor_of(one.scenario, one.target, environ)
 
     def _order(self, round_index: int, *, brief: bool, turns: TurnOrder | None) -> LoadOrder:
         one = self.plan.scenario
@@ -261,8 +237,8 @@ class OpenLaunch:
             shown=one.scenario.file,
             target=one.target.title,
             folder=str(one.arm.folder),
-            scratch=self.values["scratch"],
-            placeholders=dict(self.values),
+            scratch=self.place.values["scratch"],
+            placeholders={**self.place.values, **self.services.values},
             round=round_index,
             introspect=self.tools.introspect or one.scenario.experiment.introspect,
             brief=brief,
@@ -273,7 +249,7 @@ class OpenLaunch:
         """Run the load generator.
 
         Raises:
-            LaunchFailedError: the launch failed as a whole.
+            RunFailedError: the launch failed as a whole.
             ServiceFailedError: a service has ended meanwhile.
         """
         settings, runner = self.plan.settings, self.tools.runner
@@ -290,13 +266,13 @@ class OpenLaunch:
                 execution = runner.prepare_and_time(settings, replace(command, command=words))
         except CommandFailedError as failure:
             self.services.require_alive()
-            raise LaunchFailedError(f"the load generator: {failure.error}") from failure
+            raise RunFailedError(f"the load generator: {failure.error}") from failure
         except OSError as error:
-            raise LaunchFailedError(f"no room for its files: {error.strerror}") from error
+            raise RunFailedError(f"no room for its files: {error.strerror}") from error
         self.services.require_alive()
         reply = _read(answer, execution, settings.timeout_s)
         if reply.error is not None:
-            raise LaunchFailedError(reply.error)
+            raise RunFailedError(reply.error)
         return reply
 
 
@@ -305,23 +281,22 @@ def opened(plan: LaunchPlan, tools: LaunchTools) -> Iterator[OpenLaunch]:
     """Start the services of a launch; at the end, nothing of it is left.
 
     Raises:
-        LaunchFailedError: they could not be started.
+        RunFailedError: they could not be started.
     """
     try:
         folder = tools.scratch.fresh()
     except OSError as error:
-        raise LaunchFailedError(f"no room for its files: {error.strerror}") from error
+        raise RunFailedError(f"no room for its files: {error.strerror}") from error
     try:
         place = _service_place(plan, folder, tools.runner.all_cpus)
         services = Services(plan.scenario.scenario.services, place, tools.guardian)
-        logs = LaunchLogs(plan, services, tools.kept, tools.environ)
+        launch = OpenLaunch(plan, tools, folder, place, services)
         try:
             services.start()
         except ServiceFailedError as error:
-            raise LaunchFailedError(logs.explained(error)) from error
+            raise launch.failed(error) from error
         try:
-            values = {**place.values, **services.values}
-            yield OpenLaunch(plan, tools, folder, values, services, logs)
+            yield launch
         finally:
             services.stop_quickly()
     finally:
@@ -339,7 +314,7 @@ def run_alone(
     try:
         with opened(plan, tools) as launch:
             return launch.end(launch.load(round_index, brief=brief), brief=brief)
-    except LaunchFailedError as error:
+    except RunFailedError as error:
         return error
 
 
@@ -360,20 +335,17 @@ def check(
 
     def launch() -> None:
         outcome = run_alone(plan, tools, round_index, brief=True)
-        if isinstance(outcome, LaunchFailedError):
+        if isinstance(outcome, RunFailedError):
             raise outcome
         replies.append(outcome)
 
-    try:
-        notes = tools.runner.check_while(
-            plan.settings,
-            command,
-            launch,
-            what=f"that of the target and the services of {one.scenario.file}",
-            besides=(one.arm.folder / one.benchmark.scenario, Path(benchgate.__file__).parent),
-        )
-    except CommandFailedError as failure:
-        raise LaunchFailedError(failure.error, of_all=failure.of_all) from failure
+    notes = tools.runner.check_while(
+        plan.settings,
+        command,
+        launch,
+        what=f"that of the target and the services of {one.scenario.file}",
+        besides=(one.arm.folder / one.benchmark.scenario, Path(benchgate.__file__).parent),
+    )
     return (replies[0] if replies else None), notes
 
 
@@ -384,7 +356,7 @@ def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) 
         scratch.mkdir()
         logs.mkdir()
     except OSError as error:
-        raise LaunchFailedError(f"no room for its files: {error.strerror}") from error
+        raise RunFailedError(f"no room for its files: {error.strerror}") from error
     values = {
         "root": str(arm.root),
         "env": str(arm.env),
@@ -401,4 +373,4 @@ def _read(answer: Path, execution: Execution, timeout_s: float) -> LoadReply:
     except (OSError, ValidationError) as error:
         trouble = trouble_with(execution, frozenset({0}), timeout_s)
         why = f"it answered nothing that can be read\n{execution.output_tail}".rstrip()
-        raise LaunchFailedError(f"the load generator: {trouble or why}") from error
+        raise RunFailedError(f"the load generator: {trouble or why}") from error

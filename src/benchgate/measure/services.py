@@ -90,35 +90,28 @@ class ServiceLog:
         return b""
 
 
-class KeptLogs:
-    """The user's folder of the logs of services that failed: only the newest stay there.
+def keep_log(
+    log: ServiceLog, name: str, environ: Mapping[str, str], redact: Callable[[str], str]
+) -> Path | None:
+    """Copy a log to the user's folder, in which only the newest stay.
 
     Args:
-        folder: is created if needed.
+        environ: that of benchgate, which tells where the folder is.
+        redact: removes secrets.
+
+    Returns:
+        Where the copy is; None if it is impossible.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def keep(self, log: ServiceLog, name: str, redact: Callable[[str], str]) -> Path | None:
-        """Copy a log; return where to, or None if that is impossible.
-
-        Args:
-            redact: removes secrets.
-        """
-        with suppress(OSError, UsageError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            place = self._folder / f"{time.time_ns() // 1_000_000}-{name}.log"
-            write_atomic(place, redact(log.text()).encode())
-            in_order = sorted(self._folder.glob("*.log"))
-            for old in in_order[:-MOST_KEPT]:
-                old.unlink(missing_ok=True)
-            return place
-        return None
-
-
-def logs_folder(environ: Mapping[str, str]) -> Path:
-    return state_folder(environ) / "logs"
+    with suppress(OSError, UsageError):
+        folder = state_folder(environ) / "logs"
+        folder.mkdir(parents=True, exist_ok=True)
+        place = folder / f"{time.time_ns() // 1_000_000}-{name}.log"
+        write_atomic(place, redact(log.text()).encode())
+        in_order = sorted(folder.glob("*.log"))
+        for old in in_order[:-MOST_KEPT]:
+            old.unlink(missing_ok=True)
+        return place
+    return None
 
 
 HOST: Final = "127.0.0.1"

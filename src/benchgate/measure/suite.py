@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from benchgate.gate.rows import TOOL, VERSION
 from benchgate.measure.arm_command import (
     ArmRunner,
-    CommandFailedError,
     DataFiles,
     DataFilesError,
     ProgramSettings,
+    RunFailedError,
     RunSettings,
     arm_commands,
     workload_hash,
@@ -30,9 +30,8 @@ from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.suite_run import (
     Scratch,
-    SuiteFailedError,
-    SuiteRunner,
     notes_of,
+    run_suite,
     values_of,
     version_of,
 )
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from benchgate.config import SuiteBenchmark
     from benchgate.measure.arm_command import ArmCommand
     from benchgate.measure.engine import Arm, MetricSamples
+    from benchgate.measure.execution import Execution
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.suite_run import SuiteRun
     from benchgate.model.run import Metric
@@ -71,7 +71,7 @@ class FirstRuns:
     arms: Mapping[ArmName, Arm]
     suites: Mapping[ArmName, SuiteBenchmark]
     runs: Mapping[ArmName, SuiteRun]
-    failed: Mapping[ArmName, SuiteFailedError]
+    failed: Mapping[ArmName, RunFailedError]
     aliases: Mapping[str, str]
 
     @property
@@ -302,7 +302,6 @@ class SuiteEngine:
         self._launcher = CommandLauncher(guardian)
         self._scratch = Scratch()
         self._runner = ArmRunner(self._arms, self._launcher, settings)
-        self._runs = SuiteRunner(self._runner, self._settings, self._scratch, self._arms)
         self._formats: dict[ArmName, str] = {}
         self._counting: dict[ArmName, SuiteRun] = {}
         self._ledger = SuiteLedger({}, {})
@@ -362,24 +361,42 @@ class SuiteEngine:
 
     def _run_all(
         self, commands: Sequence[ArmCommand], *, check: bool = False
-    ) -> tuple[dict[ArmName, SuiteRun], dict[ArmName, SuiteFailedError]]:
+    ) -> tuple[dict[ArmName, SuiteRun], dict[ArmName, RunFailedError]]:
         """Run the suite in these arms, then clean up; return what ran, and what failed."""
         runs: dict[ArmName, SuiteRun] = {}
-        failed: dict[ArmName, SuiteFailedError] = {}
+        failed: dict[ArmName, RunFailedError] = {}
         for command in commands:
             arm, suite = command.arm, self._suites[command.arm]
             format_name = self._formats.get(arm) or suite.format
             try:
-                runs[arm] = self._runs.run(command, suite, format_name, check=check)
+                runs[arm] = run_suite(
+                    suite,
+                    self._arms[arm],
+                    command,
+                    format_name,
+                    self._check if check else self._execute,
+                    folder=self._scratch.fresh(),
+                    timeout_s=self._settings.timeout_s,
+                )
                 self._formats[arm] = runs[arm].format
-            except SuiteFailedError as error:
+            except RunFailedError as error:
                 failed[arm] = error
+            except OSError as error:
+                failed[arm] = RunFailedError(f"no room for its output: {error.strerror}")
         for command in commands:
             try:
                 self._runner.clean_up(self._settings, (command,))
-            except CommandFailedError as error:
-                failed.setdefault(command.arm, SuiteFailedError(error.error))
+            except RunFailedError as error:
+                failed.setdefault(command.arm, error)
         return {arm: run for arm, run in runs.items() if arm not in failed}, failed
+
+    def _check(self, command: ArmCommand) -> tuple[Execution, tuple[str, ...]]:
+        """Execute it, and check that it runs the code of its own arm, which costs a little."""
+        execution, notes = self._runner.check(self._settings, command)
+        return (execution, notes) if execution else self._execute(command)
+
+    def _execute(self, command: ArmCommand) -> tuple[Execution, tuple[str, ...]]:
+        return self._runner.prepare_and_time(self._settings, command), ()
 
     def _observed(
         self,
@@ -387,7 +404,7 @@ class SuiteEngine:
         id_: str,
         order: int,
         runs: Mapping[ArmName, SuiteRun],
-        failed: Mapping[ArmName, SuiteFailedError],
+        failed: Mapping[ArmName, RunFailedError],
     ) -> Observation:
         if error := failed.get(arm):
             why = f"its suite failed: {error}"

@@ -15,7 +15,7 @@ from benchgate.files import TooLargeError, read_below, read_bytes
 from benchgate.formats import NAMES, find_format, read_as
 from benchgate.formats.contents import ForeignFile
 from benchgate.formats.rows import SORTED, failed
-from benchgate.measure.arm_command import CommandFailedError
+from benchgate.measure.arm_command import RunFailedError
 from benchgate.measure.engine import MetricSamples
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.session_folder import SessionFolder
@@ -24,13 +24,13 @@ from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Kind, Status
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping
+    from collections.abc import Callable, Collection, Container, Mapping
     from pathlib import Path
 
     from benchgate.config import SuiteBenchmark
     from benchgate.formats.rows import Reading
-    from benchgate.measure.arm_command import ArmCommand, ArmRunner, RunSettings
-    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.arm_command import ArmCommand
+    from benchgate.measure.engine import Arm
     from benchgate.measure.execution import Execution
     from benchgate.model.run import BenchmarkResult, Series
 
@@ -156,10 +156,6 @@ class RunOutput:
             raise UnreadableError(f"{self._name} has no benchmarks\n{_start(source)}")
         return known.name, reading
 
-    def remove(self) -> None:
-        """Remove what the run has written to the folder."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
     def _source(self) -> ForeignFile:
         """What this run has written: nothing that was there before."""
         if self._path is not None:
@@ -217,18 +213,6 @@ _ANY_EXIT_CODE = frozenset(range(256))
 _RESERVED = CANARY_IDS | {CHANGED_FILES_ID}
 
 
-class SuiteFailedError(Exception):
-    """A run failed as a whole; the message is one line, then details.
-
-    Args:
-        of_all: the failure counts for every arm, because no arm's numbers would be meaningful.
-    """
-
-    def __init__(self, error: str, *, of_all: bool = False) -> None:
-        super().__init__(error)
-        self.of_all = of_all
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SuiteRun:
     """What one run reported.
@@ -262,90 +246,59 @@ class SuiteRun:
         return "" if any(id_ in known for id_ in failures) else self.trouble
 
 
-class SuiteRunner:
-    """Runs a suite in its arms.
+def run_suite(
+    suite: SuiteBenchmark,
+    arm: Arm,
+    command: ArmCommand,
+    format_name: str | None,
+    execute: Callable[[ArmCommand], tuple[Execution, tuple[str, ...]]],
+    *,
+    folder: Path,
+    timeout_s: float,
+) -> SuiteRun:
+    """Run a suite once in one arm, and read what it reports.
 
     Args:
-        scratch: for the outputs of the runs.
+        format_name: the format of the results; None to recognize it.
+        execute: runs a command; returns also notes that a reader of the numbers must see.
+        folder: an empty folder for its output; it is removed.
+
+    Raises:
+        RunFailedError: it did not end well, and reported nothing that can be read.
     """
-
-    def __init__(
-        self,
-        runner: ArmRunner,
-        settings: RunSettings,
-        scratch: Scratch,
-        arms: Mapping[ArmName, Arm],
-    ) -> None:
-        self._runner = runner
-        self._settings = settings
-        self._scratch = scratch
-        self._arms = arms
-
-    def run(
-        self, command: ArmCommand, suite: SuiteBenchmark, format_name: str | None, *, check: bool
-    ) -> SuiteRun:
-        """Run the suite once in one arm, and read what it reports.
-
-        Args:
-            format_name: the format of the results; None to recognize it.
-            check: whether to check that it runs the code of its own arm, which costs a little.
-
-        Raises:
-            SuiteFailedError: it did not end well, and reported nothing that can be read.
-        """
-        any_code = replace(command, ok_exit_codes=_ANY_EXIT_CODE)
+    ok_codes = command.ok_exit_codes
+    command = replace(command, ok_exit_codes=_ANY_EXIT_CODE)
+    output = RunOutput(folder, command, suite.output, max_mib=suite.max_mib, ok_exit_codes=ok_codes)
+    try:
         started_s = time.perf_counter()
-        try:
-            fresh = self._scratch.fresh()
-            output = RunOutput(
-                fresh,
-                any_code,
-                suite.output,
-                max_mib=suite.max_mib,
-                ok_exit_codes=command.ok_exit_codes,
-            )
-            execution, notes = self._execute(output.command, check=check)
-        except CommandFailedError as failure:
-            raise SuiteFailedError(failure.error, of_all=failure.of_all) from failure
-        except OSError as error:
-            raise SuiteFailedError(f"no room for its output: {error.strerror}") from error
+        execution, notes = execute(output.command)
         took_s = time.perf_counter() - started_s
-        trouble = trouble_with(execution, command.ok_exit_codes, self._settings.timeout_s) or ""
+        trouble = trouble_with(execution, ok_codes, timeout_s) or ""
         try:
             name, reading = output.read(format_name)
         except UnreadableError as error:
             why = f"{trouble}\n{error}" if trouble else _with_tail(str(error), execution)
-            raise SuiteFailedError(why) from error
-        finally:
-            output.remove()
-        found = self._named(name, reading, command, suite)
-        return SuiteRun(name, reading.tool, found, reading.skipped, trouble, notes, took_s)
+            raise RunFailedError(why) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    found = _named(name, reading, arm, suite.group)
+    return SuiteRun(name, reading.tool, found, reading.skipped, trouble, notes, took_s)
 
-    def _execute(self, command: ArmCommand, *, check: bool) -> tuple[Execution, tuple[str, ...]]:
-        if check:
-            execution, notes = self._runner.check(self._settings, command)
-            if execution:
-                return execution, notes
-        return self._runner.prepare_and_time(self._settings, command), ()
 
-    def _named(
-        self, tool: str, reading: Reading, command: ArmCommand, suite: SuiteBenchmark
-    ) -> dict[str, BenchmarkResult]:
-        """The benchmarks by ids that are the same in both arms, and under the group."""
-        arm = self._arms[command.arm]
-        prefix = "" if suite.group is None else f"{suite.group}/"
-        found: dict[str, BenchmarkResult] = {}
-        for one in reading.benchmarks:
-            own = arm.generalize(one.id)
-            id_ = f"{prefix}{own}"
-            if id_ in found:
-                found[id_] = failed(tool, id_, "the suite reported two benchmarks of this name")
-            elif id_ in _RESERVED:
-                why = "benchgate uses this name itself: set `group`"
-                found[f"{tool}/{id_}"] = failed(tool, id_, why)
-            else:
-                found[id_] = one
-        return found
+def _named(tool: str, reading: Reading, arm: Arm, group: str | None) -> dict[str, BenchmarkResult]:
+    """The benchmarks by ids that are the same in both arms, and under the group."""
+    prefix = "" if group is None else f"{group}/"
+    found: dict[str, BenchmarkResult] = {}
+    for one in reading.benchmarks:
+        id_ = f"{prefix}{arm.generalize(one.id)}"
+        if id_ in found:
+            found[id_] = failed(tool, id_, "the suite reported two benchmarks of this name")
+        elif id_ in _RESERVED:
+            why = "benchgate uses this name itself: set `group`"
+            found[f"{tool}/{id_}"] = failed(tool, id_, why)
+        else:
+            found[id_] = one
+    return found
 
 
 def version_of(tool: str, one: BenchmarkResult) -> str:
