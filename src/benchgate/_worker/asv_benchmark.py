@@ -21,16 +21,18 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from textwrap import dedent
 
-from .clocks import perf_counter_ns, process_time_ns
+from .clocks import perf_counter_ns
 from .failures import Fault, Skipped, failure
 from .functions import Benchmark, code_of
-from .opened import OpenBenchmark, peak_rss_bytes
+from .opened import CLOCKS, OpenBenchmark, peak_rss_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
     from typing import Any
+
+    from .opened import Clock
 
 
 KINDS = {
@@ -494,12 +496,7 @@ class OpenTime(OpenAsvBenchmark):
         self.limit_ns = max(1, int(float(prepared.benchmark.first("sample_time", 0.01)) * 1e9))
         self.used_ns = 0
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Set up, and time the calls."""
         if self.is_alone or self.used_ns >= self.limit_ns:
             self.renew()
@@ -519,9 +516,7 @@ class OpenTime(OpenAsvBenchmark):
         """Whether each sample has a setup of its own."""
         return self.before_each_call or self.number is not None
 
-    def time_each(
-        self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
-    ) -> tuple[int, int]:
+    def time_each(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Time the calls one by one, with the setups between them."""
         call = self.call
         wall_ns = cpu_ns = 0
@@ -577,12 +572,7 @@ class OpenTimeraw(OpenAsvBenchmark):
         more = prepared.benchmark.first("env", {})
         self.variables = {**os.environ, **{str(key): str(value) for key, value in more.items()}}
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Run the code that the function returns in a process of its own."""
         self.renew()
         returned = self.prepared.call()
@@ -606,7 +596,7 @@ class OpenTimeraw(OpenAsvBenchmark):
     def find_loops(self, target_ns: int) -> dict[str, int]:
         """Say how long the samples take, together with the start of their processes."""
         start = perf_counter_ns()
-        wall_ns, _ = self.sample(self.number)
+        wall_ns, _ = self.sample(self.number, *CLOCKS)
         beside_ns = max(0, perf_counter_ns() - start - wall_ns)
         return {**super().find_loops(target_ns), "beside_ns": beside_ns}
 

@@ -25,7 +25,7 @@ from .asv_benchmark import (
 )
 from .failures import failure, file_of, prepare
 from .functions import Benchmark
-from .opened import reset_peak_rss, surroundings
+from .opened import surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -260,40 +260,23 @@ class AsvHost:
             )
         else:
             server.hello([], {})
-        message = server.next()
-        while message is not None:
-            try:
-                is_over = not self.measure(suite, message["id"])
-            except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
-                server.opened = None
-                server.reply(failure(error))
-                is_over = False
-            message = None if is_over else server.next()
+        server.serve_each(lambda id_: self.open(suite, id_))
 
-    def measure(self, suite: AsvSuite, id_: str) -> bool:
-        """Open a benchmark and let it be measured; return False if benchgate closed its side."""
-        # Its memory counts from before the import: the process is its own, as under asv.
-        rss_is_own = reset_peak_rss()
+    def open(self, suite: AsvSuite, id_: str) -> OpenAsvBenchmark:
         candidate = suite.find(id_.partition("(")[0])
+        # Peak memory counts from before the import: the process is its own, as under asv.
         if candidate.kind != "peakmemory":
-            rss_is_own = reset_peak_rss()
+            self.server.forget_peak()
         # An import may change the surroundings; it does so once.
         self.server.clean = surroundings()
         benchmark = AsvDefinition(candidate)
         values = benchmark.values_for(id_)
         folder = self.caches.folder_for(benchmark)
-        opened = self.opened(Prepared(benchmark, values, read(folder)), WorkingFolder(folder))
-        if self.server.measure(opened, rss_is_own=rss_is_own):
-            self.server.close(opened)
-            return True
-        opened.close()
-        return False
-
-    def opened(self, prepared: Prepared, place: WorkingFolder) -> OpenAsvBenchmark:
-        kind = prepared.benchmark.candidate.kind
-        if kind == "time":
+        prepared, place = Prepared(benchmark, values, read(folder)), WorkingFolder(folder)
+        if candidate.kind == "time":
             return OpenTime(prepared, place, before_each_call=self.before_each_call)
-        return OpenTimeraw(prepared, place) if kind == "timeraw" else OpenValue(prepared, place)
+        is_raw = candidate.kind == "timeraw"
+        return OpenTimeraw(prepared, place) if is_raw else OpenValue(prepared, place)
 
 
 def is_before_each_call(arguments: list[str]) -> bool:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from .functions import Benchmark
 
+    Clock = Callable[[], int]
+
 
 # One part in so many: what works less beside a benchmark changes its time less than any margin.
 LEAST_SHARE = 100
@@ -238,6 +240,7 @@ def had_children(before: tuple[float, ...]) -> bool:
     return has_children() or use_of_children() != before
 
 
+CLOCKS = perf_counter_ns, process_time_ns
 LONG_NS = 100_000_000
 # Clocks of the OS differ by a little, and its accounting rounds.
 ONE_THREAD = 0.97
@@ -266,7 +269,7 @@ class OpenBenchmark:
     own_time: OwnTime | None = None
     waiting_ratio = 1.0
     is_several = False
-    clocks = perf_counter_ns, process_time_ns
+    clocks = CLOCKS
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -305,23 +308,14 @@ class OpenBenchmark:
             "give its decorators `async def` wrappers"
         )
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
-        """Time this many calls; return (wall_ns, cpu_ns)."""
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
+        """Time this many calls by these clocks; return (wall_ns, cpu_ns)."""
         if self.is_async and self.event_loop:
             return self.event_loop.run_until_complete(self._sample_async(loops, wall, cpu))
         return self.time_calls(self.call, loops, wall, cpu)
 
     def time_calls(
-        self,
-        call: Callable[[], Any],
-        loops: int,
-        wall: Callable[[], int],
-        cpu: Callable[[], int],
+        self, call: Callable[[], Any], loops: int, wall: Clock, cpu: Clock
     ) -> tuple[int, int]:
         turns = self.turns = repeat(None, loops)
         cpu_start = cpu()
@@ -331,9 +325,7 @@ class OpenBenchmark:
         end = wall()
         return end - start, cpu() - cpu_start
 
-    async def _sample_async(
-        self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
-    ) -> tuple[int, int]:
+    async def _sample_async(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         call = self.call
         turns = self.turns = repeat(None, loops)
         cpu_start = cpu()
@@ -390,9 +382,9 @@ class OpenBenchmark:
         """Time a sample; see whether it only computes, in one thread."""
         own = self.own_time
         if own is None:
-            return self.sample(loops)[0]
+            return self.sample(loops, *CLOCKS)[0]
         cpu_ns, thread_ns, wall_ns = own.cpu_ns(), thread_time_ns(), own.wall_ns()
-        took_ns, _ = self.sample(loops)
+        took_ns, _ = self.sample(loops, *CLOCKS)
         wall_ns, thread_ns = own.wall_ns() - wall_ns, thread_time_ns() - thread_ns
         cpu_ns = own.cpu_ns() - cpu_ns
         if own.is_known:
@@ -407,7 +399,7 @@ class OpenBenchmark:
         If this process shares its CPU with the other arm's, waiting for it is no part of the time.
         """
         self.loops = message["loops"]
-        self.clocks = perf_counter_ns, process_time_ns
+        self.clocks = CLOCKS
         if message.get("shares_cpu"):
             self.own_time = self.own_time or OwnTime()
             self.clocks = self.own_time.wall_ns, self.own_time.cpu_ns
@@ -424,7 +416,7 @@ class OpenBenchmark:
     def count(self, message: dict[str, Any]) -> dict[str, Any]:
         """Take a sample between two marks, for valgrind."""
         mark()
-        self.sample(self.loops)
+        self.sample(self.loops, *CLOCKS)
         mark()
         return {}
 
@@ -527,12 +519,7 @@ class OpenEach(OpenBenchmark):
         super().__init__(benchmark)
         self.each = self.args
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Time this many calls, each after its setup; return (wall_ns, cpu_ns) of all calls."""
         start = perf_counter_ns()
         wall_ns = cpu_ns = 0

@@ -14,10 +14,10 @@ import sys
 from importlib import import_module
 from itertools import repeat
 
-from .clocks import perf_counter_ns, process_time_ns
+from .clocks import perf_counter_ns
 from .failures import Fault, failure, prepare
 from .functions import Benchmark
-from .opened import OpenBenchmark, reset_peak_rss
+from .opened import OpenBenchmark
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+    from .opened import Clock
     from .server import Server
     from .workloads import Describer
 
@@ -165,12 +166,7 @@ class TaskBenchmark(RunnerBenchmark):
     def call_once(self) -> None:
         self.task.task_func(self.task, 1)
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Let the task time itself; return its time, and a share of the CPU time as large."""
         turns = -(-loops // self.inner)
         if not turns:  # the overhead of a sample is counted
@@ -228,12 +224,7 @@ class CommandTask(RunnerBenchmark):
         if code:
             raise Fault(f"its command ended with exit code {code}: {' '.join(self.command)}")
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Time this many processes; return also the CPU time that they used."""
         self.turns = repeat(None, loops)
         cpu_start = self.children_ns()
@@ -290,7 +281,6 @@ class PyperfHost:
         # The request to open a benchmark; None before the first, and if benchgate has closed its
         # side.
         self.message: dict[str, Any] | None = None
-        self.rss_is_own = False
         self.measured: RunnerBenchmark | None = None
 
     def run(self) -> None:
@@ -389,7 +379,6 @@ class PyperfHost:
     def await_message(self) -> bool:
         """Wait for the request to open a benchmark; return False if none follows."""
         self.message = self.server.next()
-        self.rss_is_own = reset_peak_rss()
         return self.message is not None
 
     def call(self, name: str, open_: Callable[[], RunnerBenchmark]) -> Any:
@@ -418,7 +407,7 @@ class PyperfHost:
     def measure(self, opened: RunnerBenchmark) -> None:
         """Let benchgate measure a benchmark, until it closes it or its own side."""
         try:
-            if not self.server.measure(opened, rss_is_own=self.rss_is_own):
+            if not self.server.measure(opened):
                 self.message = None
                 raise SystemExit
         finally:

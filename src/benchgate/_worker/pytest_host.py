@@ -12,10 +12,10 @@ import sys
 from functools import partial
 from linecache import getline
 
-from .clocks import perf_counter_ns, process_time_ns
+from .clocks import perf_counter_ns
 from .failures import LINE_LIMIT, TRACE_LIMIT, Fault, Skipped, failure, prepare
 from .functions import Benchmark, code_of, is_async
-from .opened import OpenBenchmark, reset_peak_rss, set_heap_aside
+from .opened import OpenBenchmark, set_heap_aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Measure = Callable[[OpenBenchmark], None]
     from collections.abc import Iterable, Sequence
 
+    from .opened import Clock
     from .server import Server
     from .workloads import Describer
 
@@ -129,12 +130,7 @@ class PedanticBenchmark(OpenBenchmark):
             if self.after_each:
                 self.after_each(*args, **kwargs)
 
-    def sample(
-        self,
-        loops: int,
-        wall: Callable[[], int] = perf_counter_ns,
-        cpu: Callable[[], int] = process_time_ns,
-    ) -> tuple[int, int]:
+    def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Set up, time the calls, and tear down."""
         start_ns = perf_counter_ns()
         args, kwargs = self.arguments()
@@ -382,7 +378,6 @@ class PytestHost:
         self.files: list[str] = []
         self.last = ""
         self.measured: OpenBenchmark | None = None
-        self.rss_is_own = False
         # For pytest-benchmark, a mark of a test without the fixture only holds options.
         self.marks_are_options = False
         self.has_served = False
@@ -471,7 +466,7 @@ class PytestHost:
                 f"{type(error).__name__}: {error}"
             ) from error
         self.last = item.nodeid
-        self.rss_is_own = reset_peak_rss()
+        self.server.forget_peak()
         # What a class, a module or the session has set up stays for its next test.
         reports = runtestprotocol(item, log=False, nextitem=owner_of(item))
         if not self.is_over:
@@ -509,7 +504,7 @@ class PytestHost:
             raise Fault("the test uses its `benchmark` fixture twice: only one call is measured")
         self.measured = opened
         try:
-            self.is_over = not self.server.measure(opened, rss_is_own=self.rss_is_own)
+            self.is_over = not self.server.measure(opened)
         finally:
             opened.restore_gc()
 

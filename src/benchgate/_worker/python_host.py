@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .failures import Fault, failure, load
+from .failures import Fault, load
 from .functions import FLAGS, HOOKS, find_benchmarks
-from .opened import OpenBenchmark, OpenEach, reset_peak_rss
+from .opened import OpenBenchmark, OpenEach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,28 +29,14 @@ class PythonHost:
         benchmarks, faults = find_benchmarks(module, describer.check if describer else None)
         described = describer.describe(benchmarks.values()) if describer else []
         server.hello(described, faults)
-        message = server.next()
-        while message is not None:
-            try:
-                is_over = not self.measure(benchmarks.get(message["id"]))
-            except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
-                server.reply(failure(error))
-                is_over = False
-            message = None if is_over else server.next()
+        server.serve_each(lambda id_: opened(benchmarks.get(id_)))
 
-    def measure(self, benchmark: Benchmark | None) -> bool:
-        """Open a benchmark and let it be measured; return False if benchgate closed its side."""
-        rss_is_own = reset_peak_rss()
-        if benchmark is None:
-            raise Fault(
-                "its file does not define it on every import: define the same functions each time"
-            )
-        function = benchmark.function
-        each = (name for name in (*HOOKS, *FLAGS) if name.endswith("_each"))
-        has_each = any(getattr(function, name, None) for name in each)
-        opened = OpenEach(benchmark) if has_each else OpenBenchmark(benchmark)
-        if self.server.measure(opened, rss_is_own=rss_is_own):
-            self.server.close(opened)
-            return True
-        opened.close()
-        return False
+
+def opened(benchmark: Benchmark | None) -> OpenBenchmark:
+    if benchmark is None:
+        raise Fault(
+            "its file does not define it on every import: define the same functions each time"
+        )
+    each = (name for name in (*HOOKS, *FLAGS) if name.endswith("_each"))
+    has_each = any(getattr(benchmark.function, name, None) for name in each)
+    return OpenEach(benchmark) if has_each else OpenBenchmark(benchmark)

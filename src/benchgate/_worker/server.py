@@ -12,7 +12,15 @@ import sys
 
 from .clocks import are_genuine, perf_counter_ns
 from .failures import Fault, Origins, failure, flush
-from .opened import STEPS, had_children, occupy, set_cpus, surroundings, use_of_children
+from .opened import (
+    STEPS,
+    had_children,
+    occupy,
+    reset_peak_rss,
+    set_cpus,
+    surroundings,
+    use_of_children,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +111,7 @@ class Server:
         self.is_fork = False
         self.taken: list[Any] = []
         self.opened: OpenBenchmark | None = None
+        self.rss_is_own = False
         self.clean: dict[str, Any] = {}
         # Those that tools start themselves, such as git, run no code of the benchmarks.
         self.children: tuple[float, ...] = ()
@@ -195,20 +204,38 @@ class Server:
 
     def next(self) -> dict[str, Any] | None:
         """Return the next request to open a benchmark; None if benchgate has closed its side."""
-        return self.carry_out(until="open")
+        message = self.carry_out(until="open")
+        self.forget_peak()
+        return message
 
-    def measure(self, opened: OpenBenchmark, *, rss_is_own: bool) -> bool:
+    def forget_peak(self) -> None:
+        """Let the peak of memory begin anew, before anything of a benchmark is set up."""
+        self.rss_is_own = reset_peak_rss()
+
+    def serve_each(self, open_: Callable[[str], OpenBenchmark]) -> None:
+        """Open and measure what benchgate asks for by its id, until benchgate closes its side."""
+        message = self.next()
+        while message is not None:
+            try:
+                opened = open_(message["id"])
+                if not self.measure(opened):
+                    opened.close()
+                    return
+                self.close(opened)
+            except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
+                self.opened = None
+                self.reply(failure(error))
+            message = self.next()
+
+    def measure(self, opened: OpenBenchmark) -> bool:
         """Carry out the steps of one open benchmark, until benchgate closes it.
-
-        Args:
-            rss_is_own: what `reset_peak_rss` returned, before anything of it was set up.
 
         Returns:
             Whether benchgate waits for `close` now; otherwise it has closed its side.
         """
         self.opened = opened
         about = {"is_inside": opened.is_inside, "times_each": opened.times_each}
-        self.reply({"rss_is_own": rss_is_own, "number": opened.number or 1, **about})
+        self.reply({"rss_is_own": self.rss_is_own, "number": opened.number or 1, **about})
         return self.carry_out(until="close") is not None
 
     def close(self, opened: OpenBenchmark) -> None:
