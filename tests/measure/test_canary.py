@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tests.measure.benchmarks import sampling
 
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import canary_engine
-from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guardian) -> None:
     checkout = Path(__file__).parents[2]
-    settings = PythonSettings(
+    settings = EngineSettings(
         measure=sampling(45, 0.05, 3),
         cpu=None,
         unpinned="not pinned: no CPU was chosen",
-        all_cpus=(),
+        all_cpus=frozenset(),
         interpreter="/no/such/python",
-        forbidden=(checkout,),  # as when benchgate measures itself
-        environ={**os.environ, "PYTHONPATH": str(tmp_path)},
+        outside=StartingEnvironment(
+            {**os.environ, "PYTHONPATH": str(tmp_path)},
+            checkout,  # as when benchgate measures itself
+        ),
     )
     arms = [
         Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)

@@ -14,7 +14,7 @@ from tests.measure.benchmarks import program
 from tests.patience import limited
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
@@ -77,7 +77,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 by_arm,
                 trees,
                 guardian,
-                ProgramSettings(
+                EngineSettings(
                     Measure(command_warmup=warmup),
                     cpu=cpu,
                     all_cpus=all_cpus,
@@ -173,7 +173,7 @@ def test_each_arm_has_what_its_own_configuration_defines(
     old = shell("old", LOG_COMMAND, executions=1)
     new = shell("new", LOG_COMMAND, executions=1)
     specs = {ArmName.BASE: [both, gone, old], ArmName.HEAD: [new, both]}
-    settings = ProgramSettings(Measure(command_warmup=0), aliases={"old": "new"})
+    settings = EngineSettings(Measure(command_warmup=0), aliases={"old": "new"})
     engine = CommandEngine(specs, arms, guardian, settings)
     found = engine.discover().found
     assert [d.id for d in found[ArmName.HEAD]] == ["new", "both"]
@@ -192,7 +192,7 @@ def test_whether_it_is_pinned_is_one_for_both_arms_and_no_other_work(
 ) -> None:
     arms = [Arm(name, tmp_path, tmp_path / "env", str(name)) for name in ArmName]
     specs = {ArmName.BASE: [shell("a", "true", parallel=True)], ArmName.HEAD: [shell("a", "true")]}
-    engine = CommandEngine(specs, arms, guardian, ProgramSettings(Measure()))
+    engine = CommandEngine(specs, arms, guardian, EngineSettings(Measure()))
     ((base,), (head,)) = (engine.discover().found[name] for name in ArmName)
     assert (base.workload, base.parts) == (head.workload, head.parts)
     assert [len(one.notes) for one in (base, head)] == [1, 1]

@@ -13,6 +13,7 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import launch
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.counters import (
     USER_INSTRUCTIONS,
     CounterError,
@@ -22,7 +23,6 @@ from benchgate.measure.counters import (
 )
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonEngine, canary_engine
-from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.run import CANARY_ID, INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -66,15 +66,14 @@ class Measure(Protocol):
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> PythonSettings:
-    return PythonSettings(
+def settings(tmp_path: Path) -> EngineSettings:
+    return EngineSettings(
         measure=sampling(5, 0.001),
         cpu=None,
         unpinned="",
-        all_cpus=(),
+        all_cpus=frozenset(),
         interpreter=sys.executable,
-        forbidden=(tmp_path / "checkout",),
-        environ={"PATH": os.environ["PATH"]},
+        outside=StartingEnvironment({"PATH": os.environ["PATH"]}, tmp_path / "checkout"),
         event=PAGE_FAULTS,
     )
 
@@ -88,7 +87,7 @@ def arms(tmp_path: Path, guardian: Guardian) -> tuple[Arm, ...]:
 
 
 @pytest.fixture
-def measure(settings: PythonSettings, arms: tuple[Arm, ...], guardian: Guardian) -> Measure:
+def measure(settings: EngineSettings, arms: tuple[Arm, ...], guardian: Guardian) -> Measure:
     """Measure the one function of a source; what stands in `head` is added there."""
 
     def run(
@@ -262,7 +261,7 @@ bench_a.number = 1
 
 
 def test_the_canary_is_not_counted(
-    settings: PythonSettings, arms: tuple[Arm, ...], guardian: Guardian
+    settings: EngineSettings, arms: tuple[Arm, ...], guardian: Guardian
 ) -> None:
     engine = canary_engine(arms, settings, guardian, in_trees=False)
     try:

@@ -13,7 +13,7 @@ import pytest
 from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import ProgramSettings
+from benchgate.measure.arm_command import EngineSettings
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
@@ -158,8 +158,7 @@ def burst(tmp_path: Path, guardian: Guardian, text: str, event: Event | None) ->
         {arm.name: [spec] for arm in arms},
         arms,
         guardian,
-        ProgramSettings(Measure()),
-        event=event,
+        EngineSettings(Measure(), event=event),
         burst_s=300,
     )
     try:

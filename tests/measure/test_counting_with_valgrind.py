@@ -13,12 +13,11 @@ import pytest
 from tests.measure.benchmarks import functions, program, sampling
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import CounterError, Valgrind, find_valgrind
 from benchgate.measure.engine import Arm, ArmName, ignore
 from benchgate.measure.python import PythonEngine
-from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -95,10 +94,10 @@ def command_engine(
 
     def make(words: tuple[str, ...], valgrind: Valgrind | None) -> CommandEngine:
         spec = program("one", words, executions=1)
-        settings = ProgramSettings(Measure(), outside=StartingEnvironment(os.environ, None))
-        engine = CommandEngine(
-            {arm.name: [spec] for arm in arms}, arms, guardian, settings, valgrind=valgrind
+        settings = EngineSettings(
+            Measure(), outside=StartingEnvironment(os.environ, None), valgrind=valgrind
         )
+        engine = CommandEngine({arm.name: [spec] for arm in arms}, arms, guardian, settings)
         engine.discover()
         engines.append(engine)
         return engine
@@ -190,14 +189,13 @@ def python_engine(
             text = head if head and arm.name is HEAD else source
             (arm.root / "work.py").write_text(text)
             (arm.root / "bench_it.py").write_text("from work import *\n")
-        settings = PythonSettings(
+        settings = EngineSettings(
             measure=sampling(5, 0.001),
             cpu=max(os.sched_getaffinity(0)),
             unpinned="",
-            all_cpus=tuple(os.sched_getaffinity(0)),
+            all_cpus=frozenset(os.sched_getaffinity(0)),
             interpreter=sys.executable,
-            forbidden=(tmp_path / "checkout",),
-            environ={"PATH": os.environ["PATH"]},
+            outside=StartingEnvironment({"PATH": os.environ["PATH"]}, tmp_path / "checkout"),
             valgrind=Valgrind(find_valgrind(os.environ), everything),
         )
         spec = functions("bench_it.py", pythonpath=(".",))

@@ -12,10 +12,10 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark
 from benchgate.errors import UsageError
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.benchmark_overlay import LaidTree, Tree, plan
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonEngine
-from benchgate.measure.python_workers import PythonSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,14 +76,15 @@ def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeE
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(text)
             arms.append(Arm(name, root, tmp_path / f"{name}-env", variables=guardian.variables))
-        settings = PythonSettings(
+        settings = EngineSettings(
             measure=sampling(3, 3 * 200e-6, 1),
             cpu=None,
             unpinned="",
-            all_cpus=(),
+            all_cpus=frozenset(),
             interpreter=sys.executable,
-            forbidden=(tmp_path / "checkout",),
-            environ={"PATH": os.environ["PATH"], "LOG": str(log)},
+            outside=StartingEnvironment(
+                {"PATH": os.environ["PATH"], "LOG": str(log)}, tmp_path / "checkout"
+            ),
         )
         engine = PythonEngine(dict.fromkeys((BASE, HEAD), benchmarks), arms, settings, guardian)
         engines.append(engine)

@@ -16,12 +16,12 @@ from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
 
 from benchgate._worker import PROGRAM
 from benchgate.errors import UsageError
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
 from benchgate.measure.machine import supports_pinning
 from benchgate.measure.memory_layout import REGION_BYTES, fixed_addresses
 from benchgate.measure.python import PythonEngine, divide, together
-from benchgate.measure.python_workers import Described, PythonSettings
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from benchgate.config import PythonBenchmark
     from benchgate.measure.engine import MetricSamples
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.worker import Described
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 BENCHES = {
@@ -131,14 +132,17 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             trees.append(
                 Arm(name, root, tmp_path / f"{name}-env", variables=dict(guardian.variables))
             )
-        settings = PythonSettings(
+        settings = EngineSettings(
             measure=sampling(samples, samples * 200e-6, warmup),
             cpu=cpu,
             unpinned="" if cpu is not None else "not pinned: no CPU was chosen",
-            all_cpus=tuple(sorted(os.sched_getaffinity(0))) if supports_pinning() else (),
+            all_cpus=frozenset(os.sched_getaffinity(0)) if supports_pinning() else frozenset(),
             interpreter=interpreter,
-            forbidden=(tmp_path / "checkout",),
-            environ={"PATH": os.environ["PATH"], **(environ or {})},
+            outside=StartingEnvironment(
+                {"PATH": os.environ["PATH"], **(environ or {})}, tmp_path / "checkout"
+            ),
+            aliases=aliases or {},
+            lead=lead,
             brief=brief,
             described={} if described is None else described,
         )
@@ -146,7 +150,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)
         if base_specs is not None:
             by_arm[BASE] = base_specs
-        engine = PythonEngine(by_arm, trees, settings, guardian, aliases=aliases or {}, lead=lead)
+        engine = PythonEngine(by_arm, trees, settings, guardian)
         engines.append(engine)
         return engine
 

@@ -19,7 +19,7 @@ from tests.patience import LIMITS_S, PATIENCE_S, limited
 from benchgate.config import Measure, ScenarioBenchmark
 from benchgate.load.launch import LoadReply
 from benchgate.measure import scenario_discovery
-from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.scenario import ScenarioEngine
 from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup
@@ -144,7 +144,7 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
             {name: [benchmark] for name in arms},
             trees,
             guardian,
-            ProgramSettings(
+            EngineSettings(
                 Measure(),
                 aliases or {},
                 outside=StartingEnvironment(
@@ -155,9 +155,9 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
                     },
                     checkout,
                 ),
+                unable=unable,
+                brief=brief,
             ),
-            unable=unable,
-            brief=brief,
             generator=FAKE,
             pause=paused.append,
         )

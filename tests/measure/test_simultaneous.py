@@ -17,7 +17,7 @@ from benchgate.measure.arm_command import (
     ArmCommand,
     ArmRunner,
     CommandFailedError,
-    ProgramSettings,
+    EngineSettings,
     RunSettings,
 )
 from benchgate.measure.command import BurstRunner
@@ -273,7 +273,7 @@ def test_real_commands_run_at_the_same_time_and_a_failure_ends_the_other(
 ) -> None:
     arms = {name: Arm(name, tmp_path, tmp_path) for name in ArmName}
     cpu = max(available_cpus())
-    settings = ProgramSettings(Measure(), cpu=cpu, all_cpus=available_cpus())
+    settings = EngineSettings(Measure(), cpu=cpu, all_cpus=available_cpus())
     meet = "touch {mine}; until [ -e {other} ]; do :; done; [ {mine} != {failing} ] || exit 7"
     meet += "; [ {failing} = none ] || sleep 300"
     with closing(CommandLauncher(guardian)) as one, closing(CommandLauncher(guardian)) as two:

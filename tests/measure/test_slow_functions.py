@@ -11,11 +11,11 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.lockstep import OF_ONE_THREAD, OF_SEVERAL
 from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.measure.python import PythonEngine
-from benchgate.measure.python_workers import PythonSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,14 +112,15 @@ def rounds(tmp_path: Path, guardian: Guardian) -> Iterator[Rounds]:
             arms.append(Arm(arm, tmp_path / arm / "tree", tmp_path / f"{arm}-env"))
             arms[-1].root.mkdir(parents=True, exist_ok=True)
             (arms[-1].root / name).write_text(TOOLS + source)
-        settings = PythonSettings(
+        settings = EngineSettings(
             measure=sampling(10, 0.002),
             cpu=max(available_cpus()) if is_pinned else None,
             unpinned="",
-            all_cpus=tuple(sorted(available_cpus())),
+            all_cpus=frozenset(available_cpus()),
             interpreter=sys.executable,
-            forbidden=(tmp_path / "checkout",),
-            environ={"PATH": os.environ["PATH"], "LOG": str(log)},
+            outside=StartingEnvironment(
+                {"PATH": os.environ["PATH"], "LOG": str(log)}, tmp_path / "checkout"
+            ),
         )
         some = [table or functions(name)]
         engine = PythonEngine({arm.name: some for arm in arms}, arms, settings, guardian)

@@ -14,7 +14,7 @@ import pytest
 from tests.patience import limited
 
 from benchgate.config import Measure, SuiteBenchmark
-from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.suite import SuiteEngine
 from benchgate.model.run import Better, Kind, Tier
@@ -98,12 +98,12 @@ def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator
                 suites,
                 trees,
                 guardian,
-                ProgramSettings(
+                EngineSettings(
                     Measure(command_warmup=warmup),
                     aliases=aliases or {},
                     outside=StartingEnvironment(checkout=checkout),
+                    tell=told.append,
                 ),
-                tell=told.append,
             )
         )
         return engines[-1]

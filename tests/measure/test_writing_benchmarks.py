@@ -13,9 +13,9 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import worker as worker_module
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName, Definition, Observation
 from benchgate.measure.python import PythonEngine
-from benchgate.measure.python_workers import PythonSettings
 
 if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
@@ -38,14 +38,13 @@ def run(
         (root / "benchmarks").mkdir(parents=True)
         (root / "benchmarks" / "bench_words.py").write_text(text)
         arms.append(Arm(name, root, tmp_path / f"{name}-env", variables=guardian.variables))
-    settings = PythonSettings(
+    settings = EngineSettings(
         measure=sampling(5, 0.002),
         cpu=None,
         unpinned="",
-        all_cpus=(),
+        all_cpus=frozenset(),
         interpreter=sys.executable,
-        forbidden=(),
-        environ={"PATH": os.environ["PATH"]},
+        outside=StartingEnvironment({"PATH": os.environ["PATH"]}, None),
     )
     specs = {arm.name: [functions("benchmarks")] for arm in arms}
     engine = PythonEngine(specs, arms, settings, guardian)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure.build import USERS_ENVIRONMENT
-from benchgate.measure.engine import ArmName
+from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
 from benchgate.measure.own_code import (
@@ -28,13 +28,16 @@ from benchgate.units import counted
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from benchgate.config import CommandBenchmark, Measure
     from benchgate.config.benchmarks import ProgramBenchmark
+    from benchgate.measure.counters import Event, Valgrind
     from benchgate.measure.engine import Arm
     from benchgate.measure.execution import Execution
     from benchgate.measure.launcher import CommandLauncher
+    from benchgate.measure.worker import Described
 
 
 PADDING = "BENCHGATE_PADDING"
@@ -295,8 +298,8 @@ class CommandFailedError(RunFailedError):
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramSettings:
-    """How programs are run and measured.
+class EngineSettings:
+    """How engines measure.
 
     Attributes:
         measure: the defaults for what a benchmark does not set.
@@ -305,8 +308,19 @@ class ProgramSettings:
         cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
         all_cpus: the CPUs for everything else; None for the CPUs that are available now, which
             are too few inside `kept_off`.
-        unpinned: the reason why no CPU was chosen, for a note.
+        unpinned: the reason why no CPU was chosen, for a note; "" if one was.
         outside: the environment that the environment of every program starts from.
+        interpreter: path of the Python for functions that name no interpreter.
+        event: what is counted as instructions; None to count nothing.
+        valgrind: counts instructions in launches of their own; None if it does not.
+        unable: ids of benchmarks, files and functions that are left out of the base.
+        brief: only try whether functions and scenarios work: none of their launches counts.
+        described: what workers have said about files, by what `_described_as` gives; it is added
+            to, and spares other sessions with the same trees the question.
+        introspect: ask the targets of scenarios for their versions and settings.
+        requires_files: whether it is an error if neither side has a file that the head names.
+        tell: tells the user what takes time, and what concerns no single benchmark.
+        starting: times how long the workers of a launch take to start.
     """
 
     measure: Measure
@@ -316,6 +330,16 @@ class ProgramSettings:
     all_cpus: frozenset[int] | None = None
     unpinned: str = "not pinned: no CPU was chosen"
     outside: StartingEnvironment = field(default_factory=StartingEnvironment)
+    interpreter: str = ""
+    event: Event | None = None
+    valgrind: Valgrind | None = None
+    unable: Collection[str] = ()
+    brief: bool = False
+    described: dict[tuple[str, ...], Described] = field(default_factory=dict)
+    introspect: bool = False
+    requires_files: bool = True
+    tell: Callable[[str], None] = ignore
+    starting: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 class ArmRunner:
@@ -334,7 +358,7 @@ class ArmRunner:
         self,
         arms: Mapping[ArmName, Arm],
         launcher: CommandLauncher,
-        settings: ProgramSettings,
+        settings: EngineSettings,
     ) -> None:
         checkout = settings.outside.checkout
         self._arms = arms

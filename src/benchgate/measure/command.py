@@ -10,7 +10,7 @@ from benchgate.measure.arm_command import (
     CommandFailedError,
     DataFiles,
     DataFilesError,
-    ProgramSettings,
+    EngineSettings,
     arm_commands,
     run_settings,
     with_hash_seed,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from benchgate.config import CommandBenchmark
     from benchgate.measure.arm_command import ArmCommand, RunSettings
-    from benchgate.measure.counters import Event, Valgrind
     from benchgate.measure.engine import Arm
     from benchgate.measure.execution import Execution
     from benchgate.measure.guardian import Guardian
@@ -249,8 +248,6 @@ class CommandEngine:
         arms: one or two arms, whose variables have the same names.
         guardian: ends processes that outlive benchgate.
         settings: how they run.
-        event: the event to count as instructions; None to count nothing.
-        valgrind: counts instructions in executions of their own; None if it does not.
         burst_s: target time for one arm's executions in one round, prepare included.
     """
 
@@ -259,10 +256,8 @@ class CommandEngine:
         benchmarks: Mapping[ArmName, Sequence[CommandBenchmark]],
         arms: Sequence[Arm],
         guardian: Guardian,
-        settings: ProgramSettings,
+        settings: EngineSettings,
         *,
-        event: Event | None = None,
-        valgrind: Valgrind | None = None,
         burst_s: float = BURST_S,
     ) -> None:
         self._benchmarks = _by_id(benchmarks, settings.aliases)
@@ -277,7 +272,7 @@ class CommandEngine:
             for id_, each in self._benchmarks.items()
         }
         # The commands of two arms may run at the same time, and a launcher executes one command.
-        self._launchers = {arm: CommandLauncher(guardian, event) for arm in self._arms}
+        self._launchers = {arm: CommandLauncher(guardian, settings.event) for arm in self._arms}
         self._runners = {
             arm: ArmRunner(self._arms, launcher, settings)
             for arm, launcher in self._launchers.items()
@@ -285,9 +280,9 @@ class CommandEngine:
         self._bursts = BurstRunner(self._runners, burst_s=burst_s)
         self._counting_launcher = CommandLauncher(guardian, same_addresses=True)
         self._counter = None
-        if valgrind:
+        if settings.valgrind:
             runner = ArmRunner(self._arms, self._counting_launcher, settings)
-            self._counter = ProgramCounter(valgrind, runner)
+            self._counter = ProgramCounter(settings.valgrind, runner)
 
     def discover(self) -> Discovery:
         """Return the benchmarks that the configuration of each arm defines."""

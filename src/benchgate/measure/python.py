@@ -8,19 +8,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.config import PythonBenchmark
 from benchgate.measure.counting import FunctionCounter
 from benchgate.measure.engine import Arm, ArmName, Discovery, Division, Observation, Task, ignore
-from benchgate.measure.launch import measure_launch, measure_values
+from benchgate.measure.launch import Sampling, measure_launch, measure_values
 from benchgate.measure.lockstep import SamplePlan, starting_order, why_in_turn
 from benchgate.measure.machine import moved_to
 from benchgate.measure.memory_layout import draw_layouts
 from benchgate.measure.own_code import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
-from benchgate.measure.python_workers import PythonSettings, Workers
+from benchgate.measure.python_workers import Workers
 from benchgate.measure.worker import (
     ForeignModuleError,
     Worker,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import (
         Callable,
-        Collection,
         Generator,
         Iterable,
         Iterator,
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     )
 
     from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.measure.arm_command import EngineSettings
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.worker import Worker
 
@@ -58,10 +57,6 @@ class PythonEngine:
 
     Args:
         benchmarks: for each arm, the benchmarks that its own configuration names.
-        aliases: for each benchmark that the head renamed, its new id by its old id.
-        lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
-        unable: ids of benchmarks, files and functions that are left out of the base.
-        requires_files: whether it is an error if neither side has a file that the head names.
 
     Attributes:
         peak_bytes: see `engine.DivisibleEngine`.
@@ -71,27 +66,13 @@ class PythonEngine:
         self,
         benchmarks: Mapping[ArmName, Sequence[FunctionBenchmarks]],
         arms: Sequence[Arm],
-        settings: PythonSettings,
+        settings: EngineSettings,
         guardian: Guardian,
-        *,
-        aliases: Mapping[str, str] = MappingProxyType({}),
-        lead: ArmName = ArmName.HEAD,
-        unable: Collection[str] = (),
-        requires_files: bool = True,
     ) -> None:
         self._arms = {arm.name: arm for arm in arms}
         self._settings = settings
         self._workers = Workers(self._arms, settings, guardian)
-        self._discovery = PythonDiscovery(
-            benchmarks,
-            self._arms,
-            self._workers,
-            aliases=aliases,
-            lead=lead,
-            unable=unable,
-            unpinned=settings.unpinned,
-            requires_files=requires_files,
-        )
+        self._discovery = PythonDiscovery(benchmarks, self._arms, self._workers, settings)
         self._plans: dict[str, SamplePlan | Kind] = {}
         # Why those are measured in turn that failed when both arms ran at the same time.
         self._parted: dict[str, str] = {}
@@ -287,12 +268,25 @@ class PythonEngine:
                 workers,
                 names,
                 plan if isinstance(plan, SamplePlan) else None,
-                replace(self._settings.sampling, pinned=cpu is not None, together=together),
+                self._sampling(pinned=cpu is not None, together=together),
                 rng=rng,
                 timeout_s=entry.timeout_s,
                 alone=entry.isolate,
             )
         return observations, is_spent
+
+    def _sampling(self, *, pinned: bool, together: bool) -> Sampling:
+        """How much to measure in a launch."""
+        measure = self._settings.measure
+        return Sampling(
+            samples=measure.samples,
+            launch_ns=round(measure.launch_time_s * 1e9),
+            warmup=None if measure.warmup == "auto" else measure.warmup,
+            event=self._settings.event,
+            brief=self._settings.brief,
+            pinned=pinned,
+            together=together,
+        )
 
     def _other_alone(
         self,
@@ -331,7 +325,7 @@ _SHORT = {"samples": 15, "launch_time_s": 0.015, "timeout_s": 60.0}
 
 
 def canary_engine(
-    arms: Sequence[Arm], settings: PythonSettings, guardian: Guardian, *, in_trees: bool
+    arms: Sequence[Arm], settings: EngineSettings, guardian: Guardian, *, in_trees: bool
 ) -> PythonEngine:
     """Make the engine that measures the canary on both arms; its ids are in CANARY_IDS.
 
@@ -349,7 +343,8 @@ def canary_engine(
         for arm in arms
     ]
     measure = settings.measure.model_copy(update=_SHORT)
-    short = replace(settings, measure=measure, forbidden=(), event=None, valgrind=None)
+    outside = replace(settings.outside, checkout=None)
+    short = replace(settings, measure=measure, outside=outside, event=None, valgrind=None)
     return PythonEngine({arm.name: [benchmark] for arm in here}, here, short, guardian)
 
 

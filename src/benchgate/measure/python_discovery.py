@@ -17,9 +17,10 @@ from benchgate.measure.worker import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.measure.arm_command import EngineSettings
     from benchgate.measure.engine import Arm
     from benchgate.measure.python_workers import BenchFile, Workers
     from benchgate.model.run import Metric
@@ -112,10 +113,6 @@ class Entry:
 class PythonDiscovery:
     """Finds the benchmark functions of one or two arms.
 
-    Args:
-        benchmarks, aliases, lead, unable, requires_files: those of `PythonEngine`.
-        unpinned: why the arms are not pinned to a shared CPU; "" if they are.
-
     Attributes:
         entries: the benchmarks that were found, by id.
     """
@@ -125,23 +122,14 @@ class PythonDiscovery:
         benchmarks: Mapping[ArmName, Sequence[FunctionBenchmarks]],
         arms: Mapping[ArmName, Arm],
         workers: Workers,
-        *,
-        aliases: Mapping[str, str],
-        lead: ArmName,
-        unable: Collection[str],
-        unpinned: str,
-        requires_files: bool = True,
+        settings: EngineSettings,
     ) -> None:
         self.entries: dict[str, Entry] = {}
         self._benchmarks = benchmarks
         self._own: dict[ArmName, list[FunctionBenchmarks]] = {}
         self._arms = arms
         self._workers = workers
-        self._aliases = aliases
-        self._lead = lead
-        self._unable = unable
-        self._unpinned = unpinned
-        self._requires_files = requires_files
+        self._settings = settings
         self._data = DataFiles(arms)
 
     def discover(self) -> Discovery:
@@ -192,7 +180,7 @@ class PythonDiscovery:
         return Discovery(by_arm, tuple(failed), toolchains, timers, ran, tuple(warnings))
 
     def _is_left_out(self, arm: Arm, id_: str) -> bool:
-        return arm.name is ArmName.BASE and id_ in self._unable
+        return arm.name is ArmName.BASE and id_ in self._settings.unable
 
     def _places(self) -> list[tuple[Arm, BenchFile]]:
         """Every file in each arm, in turn, so that equal files are imported at the same time."""
@@ -204,7 +192,7 @@ class PythonDiscovery:
             for path in benchmark.paths:
                 # The base may lack files that its own configuration names; only the head is an
                 # error.
-                is_required = self._requires_files and arm.name is ArmName.HEAD
+                is_required = self._settings.requires_files and arm.name is ArmName.HEAD
                 if is_required and not any(
                     find_files(other, benchmark, path) for other in self._arms.values()
                 ):
@@ -230,7 +218,7 @@ class PythonDiscovery:
         measures = described["measures"]
         metric = metric_of(measures, described["of_unit"])
         side = ArmEntry(file, described["id"], workload, parallel, timeout_s, measures, metric)
-        entry = Entry({arm.name: side}, self._lead)
+        entry = Entry({arm.name: side}, self._settings.lead)
         known = self.entries.get(id_)
         self.entries[id_] = known.joined(entry) if known else entry
         return Definition(
@@ -253,12 +241,12 @@ class PythonDiscovery:
     def _notes(self, id_: str) -> tuple[str, ...]:
         """Say why a benchmark is not pinned, if it is not."""
         parallel = self.entries[id_].parallel
-        unpinned = "not pinned: it is marked parallel" if parallel else self._unpinned
+        unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
         return (unpinned,) if unpinned else ()
 
     def _join(self, base: dict[str, Definition], head: Mapping[str, Definition]) -> None:
         """Join each benchmark that the head renamed with its old one, under the new id."""
-        for new, old in renamed(base, head, self._aliases).items():
+        for new, old in renamed(base, head, self._settings.aliases).items():
             base[new] = replace(base.pop(old), id=new, renamed_from=old)
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
 

@@ -6,12 +6,12 @@ import ast
 import os
 import re
 from collections import deque
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchgate._worker.functions import unknown_attribute
 from benchgate.config.benchmarks import (
@@ -21,20 +21,16 @@ from benchgate.config.benchmarks import (
     is_benchmark_file,
 )
 from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
-from benchgate.measure.launch import Sampling
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.own_code import ProvidedModules, import_path, moved, provided_by
-from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
+from benchgate.measure.worker import Described, Worker, WorkerFailedError, WorkerSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.config import Measure
-    from benchgate.measure.counters import Event, Valgrind
+    from benchgate.measure.arm_command import EngineSettings
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.guardian import Guardian
-    from benchgate.stats.timer import Timer
 
 
 # A whole word of a folder's name: pytest_plugin/ is a project, integration_tests/ is not.
@@ -260,60 +256,11 @@ def _problems(node: ast.AST) -> list[tuple[int, str]]:
 _AHEAD = 2
 
 
-class Described(NamedTuple):
-    """What a worker says about a file that it has imported, and its clock."""
-
-    hello: dict[str, Any]
-    timer: Timer
-
-
-@dataclass(frozen=True, slots=True)
-class PythonSettings:
-    """How functions are measured.
-
-    Attributes:
-        measure: how much to measure, as configured.
-        cpu: the CPU that both arms share; None if pinning is impossible or not wanted.
-        unpinned: why the arms are not pinned; "" if they are.
-        all_cpus: the CPUs for workers that are not pinned.
-        interpreter: path of the Python for benchmarks that name no interpreter.
-        forbidden: the user's checkout, from which no arm may import.
-        environ: variables that every worker inherits.
-        event: the event to count as instructions; None to count nothing.
-        valgrind: counts instructions in launches of their own; None if it does not.
-        starting: times how long the workers of a launch take to start.
-        brief: only try whether the functions work: one call of each.
-        described: what workers have said about files, by what `_described_as` gives; it is added
-            to, and spares other sessions with the same trees the question.
-    """
-
-    measure: Measure
-    cpu: int | None
-    unpinned: str
-    all_cpus: tuple[int, ...]
-    interpreter: str
-    forbidden: tuple[Path, ...]
-    environ: Mapping[str, str]
-    event: Event | None = None
-    valgrind: Valgrind | None = None
-    starting: Callable[[], AbstractContextManager[None]] = nullcontext
-    brief: bool = False
-    described: dict[tuple[str, ...], Described] = field(default_factory=dict)
-
-    @property
-    def sampling(self) -> Sampling:
-        """How much to measure in a launch."""
-        measure = self.measure
-        warmup = None if measure.warmup == "auto" else measure.warmup
-        launch_ns = round(measure.launch_time_s * 1e9)
-        return Sampling(measure.samples, launch_ns, warmup, self.event, self.brief)
-
-
 class Workers:
     """Starts and ends the workers of one or two arms."""
 
     def __init__(
-        self, arms: Mapping[ArmName, Arm], settings: PythonSettings, guardian: Guardian
+        self, arms: Mapping[ArmName, Arm], settings: EngineSettings, guardian: Guardian
     ) -> None:
         self._arms = arms
         self._settings = settings
@@ -339,7 +286,7 @@ class Workers:
         """
         begun: deque[tuple[Arm, BenchFile, Worker | Described | WorkerFailedError]] = deque()
         for arm, file in places:
-            if len(begun) >= (_AHEAD if len(self._settings.all_cpus) > 1 else 1):
+            if len(begun) >= (_AHEAD if len(self._settings.all_cpus or ()) > 1 else 1):
                 yield self._described(*begun.popleft())
             try:
                 known = self._settings.described.get(_described_as(arm, file))
@@ -436,7 +383,8 @@ class Workers:
         describe: bool = False,
         under: Sequence[str] = (),
     ) -> Worker:
-        others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
+        checkout = self._settings.outside.checkout
+        others = (other.root for other in self._arms.values() if other.root != arm.root)
         variables = self._variables(arm, file.benchmark)
         inherited = self._inherited_path(arm, file.benchmark, variables.pop("PYTHONPATH", ""))
         default = self._executables.get(arm.name, self._settings.interpreter)
@@ -450,8 +398,8 @@ class Workers:
             # affected.
             path=path.before,
             path_after=path.after,
-            cpus=self._settings.all_cpus if cpu is None else (cpu,),
-            forbidden=self._settings.forbidden + others,
+            cpus=sorted(self._settings.all_cpus or ()) if cpu is None else (cpu,),
+            forbidden=(*((checkout,) if checkout else ()), *others),
             variables=variables,
             layout=layout,
             helpers=helpers_of(arm, file),
@@ -475,11 +423,12 @@ class Workers:
         """The entries of PYTHONPATH, with the user's checkout replaced by the arm's tree."""
         if "PYTHONPATH" in {**arm.variables, **benchmark.env}:
             return tuple(filter(None, given.split(os.pathsep)))
-        return moved(given, arm, next(iter(self._settings.forbidden), None), Path.cwd())
+        outside = self._settings.outside
+        return moved(given, arm, outside.checkout, outside.cwd)
 
     def _variables(self, arm: Arm, benchmark: FunctionBenchmarks) -> dict[str, str]:
         """The environment of a worker, equally long in both arms because it lies on the stack."""
-        variables = {**self._settings.environ, **arm.variables}
+        variables = {**self._settings.outside.environ, **arm.variables}
         variables |= {key: arm.substitute(value) for key, value in benchmark.env.items()}
         variables.pop("OLDPWD", None)
         return variables | {"PWD": str(arm.folder)}

@@ -17,7 +17,7 @@ from benchgate.measure.arm_command import (
     ArmRunner,
     DataFiles,
     DataFilesError,
-    ProgramSettings,
+    EngineSettings,
     RunFailedError,
     require_equal_variables,
 )
@@ -50,7 +50,7 @@ from benchgate.stats.histogram import decode
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import ScenarioBenchmark
@@ -194,9 +194,6 @@ class ScenarioEngine:
         arms: one or two arms, whose variables have the same names.
         guardian: ends processes that outlive benchgate.
         settings: how programs run.
-        unable: ids and files that are left out of the base.
-        brief: only try whether they work: no launch counts.
-        introspect: ask every target for its version and settings.
         generator: the command that starts the load generator.
         pause: waits for some seconds.
     """
@@ -206,20 +203,17 @@ class ScenarioEngine:
         benchmarks: Mapping[ArmName, Sequence[ScenarioBenchmark]],
         arms: Sequence[Arm],
         guardian: Guardian,
-        settings: ProgramSettings,
+        settings: EngineSettings,
         *,
-        unable: Collection[str] = (),
-        brief: bool = False,
-        introspect: bool = False,
         generator: Sequence[str] = GENERATOR,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         require_equal_variables(arms)
         self._arms = {arm.name: arm for arm in arms}
         self._files = ScenarioFiles.of(benchmarks, arms)
-        self._units = self._files.units(settings.aliases, unable)
+        self._units = self._files.units(settings.aliases, settings.unable)
         self._unit_of = {id_: unit for unit in self._units for id_ in unit.ids}
-        self._brief = brief
+        self._brief = settings.brief
         self._generator = tuple(generator)
         self._pause = pause
         self._settings = settings
@@ -237,7 +231,7 @@ class ScenarioEngine:
                 guardian,
                 self._scratch,
                 environ,
-                introspect=introspect,
+                introspect=settings.introspect,
             )
             for arm, launcher in self._launchers.items()
         }

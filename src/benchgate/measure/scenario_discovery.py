@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import ScenarioBenchmark
     from benchgate.load.scenario import Scenario, Target
-    from benchgate.measure.arm_command import DataFiles, ProgramSettings
+    from benchgate.measure.arm_command import DataFiles, EngineSettings
     from benchgate.measure.engine import Arm
 
 
@@ -287,7 +287,7 @@ class LaunchPlan:
 
 
 def launch_plans(
-    unit: Unit, settings: ProgramSettings, generator: Sequence[str] = GENERATOR
+    unit: Unit, settings: EngineSettings, generator: Sequence[str] = GENERATOR
 ) -> tuple[LaunchPlan, ...]:
     """Plan the launches of a scenario in every arm that has it, under equal conditions.
 

@@ -11,7 +11,7 @@ from benchgate.measure.arm_command import (
     ArmRunner,
     DataFiles,
     DataFilesError,
-    ProgramSettings,
+    EngineSettings,
     RunFailedError,
     RunSettings,
     arm_commands,
@@ -272,7 +272,6 @@ class SuiteEngine:
         arms: one or two arms, whose variables have the same names.
         guardian: ends processes that outlive benchgate.
         settings: how it runs; if both arms have it, the longer timeout applies.
-        tell: tells the user what takes time, and what concerns no single benchmark.
     """
 
     def __init__(
@@ -280,16 +279,14 @@ class SuiteEngine:
         suites: Mapping[ArmName, SuiteBenchmark],
         arms: Sequence[Arm],
         guardian: Guardian,
-        settings: ProgramSettings,
-        *,
-        tell: Callable[[str], None] = ignore,
+        settings: EngineSettings,
     ) -> None:
         leading = suites.get(settings.lead) or next(iter(suites.values()))
         self._title = leading.title
         self._suites = suites
         self._arms = {arm.name: arm for arm in arms}
         self._aliases = settings.aliases
-        self._tell = tell
+        self._tell = settings.tell
         self._settings = RunSettings(
             id=self._title,
             executions=1,

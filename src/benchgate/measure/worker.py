@@ -21,7 +21,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -165,6 +165,13 @@ _LOOK_MS = 500
 _END_WAIT_S = 2.0
 _KILLED = 128
 _TRACE_WAIT_S = 1.0
+
+
+class Described(NamedTuple):
+    """What a worker says about a file that it has imported, and its clock."""
+
+    hello: dict[str, Any]
+    timer: Timer
 
 
 class WorkerFailedError(Exception):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.config import CommandBenchmark, FunctionBenchmarks, ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import ConfigError, UsageError
-from benchgate.measure.arm_command import ProgramSettings, StartingEnvironment
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import (
     SLOWDOWN,
@@ -26,7 +26,7 @@ from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.lanes import Room
 from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, supports_pinning
 from benchgate.measure.python import PythonEngine, canary_engine
-from benchgate.measure.python_workers import PythonSettings, find_folders, search_of
+from benchgate.measure.python_workers import find_folders, search_of
 from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 from benchgate.session.choice import EVERYTHING
 from benchgate.units import counted
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from benchgate.config import Config, Measure
+    from benchgate.config import Config
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.python_workers import Described
+    from benchgate.measure.worker import Described
     from benchgate.session.choice import Choice
 
 
@@ -99,21 +99,12 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """How engines measure, beside what the configuration says.
+    """How engines measure, beside what the configuration says; the rest is in `EngineSettings`.
 
     Attributes:
-        event: what is counted as instructions; None if nothing can be counted.
-        valgrind: counts instructions in launches of their own; None if it does not.
-        unable: ids of benchmarks, files, functions and suites that are left out of the base.
         choice: what is measured; a suite that has none of it does not run.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
-        brief: only try whether functions and scenarios work: none of their launches counts.
-        described: see `PythonSettings`.
-        introspect: ask the targets of scenarios for their versions and settings.
-        tell: tells the user what takes time, and what concerns no single benchmark.
-        starting: times how long workers take to start.
         has_canary: whether to make the canary too, if it is wanted.
-        requires_files: whether it is an error if neither side has a file that the head names.
     """
 
     event: Event | None = None
@@ -148,36 +139,33 @@ def make_engines(
     environ = with_environment(environ, checkout / config.folder, checkout)
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
     commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
-    settings = _settings(measure, place, checkout, environ, options)
-    programs = _program_settings(config, place, environ)
+    settings = EngineSettings(
+        measure=measure,
+        aliases=config.aliases,
+        lead=ArmName.BASE if config.sides else ArmName.HEAD,
+        cpu=place.cpu,
+        all_cpus=place.cpus,
+        unpinned=place.unpinned,
+        outside=StartingEnvironment(environ, place.checkout),
+        interpreter=default_interpreter(checkout, environ),
+        event=options.event,
+        valgrind=options.valgrind,
+        unable=unable,
+        brief=options.brief,
+        described=options.described,
+        introspect=options.introspect,
+        requires_files=options.requires_files,
+        tell=options.tell,
+        starting=options.starting,
+    )
     engines: list[Engine] = []
     if any(functions.values()):
-        engines.append(
-            PythonEngine(
-                functions,
-                arms,
-                settings,
-                guardian,
-                aliases=config.aliases,
-                lead=programs.lead,
-                unable=unable,
-                requires_files=options.requires_files,
-            )
-        )
+        engines.append(PythonEngine(functions, arms, settings, guardian))
     if any(commands.values()):
-        engines.append(
-            CommandEngine(
-                commands,
-                arms,
-                guardian,
-                programs,
-                event=options.event,
-                valgrind=options.valgrind,
-            )
-        )
-    suites = replace(programs, cpu=place.suite_cpu)
-    engines += _suite_engines(config, arms, guardian, suites, options)
-    engines += _scenario_engines(config, arms, guardian, programs, options)
+        engines.append(CommandEngine(commands, arms, guardian, settings))
+    of_suites = replace(settings, cpu=place.suite_cpu)
+    engines += _suite_engines(config, arms, guardian, of_suites, options)
+    engines += _scenario_engines(config, arms, guardian, settings)
     if measure.canary and options.has_canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
@@ -187,7 +175,7 @@ def _suite_engines(
     config: Config,
     arms: Sequence[Arm],
     guardian: Guardian,
-    programs: ProgramSettings,
+    settings: EngineSettings,
     options: EngineOptions,
 ) -> list[Engine]:
     suites = _wanted_suites(config, arms, options.unable, options.choice)
@@ -197,7 +185,7 @@ def _suite_engines(
     from benchgate.measure.suite import SuiteEngine, SuiteListing  # noqa: PLC0415
 
     return [
-        SuiteEngine(one, arms, guardian, programs, tell=options.tell)
+        SuiteEngine(one, arms, guardian, settings)
         if options.runs_suites
         else SuiteListing(one, arms)
         for one in suites
@@ -208,56 +196,14 @@ def _scenario_engines(
     config: Config,
     arms: Sequence[Arm],
     guardian: Guardian,
-    programs: ProgramSettings,
-    options: EngineOptions,
+    settings: EngineSettings,
 ) -> list[Engine]:
     scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
     if not any(scenarios.values()):
         return []
     from benchgate.measure.scenario import ScenarioEngine  # noqa: PLC0415 - slow to load
 
-    return [
-        ScenarioEngine(
-            scenarios,
-            arms,
-            guardian,
-            programs,
-            unable=options.unable,
-            brief=options.brief,
-            introspect=options.introspect,
-        )
-    ]
-
-
-def _settings(
-    measure: Measure,
-    place: Place,
-    checkout: Path,
-    environ: Mapping[str, str],
-    options: EngineOptions,
-) -> PythonSettings:
-    return PythonSettings(
-        measure=measure,
-        cpu=place.cpu,
-        unpinned=place.unpinned,
-        all_cpus=tuple(sorted(place.cpus)),
-        interpreter=default_interpreter(checkout, environ),
-        forbidden=(place.checkout,) if place.checkout else (),
-        environ=environ,
-        event=options.event,
-        valgrind=options.valgrind,
-        starting=options.starting,
-        brief=options.brief,
-        described=options.described,
-    )
-
-
-def _program_settings(config: Config, place: Place, environ: Mapping[str, str]) -> ProgramSettings:
-    lead = ArmName.BASE if config.sides else ArmName.HEAD
-    outside = StartingEnvironment(environ, place.checkout)
-    return ProgramSettings(
-        config.measure, config.aliases, lead, place.cpu, place.cpus, place.unpinned, outside
-    )
+    return [ScenarioEngine(scenarios, arms, guardian, settings)]
 
 
 def config_in(arm: ArmName, config: Config) -> Config:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.measure.benchmark_overlay import Laying
     from benchgate.measure.engine import Arm, Engine
-    from benchgate.measure.python_workers import Described
     from benchgate.measure.tree_places import Ground
+    from benchgate.measure.worker import Described
     from benchgate.session.benchmark_sets import FoundSet, Tables
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
@@ -68,7 +68,7 @@ class Built:
     Attributes:
         tried: what trying the base has shown.
         toolchains: the versions of the tools that each arm's [build] names.
-        described: see `PythonSettings`; of the base, if it was tried here.
+        described: see `EngineSettings`; of the base, if it was tried here.
         warnings: what each arm's [build] warned of.
     """
 

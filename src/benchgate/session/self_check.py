@@ -19,12 +19,12 @@ from benchgate.gate.sensitivity import (
     summed_up,
 )
 from benchgate.gate.suite import gather_rows
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.lockstep import STRETCH
 from benchgate.measure.machine import CpuTicks, kept_off
 from benchgate.measure.python import canary_engine
-from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.policy import Options
 from benchgate.model.statistics import SelfCheck
 from benchgate.session.check import CheckRequest, check
@@ -153,19 +153,17 @@ def measure_noise(config: Config, place: Place, effects: Effects) -> Noise:
 
 def _prepare(
     stack: ExitStack, config: Config, place: Place, effects: Effects
-) -> tuple[Guardian, Sequence[Arm], PythonSettings]:
+) -> tuple[Guardian, Sequence[Arm], EngineSettings]:
     guardian = stack.enter_context(Guardian.start())
     stack.enter_context(kept_off(place.cpu))
     folder = Path(__file__).parent
     arms = [Arm(name, folder, folder, variables=guardian.variables) for name in ArmName]
-    settings = PythonSettings(
+    settings = EngineSettings(
         measure=config.measure.model_copy(update={"warmup": 3}),
         cpu=place.cpu,
         unpinned=place.unpinned,
-        all_cpus=tuple(sorted(place.cpus)),
-        interpreter="",
-        forbidden=(),
-        environ=effects.environ,
+        all_cpus=place.cpus,
+        outside=StartingEnvironment(effects.environ),
     )
     return guardian, arms, settings
 
