@@ -9,7 +9,7 @@ import pytest
 from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError
-from benchgate.session.engines import Counting, Machine, about_cost, choose_counting
+from benchgate.session.engines import Counting, about_cost, choose_counting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +25,8 @@ def choose(toml: str, *, perf: bool = False, valgrind: bool = True) -> Counting:
             raise CounterError(NO_VALGRIND)
         return f"{environ['PATH']}/valgrind"
 
-    machine = Machine(lambda: None if perf else NO_PERF, find)
-    return choose_counting(loads(toml, "benchgate.toml"), {"PATH": "/bin"}, machine)
+    config = loads(toml, "benchgate.toml")
+    return choose_counting(config, {"PATH": "/bin"}, lambda: None if perf else NO_PERF, find)
 
 
 def test_the_processor_counts_if_it_can() -> None:

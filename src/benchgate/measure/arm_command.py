@@ -319,6 +319,7 @@ class EngineSettings:
             to, and spares other sessions with the same trees the question.
         introspect: ask the targets of scenarios for their versions and settings.
         requires_files: whether it is an error if neither side has a file that the head names.
+        runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         tell: tells the user what takes time, and what concerns no single benchmark.
         starting: times how long the workers of a launch take to start.
     """
@@ -338,6 +339,7 @@ class EngineSettings:
     described: dict[tuple[str, ...], Described] = field(default_factory=dict)
     introspect: bool = False
     requires_files: bool = True
+    runs_suites: bool = True
     tell: Callable[[str], None] = ignore
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
 

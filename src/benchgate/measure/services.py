@@ -156,32 +156,28 @@ class Surroundings:
         )
 
 
-def is_ready(ready: Ready, around: Surroundings, log: ServiceLog) -> bool:
-    """Look once whether a service is ready.
+def unmet(ready: Ready, around: Surroundings, log: ServiceLog) -> str:
+    """Look once whether a service is ready; say what did not happen, or "" if it is ready.
 
     Raises:
         MeasureError: the command of `ready` cannot be run.
     """
     if ready.http is not None:
-        return _status(around.port, around.fill(ready.http)) == ready.status
-    if ready.log is not None:
-        return any(re.search(ready.log, line) for line in log.text().splitlines())
-    if ready.command is not None:
-        return _succeeds(ready.command, around)
-    return _accepts(around.port)
-
-
-def awaited(ready: Ready, around: Surroundings) -> str:
-    """Say what did not happen, after "its": the condition that is not met."""
-    if ready.http is not None:
-        where = f"http://{HOST}:{around.port}{around.fill(ready.http)}"
-        found = _status(around.port, around.fill(ready.http))
+        path = around.fill(ready.http)
+        found = _status(around.port, path)
+        if found == ready.status:
+            return ""
         instead = "nothing answers" if found is None else f"the answer has status {found}"
+        where = f"http://{HOST}:{around.port}{path}"
         return f"GET {where} must have status {ready.status}, but {instead}"
     if ready.log is not None:
-        return f"no line of its output matches {ready.log!r}"
+        is_there = any(re.search(ready.log, line) for line in log.text().splitlines())
+        return "" if is_there else f"no line of its output matches {ready.log!r}"
     if ready.command is not None:
-        return f"the command {ready.command!r} of `ready` does not succeed"
+        does = _succeeds(ready.command, around)
+        return "" if does else f"the command {ready.command!r} of `ready` does not succeed"
+    if _accepts(around.port):
+        return ""
     return f"it does not listen on its port {around.port}, which `{{port}}` in `start` stands for"
 
 
@@ -265,15 +261,14 @@ class ServiceProcess:
         deadline_s = time.monotonic() + ready.timeout_s
         while True:
             try:
-                done = is_ready(ready, self._around, self.log)
+                why = unmet(ready, self._around, self.log)
             except MeasureError as error:
                 raise self._failed(f"has a `ready` that fails: {error.message}") from error
             self.require_alive("before it was ready")
-            if done:
+            if not why:
                 return
             if time.monotonic() > deadline_s:
                 after = format_duration(ready.timeout_s)
-                why = awaited(ready, self._around)
                 raise self._failed(f"was not ready after {after}: {why}")
             time.sleep(_LOOK_S)
 

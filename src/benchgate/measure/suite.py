@@ -287,6 +287,7 @@ class SuiteEngine:
         self._arms = {arm.name: arm for arm in arms}
         self._aliases = settings.aliases
         self._tell = settings.tell
+        self._is_run = settings.runs_suites
         self._settings = RunSettings(
             id=self._title,
             executions=1,
@@ -305,7 +306,13 @@ class SuiteEngine:
         self._known: set[str] = set()
 
     def discover(self) -> Discovery:
-        """Run the suite once in every arm, to find its benchmarks."""
+        """Run the suite once in every arm, to find its benchmarks.
+
+        If suites do not run, a single entry stands for it, which cannot be measured.
+        """
+        if not self._is_run:
+            entries = {arm: (_entry(suite),) for arm, suite in self._suites.items()}
+            return Discovery({arm: entries.get(arm, ()) for arm in self._arms})
         commands = starting_order(self._commands, self._title, 0)
         sides = "on both sides" if len(commands) > 1 else f"on the {commands[0].arm}"
         self._tell(f"running the suite {self._title} {sides} to find its benchmarks")
@@ -451,40 +458,6 @@ class SuiteEngine:
         more = f" and {len(late) - _NAMED} more" if len(late) > _NAMED else ""
         named = f"{', '.join(late[:_NAMED])}{more}"
         return (f"its suite reports what its first run did not, and that is left out: {named}",)
-
-
-class SuiteListing:
-    """Stands for a suite by a single entry, which cannot be measured.
-
-    Args:
-        suites: the suite as each arm's own configuration defines it.
-        arms: all of them.
-    """
-
-    def __init__(self, suites: Mapping[ArmName, SuiteBenchmark], arms: Sequence[Arm]) -> None:
-        self._suites = suites
-        self._arms = arms
-
-    def discover(self) -> Discovery:
-        """Return the entry: its id is the title of the suite."""
-        found: dict[ArmName, tuple[Definition, ...]] = {}
-        for arm in self._arms:
-            suite = self._suites.get(arm.name)
-            found[arm.name] = (_entry(suite),) if suite else ()
-        return Discovery(found)
-
-    def measure_round(
-        self,
-        ids: Sequence[str],
-        rng: random.Random,
-        round_index: int,
-        starting: Callable[[str], None] = ignore,
-    ) -> Iterator[Observation]:
-        """Not for a suite that is only listed."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def _entry(suite: SuiteBenchmark) -> Definition:

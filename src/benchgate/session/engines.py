@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.config import CommandBenchmark, FunctionBenchmarks, ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import ConfigError, UsageError
@@ -103,7 +103,6 @@ class EngineOptions:
 
     Attributes:
         choice: what is measured; a suite that has none of it does not run.
-        runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         has_canary: whether to make the canary too, if it is wanted.
     """
 
@@ -155,6 +154,7 @@ def make_engines(
         described=options.described,
         introspect=options.introspect,
         requires_files=options.requires_files,
+        runs_suites=options.runs_suites,
         tell=options.tell,
         starting=options.starting,
     )
@@ -164,7 +164,7 @@ def make_engines(
     if any(commands.values()):
         engines.append(CommandEngine(commands, arms, guardian, settings))
     of_suites = replace(settings, cpu=place.suite_cpu)
-    engines += _suite_engines(config, arms, guardian, of_suites, options)
+    engines += _suite_engines(config, arms, guardian, of_suites, options.choice)
     engines += _scenario_engines(config, arms, guardian, settings)
     if measure.canary and options.has_canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
@@ -176,20 +176,15 @@ def _suite_engines(
     arms: Sequence[Arm],
     guardian: Guardian,
     settings: EngineSettings,
-    options: EngineOptions,
+    choice: Choice,
 ) -> list[Engine]:
-    suites = _wanted_suites(config, arms, options.unable, options.choice)
+    suites = _wanted_suites(config, arms, settings.unable, choice)
     if not suites:
         return []
     # The formats of all tools take long to load.
-    from benchgate.measure.suite import SuiteEngine, SuiteListing  # noqa: PLC0415
+    from benchgate.measure.suite import SuiteEngine  # noqa: PLC0415
 
-    return [
-        SuiteEngine(one, arms, guardian, settings)
-        if options.runs_suites
-        else SuiteListing(one, arms)
-        for one in suites
-    ]
+    return [SuiteEngine(one, arms, guardian, settings) for one in suites]
 
 
 def _scenario_engines(
@@ -301,48 +296,39 @@ class Counting:
     obstacle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What the machine can count with.
-
-    Attributes:
-        perf_obstacle: says why the processor's counters cannot be used; None if they can.
-        find_valgrind: finds valgrind in the PATH of an environment, or raises `CounterError`.
-    """
-
-    perf_obstacle: Callable[[], str | None]
-    find_valgrind: Callable[[Mapping[str, str]], str]
-
-
-THIS_MACHINE: Final = Machine(partial(find_obstacle, USER_INSTRUCTIONS), find_valgrind)
-
-
 def choose_counting(
-    config: Config, environ: Mapping[str, str], machine: Machine = THIS_MACHINE
+    config: Config,
+    environ: Mapping[str, str],
+    perf_obstacle: Callable[[], str | None] = partial(find_obstacle, USER_INSTRUCTIONS),  # noqa: B008 - it stays the same
+    find: Callable[[Mapping[str, str]], str] = find_valgrind,
 ) -> Counting:
     """Choose the counter that the configuration asks for.
 
     Valgrind takes many times longer than the benchmarks, so by default it counts only what is
     judged by instructions, and only if the processor's counters cannot be used.
+
+    Args:
+        perf_obstacle: says why the processor's counters cannot be used; None if they can.
+        find: finds valgrind in the PATH of an environment, or raises `CounterError`.
     """
     wanted = config.measure.counter
     if wanted == "none":
         return Counting(obstacle=f"{config.where('measure.counter')} counts nothing")
     if wanted == VALGRIND:
         try:
-            return Counting(valgrind=Valgrind(machine.find_valgrind(environ), _everything))
+            return Counting(valgrind=Valgrind(find(environ), _everything))
         except CounterError as error:
             raise UsageError(
                 f"{config.where('measure.counter')}: {error}",
                 hint='Or set `counter = "auto"`, which counts with valgrind only if it is there.',
             ) from error
-    obstacle = machine.perf_obstacle()
+    obstacle = perf_obstacle()
     if obstacle is None:
         return Counting(event=USER_INSTRUCTIONS)
     if wanted != "auto" or not _decides_anywhere(config):
         return Counting(obstacle=obstacle)
     try:
-        program = machine.find_valgrind(environ)
+        program = find(environ)
     except CounterError as error:
         return Counting(obstacle=f"{obstacle}. Valgrind needs no counters, but {error}")
     return Counting(valgrind=Valgrind(program, partial(_decides, config)))
