@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchgate.ci.base import NoBase, checked_out, find_base
 from benchgate.errors import BaselineError
-from benchgate.git.repository import Git, ensure_commit
+from benchgate.git.repository import Git
 from benchgate.github.plan import Base, Head
 from benchgate.model.run import Source
 
@@ -42,7 +41,7 @@ def merge_base_with(other: str) -> Base:
 
 
 def find(base: Base, git: Git, compare: Compare) -> Source | NoBase:
-    return find_base(base, git, merge_base=compare, fetch=partial(ensure_commit, git))
+    return find_base(base, git, compare)
 
 
 def test_what_is_checked_out_is_named_with_its_parents(history: tuple[Git, str, str]) -> None:

@@ -102,9 +102,9 @@ def test_nonsense_is_never_recognized_and_never_a_crash(name: str, data: bytes) 
 def test_the_advice_says_whether_a_tool_writes_samples(known: ForeignFormat) -> None:
     readings = [read(case.source(), case.format) for case in CASES if case.format == known.name]
     kinds = {s.metric.kind for one in readings for row in one.benchmarks for s in row.series}
-    assert known.advice.has_samples is (Kind.SAMPLED in kinds)
+    assert known.has_samples is (Kind.SAMPLED in kinds)
     has_command = known.name not in {"bencher", "customSmallerIsBetter", "customBiggerIsBetter"}
-    assert bool(known.advice.command) is has_command
+    assert bool(known.command) is has_command
 
 
 def test_every_format_has_a_genuine_file() -> None:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import GitHubError
+from benchgate.github.client import Client
 from benchgate.github.comments import (
     JOB_LOGIN,
     MOST_OWN,
     CommentOutcome,
-    ExistingComment,
     Marker,
     choose,
     mark,
@@ -62,7 +62,7 @@ def of(run: int, *, attempt: int = 1, head: str = NEW, suite: str = "default") -
 
 
 @dataclass
-class Fake:
+class Fake(Client):
     """A pull request and its comments; `before_write` is what happens between two requests."""
 
     comments: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -83,14 +83,14 @@ class Fake:
     before_write: Callable[[], object] = lambda: None
     after_post: Callable[[], object] = lambda: None
 
-    def get(self, path: str) -> dict[str, Any]:
+    def get(self, path: str, *_: object) -> dict[str, Any]:
         self.asked.append(f"GET {path}")
         answer = {"/user": self.user, f"/repos/octo-org/hello/pulls/{NUMBER}": self.pull}[path]
         if isinstance(answer, GitHubError):
             raise answer
         return answer
 
-    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, *_: object, **__: object) -> Iterator[dict[str, Any]]:
         assert path == LIST
         self.asked.append(f"GET {path}")
         yield from list(self.comments.values())
@@ -199,7 +199,7 @@ def test_what_is_no_marker_is_not_read(body: str) -> None:
 
 
 def test_the_first_comment_is_created() -> None:
-    assert choose([], of(5), JOB_LOGIN) is None
+    assert choose([], of(5), JOB_LOGIN) == []
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_the_first_comment_is_created() -> None:
     ],
 )
 def test_what_is_not_ours_is_not_touched(other: Comment) -> None:
-    assert choose([other], of(5), JOB_LOGIN, NEW) is None
+    assert choose([other], of(5), JOB_LOGIN, NEW) == []
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_a_newer_one_is_never_overwritten(
     there: Marker, mine: Marker, head_now: str, *, updated: bool
 ) -> None:
     choice = choose([comment(1, there)], mine, JOB_LOGIN, head_now)
-    assert choice == ExistingComment(1) if updated else isinstance(choice, CommentOutcome)
+    assert choice == [1] if updated else isinstance(choice, CommentOutcome)
 
 
 def test_why_one_is_left_is_said() -> None:
@@ -251,7 +251,7 @@ def test_why_one_is_left_is_said() -> None:
 
 def test_of_several_the_first_is_updated() -> None:
     there = [comment(3, of(2)), comment(1, of(4)), comment(2, of(5)), comment(9, of(1), "octocat")]
-    assert choose(there, of(5), JOB_LOGIN, NEW) == ExistingComment(1, (2, 3))
+    assert choose(there, of(5), JOB_LOGIN, NEW) == [1, 2, 3]
     assert choose(there, of(3), JOB_LOGIN, NEW) == CommentOutcome(
         url(2),
         "left the comment as it is: run 5 has already commented on bbbbbbb, and is newer",
@@ -261,16 +261,16 @@ def test_of_several_the_first_is_updated() -> None:
 def test_there_is_an_end_of_new_ones() -> None:
     others = [comment(n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN)]
     of_people = [comment(n + 100, of(4, suite=f"p{n}"), "octocat") for n in range(MOST_OWN)]
-    assert choose([*others, *of_people], of(5), JOB_LOGIN, NEW) is None
+    assert choose([*others, *of_people], of(5), JOB_LOGIN, NEW) == []
     full = [*others, comment(99, of(4, suite="last"))]
     assert choose(full, of(5), JOB_LOGIN, NEW) == CommentOutcome(
         "", f"no comment: the pull request already has {MOST_OWN} comments of other suites"
     )
-    assert choose(full, of(5, suite="last"), JOB_LOGIN, NEW) == ExistingComment(99)
+    assert choose(full, of(5, suite="last"), JOB_LOGIN, NEW) == [99]
 
 
 def test_upper_and_lower_case_of_a_login_are_the_same() -> None:
-    assert choose([comment(1, of(4), "Octocat")], of(5), "octocat") == ExistingComment(1)
+    assert choose([comment(1, of(4), "Octocat")], of(5), "octocat") == [1]
 
 
 # Posting
@@ -347,7 +347,7 @@ def test_two_runs_that_look_at_the_same_time_remove_the_same_one() -> None:
     class Late(Fake):
         """It listed before the other run had created its comment, and looks again after that."""
 
-        def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        def pages(self, path: str, *_: object, **__: object) -> Iterator[dict[str, Any]]:
             self.asked.append(f"GET {path}")
             yield from [] if len(self.asked) < 4 else list(self.comments.values())
 
@@ -438,7 +438,7 @@ def test_what_ours_are_about_is_told_of_each_suite_once() -> None:
 
 def test_endless_pages_end() -> None:
     class Endless(Fake):
-        def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        def pages(self, path: str, *_: object, **__: object) -> Iterator[dict[str, Any]]:
             assert path == LIST
             while True:
                 yield payload(1, "x", "octocat")

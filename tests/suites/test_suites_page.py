@@ -104,9 +104,9 @@ def test_the_file_of_a_tool_that_cannot_be_had_is_compared(name: str, tmp_path: 
 
 def test_the_page_and_the_hints_of_benchgate_agree(section: Section) -> None:
     for known in (each for each in FORMATS if TOOLS[section.name].format == each.name):
-        options = re.findall(r"(?<= )--?[\w-]+", known.advice.command)
+        options = re.findall(r"(?<= )--?[\w-]+", known.command)
         assert [each for each in options if each not in section.text] == []
-        assert ("no samples" in " ".join(section.text.split())) != known.advice.has_samples
+        assert ("no samples" in " ".join(section.text.split())) != known.has_samples
 
 
 @pytest.mark.slow

@@ -208,11 +208,10 @@ def _doubts(benchmarks: Sequence[BenchmarkResult], of: ForeignFormat) -> Iterato
                 f"default `alpha`: there are {launches}"
             )
         return
-    advice = of.advice
-    if advice.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
-        yield f"there are no samples in what {of.name} wrote; this writes them: {advice.command}"
-    how = f" ({advice.command})" if advice.command else ""
-    more = f" {advice.launches}" if advice.launches else ""
+    if of.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
+        yield f"there are no samples in what {of.name} wrote; this writes them: {of.command}"
+    how = f" ({of.command})" if of.command else ""
+    more = f" {of.launches}" if of.launches else ""
     times = "ten" if needed <= _USUAL_LAUNCHES else needed
     yield (
         f"one launch of {of.name} does not show how much its runs differ: run it {times} times on "

@@ -56,13 +56,7 @@ def checked_out(git: Git) -> Head:
     return Head(sha, git.parents(sha))
 
 
-def find_base(
-    base: Base,
-    git: Git,
-    *,
-    merge_base: Callable[[str, str], str],
-    fetch: Callable[[str], None],
-) -> Source | NoBase:
+def find_base(base: Base, git: Git, merge_base: Callable[[str, str], str]) -> Source | NoBase:
     """Find the base commit of an event; fetch it if the checkout does not have it.
 
     Args:
@@ -78,7 +72,7 @@ def find_base(
         sha = sha or merge_base(base.merge_base_with, head)
     if sha == head:
         return NoBase(f"the base is the head itself, so nothing changed ({base.why})")
-    fetch(sha)
+    ensure_commit(git, sha)
     return Source(sha=sha, ref=base.merge_base_with, why=base.why)
 
 
@@ -118,7 +112,8 @@ def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> Comp
     """
     lost: tuple[str, ...] = ()
     try:
-        base = _base(plan, job)
+        repository = job.context.repository.full_name
+        base = find_base(plan.base, job.git, partial(merge_base, job.client, repository))
     except (BaselineError, GitHubError) as error:
         # A pushed commit is on the branch already: later changes start from it in any case.
         if plan.keeping.kind is not ArtifactKind.BASELINE:
@@ -147,16 +142,6 @@ def _with_benchmarks(
     if not has_no_benchmarks(git, base.sha or "", config):
         return ComparisonBase(base, "", config, warnings)
     return ComparisonBase(base, "", with_benchmarks_of_head(config), warnings, BenchmarkFiles.HEAD)
-
-
-def _base(plan: EventPlan, job: Job) -> Source | NoBase:
-    repository = job.context.repository.full_name
-    return find_base(
-        plan.base,
-        job.git,
-        merge_base=lambda base, head: merge_base(job.client, repository, base, head),
-        fetch=partial(ensure_commit, job.git),
-    )
 
 
 def _require_no_change(base: NoBase, job: Job) -> None:

@@ -144,22 +144,6 @@ _SHARED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LegResult:
-    """The result that a run left of one suite on one kind of machine.
-
-    Attributes:
-        read: the result, or what is wrong with it.
-        period: when the run took place, until it left this result.
-        own: what the default branch's newest run of that leg measured; None if there is none.
-    """
-
-    leg: Leg
-    read: Result | UsageError
-    period: RunPeriod
-    own: Run | None
-
-
 @dataclass(frozen=True, slots=True)
 class Publication:
     """The pull request to comment on, and how its result may be used.
@@ -181,13 +165,21 @@ class Publication:
     step: JobStep
     choice: Choice = EVERYTHING
 
-    def of_result(self, left: LegResult) -> PublishOutcome:
-        """Judge the result and comment; or comment why that is impossible."""
-        leg = left.leg
+    def of_result(
+        self, leg: Leg, read: Result | UsageError, period: RunPeriod, own: Run | None
+    ) -> PublishOutcome:
+        """Judge the result and comment; or comment why that is impossible.
+
+        Args:
+            leg: the suite and the kind of machine.
+            read: the result, or what is wrong with it.
+            period: when the run took place, until it left this result.
+            own: what the default branch's newest run of that leg measured; None if there is none.
+        """
         try:
-            if isinstance(left.read, UsageError):
-                raise left.read
-            verdict = self._verdict(left.read, left)
+            if isinstance(read, UsageError):
+                raise read
+            verdict = self._verdict(read, period, own)
         except GitHubError as error:
             done = no_comment(error)
             self.step.warn(done.warnings)
@@ -251,7 +243,7 @@ class Publication:
             self.step.output(comment_url=posted.comment_url)
         return posted
 
-    def _verdict(self, result: Result, left: LegResult) -> Verdict:
+    def _verdict(self, result: Result, period: RunPeriod, own: Run | None) -> Verdict:
         """Judge by the configuration of the pull request's target branch, as of today.
 
         Raises:
@@ -271,9 +263,9 @@ class Publication:
         config = self._with_head(base)
         asked = confirmed(result, self.run, self.pull, config, self.job)
         config = with_accepted(config, asked.accepted)
-        require_possible_times(result, left.period)
+        require_possible_times(result, period)
         self._require_honest_base(result.base.source, base)
-        clean = self._cleaned(result, result.base, base, left.own)
+        clean = self._cleaned(result, result.base, base, own)
         names = clean.names
         renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
         aliases = {names[old]: names[new] for old, new in renamed.items()}
@@ -446,7 +438,7 @@ def _publish(
         else:
             own = legs.newest(leg) if legs and not isinstance(read, UsageError) else None
             period = _period(known, artifact)
-            done += [one.of_result(LegResult(leg, read, period, own)) for one in publications]
+            done += [one.of_result(leg, read, period, own) for one in publications]
     _warn(step, run, len(artifacts) - len(left), len(left), most)
     if not left:
         step.write([f"run {run.id} left no result"])

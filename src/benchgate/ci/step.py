@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from benchgate.ci.measuring import CiOutcome, CiRequest
     from benchgate.config import Config
     from benchgate.github.client import Client
-    from benchgate.github.comments import Api, Marker
+    from benchgate.github.comments import Marker
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.verdict import Verdict
     from benchgate.report.view import RowView, VerdictView
@@ -111,7 +111,7 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
 
 
 def comment(
-    body: str, wanted: CommentPlan, target: CommentTarget | None, api: Api
+    body: str, wanted: CommentPlan, target: CommentTarget | None, client: Client
 ) -> PublishOutcome:
     """Write the comment, or update the existing one.
 
@@ -125,7 +125,7 @@ def comment(
     if target is None or wanted.when is CommentTime.NEVER:
         return PublishOutcome(notes=(f"no comment: {wanted.why}",))
     try:
-        posted = post_sticky(api, target.repository, target.number, body, target.marker)
+        posted = post_sticky(client, target.repository, target.number, body, target.marker)
     except GitHubError as error:
         if wanted.when is CommentTime.IF_ALLOWED and error.status == _FORBIDDEN:
             return PublishOutcome(notes=(f"no comment: {wanted.why}",))

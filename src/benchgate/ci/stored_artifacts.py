@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -50,7 +51,7 @@ from benchgate.model.run import Status
 from benchgate.session.rounds import DEFAULT_SUITE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from benchgate.ci.base import Job
     from benchgate.config import Config
@@ -121,7 +122,7 @@ def read_stored(
             fetch=lambda artifact: _file(client, repository, artifact),
             limit=limit,
             counts=lambda run: is_like(run, here),
-            is_of_branch=Branch(client, repository, context.default_branch).holds,
+            is_of_branch=branch_holds(client, repository, context.default_branch),
         )
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""
@@ -129,28 +130,24 @@ def read_stored(
     return replace(found, warnings=(*warnings, *found.warnings))
 
 
-class Branch:
-    """The current state of a branch on GitHub."""
+def branch_holds(client: Client, repository: str, branch: str) -> Callable[[str], bool]:
+    """Make a function that says whether a commit is on a branch: its newest, or an ancestor."""
 
-    def __init__(self, client: Client, repository: str, name: str) -> None:
-        self._client = client
-        self._repository = repository
-        self._name = name
-        self._newest: str | None = None
+    @cache
+    def newest() -> str:
+        # The full ref, because a tag may have the same name.
+        return commit_of(client, repository, f"heads/{branch}")
 
-    def holds(self, sha: str) -> bool:
-        """Whether a commit is the newest of the branch, or one of its ancestors."""
-        if self._newest is None:
-            # The full ref, because a tag may have the same name.
-            self._newest = commit_of(self._client, self._repository, f"heads/{self._name}")
-        if sha == self._newest:
-            return True
+    def holds(sha: str) -> bool:
+        tip = newest()
         try:
-            return merge_base(self._client, self._repository, self._newest, sha) == sha
+            return sha == tip or merge_base(client, repository, tip, sha) == sha
         except GitHubError as error:
             if error.status in _UNKNOWN:
                 return False
             raise
+
+    return holds
 
 
 def _listed(own: OwnRuns, wanted: ArtifactQuery) -> tuple[list[Artifact], tuple[str, ...]]:
@@ -290,30 +287,30 @@ class _Described(ApiObject):
     default_branch: Ref
 
 
-@dataclass(slots=True)
-class _Reader:
-    client: Client
-    repository: str
-    branch: Branch
-
-    def record(self, run: WorkflowRun, artifact: Artifact) -> RunRecord | SkippedResult:
-        """Read one artifact; its origin is taken from GitHub, not from the file."""
-        name = f"artifact {artifact.id} of run {run.id}"
-        if artifact.expired:
-            return SkippedResult(name, "it has expired")
-        if not self.branch.holds(run.head_sha):
-            return SkippedResult(name, OFF_BRANCH)
-        try:
-            head = read_result_of(self.client, self.repository, artifact).head
-        except FormatError as error:
-            return SkippedResult(name, error.message)
-        if head.source.sha not in {None, run.head_sha}:
-            return SkippedResult(name, "it measured another commit than that of its run")
-        source = replace(head.source, sha=run.head_sha, ref=run.head_branch)
-        trusted = replace(head, source=source)
-        record = replace(record_of(trusted), url=run.html_url)
-        why = why_not_kept(trusted, record)
-        return SkippedResult(name, why) if why else record
+def _record(
+    client: Client,
+    repository: str,
+    run: WorkflowRun,
+    artifact: Artifact,
+    holds: Callable[[str], bool],
+) -> RunRecord | SkippedResult:
+    """Read one artifact; its origin is taken from GitHub, not from the file."""
+    name = f"artifact {artifact.id} of run {run.id}"
+    if artifact.expired:
+        return SkippedResult(name, "it has expired")
+    if not holds(run.head_sha):
+        return SkippedResult(name, OFF_BRANCH)
+    try:
+        head = read_result_of(client, repository, artifact).head
+    except FormatError as error:
+        return SkippedResult(name, error.message)
+    if head.source.sha not in {None, run.head_sha}:
+        return SkippedResult(name, "it measured another commit than that of its run")
+    source = replace(head.source, sha=run.head_sha, ref=run.head_branch)
+    trusted = replace(head, source=source)
+    record = replace(record_of(trusted), url=run.html_url)
+    why = why_not_kept(trusted, record)
+    return SkippedResult(name, why) if why else record
 
 
 def read_runs(client: Client, repository: str) -> Iterator[RunRecord | SkippedResult]:
@@ -327,7 +324,7 @@ def read_runs(client: Client, repository: str) -> Iterator[RunRecord | SkippedRe
     own = OwnRuns.listed(
         client, EventRepository(described.id, described.full_name), described.default_branch
     )
-    reader = _Reader(client, repository, Branch(client, repository, described.default_branch))
+    holds = branch_holds(client, repository, described.default_branch)
     failures = count = 0
     for run, artifacts in own.left(own.runs, most=MOST_ASKED_FOR_HISTORY):
         for artifact in artifacts:
@@ -335,7 +332,7 @@ def read_runs(client: Client, repository: str) -> Iterator[RunRecord | SkippedRe
                 continue
             count += 1
             try:
-                yield reader.record(run, artifact)
+                yield _record(client, repository, run, artifact, holds)
             except GitHubError as error:
                 failures += error.status not in _GONE
                 if failures == _MOST_FAILURES:

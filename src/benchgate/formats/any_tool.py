@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.contents import RowError, read_json, shown
 from benchgate.formats.http_load import THROUGHPUT
-from benchgate.formats.rows import MEAN_TIME, Advice, ForeignFormat, begins, reads
+from benchgate.formats.rows import MEAN_TIME, ForeignFormat, begins, reads
 from benchgate.model.run import INSTRUCTIONS, PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
@@ -144,13 +144,13 @@ def _custom_metric(unit: str, better: Better) -> tuple[Metric, float]:
 
 CUSTOM_SMALLER = ForeignFormat(
     "customSmallerIsBetter",
-    Advice("", has_samples=False),
     _says_what_is_better,
     partial(_read_custom, Better.LOWER),
+    has_samples=False,
 )
 CUSTOM_BIGGER = ForeignFormat(
     "customBiggerIsBetter",
-    Advice("", has_samples=False),
     lambda _: False,
     partial(_read_custom, Better.HIGHER),
+    has_samples=False,
 )

@@ -183,21 +183,6 @@ APPEND = "Append the output of several runs to one file with `>>`: each of them 
 """For tools whose outputs may follow each other in a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """How to get the best input from a tool, for messages and for the docs.
-
-    Attributes:
-        command: what writes it, with FILE in the place of its name; "" if no command does.
-        has_samples: whether it holds samples; if not, every launch gives one value.
-        launches: how one file can hold several launches, in a sentence; "" if it cannot.
-    """
-
-    command: str
-    has_samples: bool = True
-    launches: str = ""
-
-
 @dataclass(slots=True)
 class ReadRow:
     """A benchmark while it is read. Whoever cannot read it raises a RowError.
@@ -290,15 +275,20 @@ class ForeignFormat:
 
     Attributes:
         name: what people call it, and what `--format` accepts.
-        advice: how to get the best input from the tool.
         sniff: whether the content looks like this format; cheap, and never an error.
         read: reads the benchmarks; a RowError, too, says that the file as a whole is broken.
+        command: what writes the best input, with FILE in the place of its name, for messages and
+            for the docs; "" if no command does.
+        has_samples: whether that holds samples; if not, every launch gives one value.
+        launches: how one file can hold several launches, in a sentence; "" if it cannot.
     """
 
     name: str
-    advice: Advice
     sniff: Callable[[ForeignFile], bool]
     read: Callable[[ForeignFile, ReadRows], None]
+    command: str = ""
+    has_samples: bool = True
+    launches: str = ""
 
     def parse(self, source: ForeignFile) -> Reading:
         """Read the benchmarks; FormatError if the file as a whole is broken."""
@@ -317,8 +307,8 @@ def reads(
     has_samples: bool = True,
     launches: str = "",
 ) -> Callable[[Callable[[ForeignFile, ReadRows], None]], ForeignFormat]:
-    """Make a format of the function that reads it; see `Advice` and `ForeignFormat`."""
-    return lambda read: ForeignFormat(name, Advice(command, has_samples, launches), sniff, read)
+    """Make a format of the function that reads it; see `ForeignFormat`."""
+    return lambda read: ForeignFormat(name, sniff, read, command, has_samples, launches)
 
 
 @contextmanager

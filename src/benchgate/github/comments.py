@@ -14,15 +14,16 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
 from benchgate.errors import GitHubError
 from benchgate.github.objects import Comment, PullRequest, User
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import TypeAlias
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from benchgate.github.client import Client
 
     _IsIt: TypeAlias = "Callable[[Comment, Marker | None], bool]"
 
@@ -103,22 +104,9 @@ class CommentOutcome:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingComment:
-    """The comment of a suite, which is to be updated.
-
-    Attributes:
-        id: the lowest, if there are several.
-        others: ids of its duplicates, which two simultaneous runs can leave.
-    """
-
-    id: int
-    others: tuple[int, ...] = ()
-
-
 def choose(
     comments: Iterable[Comment], marker: Marker, author: str, head_now: str = ""
-) -> ExistingComment | CommentOutcome | None:
+) -> list[int] | CommentOutcome:
     """Decide whether to create, update or keep a comment on a pull request.
 
     A verdict on the current commit of the pull request outranks one on an older commit. Of two
@@ -130,7 +118,8 @@ def choose(
         head_now: the last commit of the pull request; "" if unknown.
 
     Returns:
-        The comment to update, None if one must be created, or the outcome if nothing is written.
+        The ids of this suite's comments, the one to update first: two simultaneous runs can leave
+        duplicates. If there is none, one must be created. Or the outcome if nothing is written.
     """
     every = list(_own(comments, author))
     ours = [one for one in every if one[1].suite == marker.suite]
@@ -138,13 +127,12 @@ def choose(
         what = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
         return CommentOutcome("", what)
     if not ours:
-        return None
+        return []
     newest, found = _newest(ours, head_now)
     if _rank(found, head_now) > _rank(marker, head_now):
         reason = f"run {found.run} has already commented on {found.head[:7]}, and is newer"
         return CommentOutcome(newest.html_url, f"left the comment as it is: {reason}")
-    first, *others = sorted(one.id for one, _ in ours)
-    return ExistingComment(first, tuple(others))
+    return sorted(one.id for one, _ in ours)
 
 
 def _rank(of: Marker, head_now: str) -> tuple[bool, int, int]:
@@ -155,23 +143,8 @@ def _newest(ours: Iterable[tuple[Comment, Marker]], head_now: str) -> tuple[Comm
     return max(ours, key=lambda one: (_rank(one[1], head_now), -one[0].id))
 
 
-class Api(Protocol):
-    """The methods of the client that comments need."""
-
-    def get(self, path: str) -> dict[str, Any]: ...
-
-    def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """Get the objects of a list."""
-
-    def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]: ...
-
-    def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]: ...
-
-    def delete(self, path: str) -> None: ...
-
-
 def post_sticky(
-    api: Api, repository: str, number: int, body: str, marker: Marker
+    client: Client, repository: str, number: int, body: str, marker: Marker
 ) -> CommentOutcome:
     """Create the comment of a suite, or update the existing one.
 
@@ -183,44 +156,44 @@ def post_sticky(
     Raises:
         GitHubError: GitHub could not be reached, or refused.
     """
-    author = own_login(api)
-    head_now = _head_now(api, repository, number)
+    author = own_login(client)
+    head_now = _head_now(client, repository, number)
     list_path = _list_path(repository, number)
-    choice = choose(_comments(api, list_path), marker, author, head_now)
+    choice = choose(_comments(client, list_path), marker, author, head_now)
     if isinstance(choice, CommentOutcome):
         return choice
     text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
-    if choice is not None:
-        path = _comment_path(repository, choice.id)
+    if choice:
+        path = _comment_path(repository, choice[0])
         try:
-            updated = Comment.read(api.patch(path, text), path)
+            updated = Comment.read(client.patch(path, text), path)
         except GitHubError as error:
             if error.status != _NOT_FOUND:
                 raise  # any other error; 404 means that it was deleted after it was listed
         else:
-            removed = _remove(api, repository, choice.others)
+            removed = _remove(client, repository, choice[1:])
             return CommentOutcome(updated.html_url, f"updated the comment{removed}")
-    created = _create(api, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
+    created = _create(client, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
     strange = _strange(created, author)
     if strange:
         return CommentOutcome(created.html_url, f"created a comment{strange}")
     # Another run may have created one, too. GitHub may not list ours yet.
-    again = _own(_comments(api, list_path), author)
+    again = _own(_comments(client, list_path), author)
     ours = {created.id: (created, marker)}
     ours |= {one.id: (one, found) for one, found in again if found.suite == marker.suite}
     first, *others = sorted(ours)
     newest, _ = _newest(ours.values(), head_now)
     if newest.id != first:
-        api.patch(_comment_path(repository, first), {"body": newest.body})
-    removed = _remove(api, repository, tuple(others))
+        client.patch(_comment_path(repository, first), {"body": newest.body})
+    removed = _remove(client, repository, others)
     return CommentOutcome(ours[first][0].html_url, f"created a comment{removed}")
 
 
-def _remove(api: Api, repository: str, ids: tuple[int, ...]) -> str:
+def _remove(client: Client, repository: str, ids: Sequence[int]) -> str:
     """Delete duplicates; another run may do so at the same time."""
     for id_ in ids:
         try:
-            api.delete(_comment_path(repository, id_))
+            client.delete(_comment_path(repository, id_))
         except GitHubError as error:
             if error.status != _NOT_FOUND:
                 return f"; a second comment of this suite stays: {error.message}"
@@ -228,55 +201,55 @@ def _remove(api: Api, repository: str, ids: tuple[int, ...]) -> str:
 
 
 def _create(
-    api: Api, path: str, text: Mapping[str, object], is_it: _IsIt, left: int = 2
+    client: Client, path: str, text: Mapping[str, object], is_it: _IsIt, left: int = 2
 ) -> Comment:
     """Create a comment. If GitHub fails, check whether it was created anyway, and try again.
 
     A gateway in front of GitHub may give up although the request succeeds a moment later.
     """
     try:
-        return Comment.read(api.post(path, text), path)
+        return Comment.read(client.post(path, text), path)
     except GitHubError as error:
         if (error.status or _SERVER_ERROR) < _SERVER_ERROR:
             raise  # it was refused
         with suppress(GitHubError):
-            for one in _comments(api, path):
+            for one in _comments(client, path):
                 if is_it(one, marker_in(one.body)):
                     return one
         if left == 1:
             raise
-    return _create(api, path, text, is_it, left - 1)
+    return _create(client, path, text, is_it, left - 1)
 
 
-def own_markers(api: Api, repository: str, number: int) -> tuple[Marker, ...]:
+def own_markers(client: Client, repository: str, number: int) -> tuple[Marker, ...]:
     """The markers of benchgate's comments on a pull request, the newest of each suite.
 
     Raises:
         GitHubError: GitHub could not be reached, or refused.
     """
-    comments = _comments(api, _list_path(repository, number))
-    found = [marker for _, marker in _own(comments, own_login(api))]
+    comments = _comments(client, _list_path(repository, number))
+    found = [marker for _, marker in _own(comments, own_login(client))]
     return tuple(
         {one.suite: one for one in sorted(found, key=lambda x: (x.run, x.attempt))}.values()
     )
 
 
-def own_login(api: Api) -> str:
+def own_login(client: Client) -> str:
     """The account that writes: GitHub names the owner of a personal token, but not a job's."""
     path = "/user"
     try:
-        return User.read(api.get(path), path).login
+        return User.read(client.get(path), path).login
     except GitHubError as error:
         if error.status != _FORBIDDEN:
             raise
         return JOB_LOGIN
 
 
-def _head_now(api: Api, repository: str, number: int) -> str:
+def _head_now(client: Client, repository: str, number: int) -> str:
     """The last commit of the pull request; "" if the token may comment but not read it."""
     path = f"/repos/{repository}/pulls/{number}"
     try:
-        return PullRequest.read(api.get(path), path).head.sha
+        return PullRequest.read(client.get(path), path).head.sha
     except GitHubError as error:
         if error.status not in {_FORBIDDEN, _NOT_FOUND}:
             raise
@@ -291,8 +264,8 @@ def _list_path(repository: str, number: int) -> str:
     return f"/repos/{repository}/issues/{number}/comments"
 
 
-def _comments(api: Api, path: str) -> Iterator[Comment]:
-    return islice((Comment.read(item, path) for item in api.pages(path)), _MOST_COMMENTS)
+def _comments(client: Client, path: str) -> Iterator[Comment]:
+    return islice((Comment.read(item, path) for item in client.pages(path)), _MOST_COMMENTS)
 
 
 def _own(comments: Iterable[Comment], author: str) -> Iterator[tuple[Comment, Marker]]:

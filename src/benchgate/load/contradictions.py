@@ -19,29 +19,20 @@ if TYPE_CHECKING:
 
 def contradictions(
     scenario: Scenario, drivers: Sequence[type[Driver[Any, Any, Any]]], raw: Mapping[str, Any]
-) -> tuple[Problem, ...]:
+) -> Iterator[Problem]:
     """Find all contradictions, each with the key that must change.
 
     Args:
         drivers: that of each target.
         raw: the tables as they were written.
     """
-    return (
-        *_names(scenario),
-        *_objections(scenario, drivers),
-        *_load(scenario.load, scenario.duration_s),
-        *(
-            problem
-            for index, one in enumerate(scenario.services)
-            for problem in _ready(index, one.ready)
-        ),
-        *_texts(scenario, raw),
-        *(
-            problem
-            for index, one in enumerate(scenario.services)
-            for problem in _service(index, one, scenario)
-        ),
-    )
+    yield from _names(scenario)
+    yield from _objections(scenario, drivers)
+    yield from _load(scenario.load, scenario.duration_s)
+    for index, one in enumerate(scenario.services):
+        yield from _ready(index, one.ready)
+        yield from _service(index, one, scenario)
+    yield from _texts(scenario, raw)
 
 
 def _names(scenario: Scenario) -> Iterator[Problem]:
@@ -153,25 +144,22 @@ def _ready(index: int, ready: Ready) -> Iterator[Problem]:
 
 def _texts(scenario: Scenario, raw: Mapping[str, Any]) -> Iterator[Problem]:
     """Check the placeholders and variables of targets, steps and scripts."""
-    services = [one.name for one in scenario.services]
-    known = known_placeholders(services)
-    written: list[tuple[KeyPath, Iterable[str], object]] = [
-        *(
-            (("target", i), one.texts(), _entry(raw, "target", i))
-            for i, one in enumerate(scenario.targets)
-        ),
-        *(
-            (("step", i), one.texts(), _entry(raw, "step", i))
-            for i, one in enumerate(scenario.steps)
-        ),
-    ]
-    for key, script in (("setup", scenario.setup), ("teardown", scenario.teardown)):
-        if script is not None:
-            written.append(((key,), script.texts(), raw.get(key)))
-    for path, texts, value in written:
-        for text in dict.fromkeys(texts):
+    known = known_placeholders([one.name for one in scenario.services])
+    for path, table in scenario.tables():
+        for text in dict.fromkeys(table.texts()):
             for wrong in wrong_in(text, known):
-                yield Problem((*path, *place_of(value, text)), *wrong)
+                yield Problem((*path, *place_of(_written(raw, path), text)), *wrong)
+
+
+def _written(raw: Mapping[str, Any], path: KeyPath) -> object:
+    """What stands at a place of the file; None if that is left to a default."""
+    value: Any = raw
+    try:
+        for key in path:
+            value = value[key]
+    except (LookupError, TypeError):
+        return None
+    return value
 
 
 def _service(index: int, service: Service, scenario: Scenario) -> Iterator[Problem]:
@@ -200,11 +188,6 @@ def _unsplit(command: str, known: Sequence[str]) -> Iterator[tuple[str, str]]:
         fields.argv(command, in_shell=False, placeholders=known, to_get_a_shell="write sh -c '...'")
     except ValueError as error:
         yield str(error), "a command is a program and its arguments"
-
-
-def _entry(raw: Mapping[str, Any], table: str, index: int) -> object:
-    entries = raw.get(table)
-    return entries[index] if isinstance(entries, list) and index < len(entries) else None
 
 
 def place_of(value: object, text: str) -> KeyPath:

@@ -21,6 +21,8 @@ from benchgate.tables.fields import PLACEHOLDERS, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from benchgate.tables.document import KeyPath
+
 
 DEFAULT_DURATION_S: Final = 10.0
 BRIEF_S: Final = 1.0
@@ -80,6 +82,20 @@ class Scenario:
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(self.id_of(target, step) for target in self.targets for step in self.steps)
+
+    def tables(self, target: Target | None = None) -> Iterator[tuple[KeyPath, DriverTable]]:
+        """The tables that a driver describes, each with its place in the file.
+
+        Args:
+            target: leaves out the other targets.
+        """
+        for index, one in enumerate(self.targets):
+            if target is None or one == target:
+                yield ("target", index), one
+        yield from ((("step", index), one) for index, one in enumerate(self.steps))
+        for key, script in (("setup", self.setup), ("teardown", self.teardown)):
+            if script is not None:
+                yield (key,), script
 
     def shortened(self) -> Scenario:
         """The same without a warm-up, and with at most a second of its largest load."""
@@ -461,21 +477,13 @@ def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
 
 def own_files(scenario: Scenario) -> tuple[str, ...]:
     """The files of the arm that it names, relative to the configuration: code under test."""
-    tables = (*scenario.targets, scenario.setup, scenario.teardown, *scenario.steps)
-    return tuple(dict.fromkeys(file for one in tables if one for file in one.own_files()))
+    return tuple(dict.fromkeys(file for _, one in scenario.tables() for file in one.own_files()))
 
 
 def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
     yield from (f"its service {one.name}" for one in scenario.services)
-    tables = [
-        ("its target", target),
-        ("its setup", scenario.setup),
-        ("its teardown", scenario.teardown),
-        *((f"its step {step.name}", step) for step in scenario.steps),
-    ]
-    for name, table in tables:
-        if table is None:
-            continue
+    for path, table in scenario.tables(target):
+        name = f"its step {table.name}" if isinstance(table, Step) else f"its {path[0]}"
         yield from (f"{file} of {name}" for file in table.own_files())
         for text in table.texts():
             for placeholder in placeholders_in(text):

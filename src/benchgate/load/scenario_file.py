@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from pydantic import BaseModel
-
     from benchgate.tables.document import KeyPath
 
 
@@ -459,13 +457,7 @@ def secrets_in(texts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str
 
 def _texts(scenario: Scenario, target: Target) -> Iterator[tuple[KeyPath, str]]:
     """The texts in which variables are replaced, with their places."""
-    tables: list[tuple[KeyPath, BaseModel | None, tuple[str, ...]]] = [
-        (("target", scenario.targets.index(target)), target, target.texts()),
-        *((("step", i), one, one.texts()) for i, one in enumerate(scenario.steps)),
-    ]
-    for key, script in (("setup", scenario.setup), ("teardown", scenario.teardown)):
-        tables.append(((key,), script, script.texts() if script else ()))
-    for path, table, texts in tables:
-        dumped = table.model_dump(mode="json", by_alias=True) if table else None
-        for text in dict.fromkeys(texts):
+    for path, table in scenario.tables(target):
+        dumped = table.model_dump(mode="json", by_alias=True)
+        for text in dict.fromkeys(table.texts()):
             yield (*path, *place_of(dumped, text)), text

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from benchgate.json_object import Count, JsonObject, Text
-from benchgate.load.parameters import Generator, Literal, RandomChoice, RandomInt, parsed
+from benchgate.load.parameters import Literal, RandomChoice, RandomInt, parsed
 from benchgate.model.load import Loop
 
 if TYPE_CHECKING:
@@ -438,12 +438,10 @@ class _Raw:
 
 
 def _column(
-    generator: Generator, raw: _Raw, worker: int, workers: int
+    generator: RandomInt | RandomChoice | NumberSequence, raw: _Raw, worker: int, workers: int
 ) -> Callable[[int], list[Value]]:
     """Make a function that draws the next values of one parameter."""
     match generator:
-        case Literal(value):
-            return lambda count: [value] * count
         case RandomInt(low, high):
             return lambda count: _shifted(raw.below(high - low + 1, count), low)
         case RandomChoice(values):
