@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import uuid
 from contextlib import chdir, suppress
@@ -51,6 +52,26 @@ DECISIVE = QUICK.replace("[gate]\n", '[gate]\nmargin = "50%"\nalpha = 0.2\n').re
 PYTHON = """\
 [[benchmark]]
 python = "benchmarks"
+
+"""
+# Builds with the tools that the tests have: nothing is fetched. pip takes a second more. uv leaves
+# locks in the folder for temporary files.
+INSTALL = (
+    f"{Path(sys.executable).with_name('uv')} pip install --quiet --offline --no-cache --no-deps "
+    "--no-build-isolation --python"
+)
+TOOLS = {"PYTHONPATH": sysconfig.get_path("purelib")}
+
+
+def build_of(how: str) -> str:
+    """A `[build]` as `init` writes it, which installs the project into `{env}`."""
+    return f"""\
+[build]
+command = [
+  "{sys.executable} -m venv --without-pip {{env}}",
+  "env TMPDIR={{env}} {INSTALL} {{env}}/bin/python {how}",
+]
+env = {{ PYTHONPATH = "{TOOLS["PYTHONPATH"]}" }}
 
 """
 

@@ -10,14 +10,13 @@ import socket
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.contract.act import ActArtifacts
 from tests.contract.faults import Fault
-from tests.contract.records import START, Comment, Token
+from tests.contract.records import Comment, Token
 from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE, TOKEN
 from tests.contract.server import GitHubServer
 from tests.e2e import hosted
@@ -230,7 +229,6 @@ class Runner:
             "GITHUB_API_URL": self.server.api_url,
             "PIP_NO_INDEX": "1",
             "PIP_FIND_LINKS": str(self.wheels),
-            **({"GITHUB_REF": event.ref} if event.name == "merge_group" else {}),
             **more,
         }
         command: list[str | Path] = [
@@ -403,15 +401,6 @@ def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:
     assert BASELINE not in runner.artifacts()
 
 
-def test_a_merge_group(runner: Runner) -> None:
-    base = runner.project.git.head_sha()
-    merge = opened(runner, base, slower=True).sha
-    ended = runner.run(hosted.merge_group(merge), 1006)
-    assert ended.code != 0
-    assert ended.outputs()["verdict"] == "fail"
-    assert sorted(runner.artifacts()) == [PAGE, RESULT]
-
-
 def test_github_is_down(runner: Runner) -> None:
     base = runner.project.git.head_sha()
     event = opened(runner, base, slower=True)
@@ -421,17 +410,6 @@ def test_github_is_down(runner: Runner) -> None:
     assert ended.outputs()["verdict"] == "fail"
     assert ended.annotations("warning") == []  # it has nothing to say to GitHub
     assert sorted(runner.artifacts()) == [PAGE, RESULT]
-
-
-def test_the_baseline_has_expired(runner: Runner) -> None:
-    base = runner.project.git.head_sha()
-    assert runner.run(push("0" * 40, base), 1008).code == 0
-    late = datetime.now(UTC) + timedelta(days=100)
-    runner.server.clock.advance((late - START).total_seconds())
-    ended = runner.run(opened(runner, base, slower=False), 1009)
-    assert ended.code == 0, ended.said()
-    summaries = [x["content"] for x in ended.lines if x.get("command") == "summary"]
-    assert "it has expired" in "".join(summaries)
 
 
 def test_a_cancelled_job_leaves_nothing(runner: Runner) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.conftest import DECISIVE
+from tests.e2e.conftest import DECISIVE, build_of
 
 from benchgate.model.policy import Outcome
 from benchgate.session.benchmark_sets import EDITED
@@ -93,17 +92,7 @@ def pytest_layout(path: str, file: str, *packages: str) -> Layout:
 
 
 def installed(how: str) -> Layout:
-    """A project that each side installs, with the tools of the tests: nothing is fetched."""
-    python = sys.executable
-    build = f"""\
-[build]
-command = [
-  "{python} -m venv --without-pip {{env}}",
-  "{python} -m pip --python {{env}}/bin/python install --no-build-isolation --no-index {how}",
-]
-env = {{ PYTHONPATH = "{sysconfig.get_path("purelib")}", PIP_NO_DEPS = "1" }}
-
-"""
+    """A project that each side installs."""
     pyproject = """\
 [build-system]
 requires = ["setuptools"]
@@ -118,7 +107,9 @@ packages = ["pkg"]
 package-dir."" = "src"
 """
     files = {"pyproject.toml": pyproject, ".gitignore": "build\n*.egg-info\n"}
-    return Layout(build + PYTHON, "src/pkg/__init__.py", "benchmarks/bench_speed.py", files=files)
+    return Layout(
+        build_of(how) + PYTHON, "src/pkg/__init__.py", "benchmarks/bench_speed.py", files=files
+    )
 
 
 PYTHON = table('python = "benchmarks"')

@@ -6,10 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.e2e.conftest import INSTALL, TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,10 +100,9 @@ def venv(tmp_path: Path, benchgate: Program) -> Path:
 
 
 def install(venv: Path, root: Path, *options: str) -> None:
-    pip = [sys.executable, "-m", "pip", "--python", f"{venv}/bin/python", "install", "--quiet"]
-    offline = ["--no-build-isolation", "--no-index", "--no-deps", "--disable-pip-version-check"]
-    environ = {**os.environ, "PYTHONPATH": sysconfig.get_path("purelib")}
-    subprocess.run([*pip, *offline, *options], cwd=root, check=True, env=environ)
+    command = [*INSTALL.split(), f"{venv}/bin/python", *options]
+    environ = {**os.environ, **TOOLS, "TMPDIR": str(venv)}
+    subprocess.run(command, cwd=root, check=True, env=environ)
 
 
 def make(toy: Project, pyproject: str = SETUPTOOLS + IN_SRC, benchmarks: str = COMMANDS) -> None:

@@ -92,32 +92,6 @@ def on_terminal(benchgate: Program, cwd: Path, *arguments: str) -> str:
     return said.decode()
 
 
-def test_colour_is_for_terminals_and_can_be_refused(benchgate: Program, toy: Project) -> None:
-    toy.slow_down()
-    benchgate(toy.root, "check", "--rounds", "8").check(3)
-    assert COLOUR.search(on_terminal(benchgate, toy.root, "compare"))
-    benchgate.variables["NO_COLOR"] = "1"
-    plain = on_terminal(benchgate, toy.root, "compare")
-    assert "regressed" in plain
-    assert not COLOUR.search(plain)
-
-
-@pytest.mark.parametrize("form", [(), ("--json", "-", "--markdown", "../verdict.md")])
-def test_the_exit_code_is_the_verdicts_even_if_the_reader_leaves(
-    benchgate: Program, toy: Project, form: tuple[str, ...]
-) -> None:
-    toy.slow_down()
-    benchgate(toy.root, "check", "--rounds", "8").check(3)
-    process = benchgate.start(toy.root, "compare", *form)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.wait() == 3
-    assert (toy.root.parent / "verdict.md").exists() is bool(form)
-
-
 WIDE = """\
 def bench_漢字の名前():
     sum(range(100))
@@ -160,23 +134,42 @@ def test_names_that_an_encoding_lacks(benchgate: Program, toy: Project, encoding
     assert f"wide/{name}" in said("show", "../wide.json")
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
-def test_nothing_is_wider_than_the_terminal(benchgate: Program, toy: Project, columns: int) -> None:
+def assert_fits(text: str, columns: int) -> None:
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r", "").splitlines()
+    assert [line for line in lines if cell_len(line) > columns] == []
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_a_verdict_on_a_terminal_and_to_a_reader_that_leaves(
+    benchgate: Program, toy: Project
+) -> None:
     (toy.root / "benchmarks" / "bench_wide.py").write_text(WIDE, encoding="utf-8")
     toy.slow_down()
     benchgate(toy.root, "check", "--rounds", "8").check(3)
+
+    # Color is for terminals, and can be refused.
+    assert COLOUR.search(on_terminal(benchgate, toy.root, "compare"))
     benchgate.variables["NO_COLOR"] = "1"
-    benchgate.variables["COLUMNS"] = str(columns)
-    for command in (
-        ("list",),
-        ("compare", "-v"),
-        ("show",),
-        ("show", "--detail"),
-    ):
-        text = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(benchgate, toy.root, *command))
-        lines = text.replace("\r", "").splitlines()
-        assert [line for line in lines if cell_len(line) > columns] == []
-        assert [line for line in lines if line != line.rstrip()] == []
+    plain = on_terminal(benchgate, toy.root, "compare")
+    assert "regressed" in plain
+    assert not COLOUR.search(plain)
+
+    # Nothing is wider than the terminal.
+    for columns in (40, 60, 80, 200):
+        benchgate.variables["COLUMNS"] = str(columns)
+        for command in (("list",), ("compare", "-v"), ("show",), ("show", "--detail")):
+            assert_fits(on_terminal(benchgate, toy.root, *command), columns)
+
+    # The exit code is the verdict's even if the reader leaves.
+    for form in ((), ("--json", "-", "--markdown", "../verdict.md")):
+        process = benchgate.start(toy.root, "compare", *form)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        process.stderr.close()
+        assert process.wait() == 3
+        assert (toy.root.parent / "verdict.md").exists() is bool(form)
 
 
 def test_the_time_of_each_phase_is_on_standard_error_only(benchgate: Program, toy: Project) -> None:
