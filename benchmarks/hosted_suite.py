@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.launch import Sampling, measure_launch
+from benchgate.measure.lockstep import Sampling, measure_launch
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerSetting
 

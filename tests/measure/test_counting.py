@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from tests.measure.benchmarks import functions, sampling
 
-from benchgate.measure import launch
+from benchgate.measure import lockstep
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.counters import (
     USER_INSTRUCTIONS,
@@ -233,7 +233,7 @@ def test_an_arm_that_cannot_be_counted_leaves_the_other_without_a_count(
             raise CounterError("the counters are gone")
         return count_per_call(worker, loops, event)
 
-    monkeypatch.setattr(launch, "count_per_call", fails_later)
+    monkeypatch.setattr(lockstep, "count_per_call", fails_later)
     observations = measure("def bench_a(): touch(100)\n")
     assert counts_of(observations) == []
     assert [o.notes for o in observations] == [("instructions: the counters are gone",)] * 2

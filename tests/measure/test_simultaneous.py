@@ -20,7 +20,7 @@ from benchgate.measure.arm_command import (
     EngineSettings,
     RunSettings,
 )
-from benchgate.measure.command import BurstRunner
+from benchgate.measure.command import BurstRunner, run_together
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
 from benchgate.measure.launcher import CommandLauncher
@@ -29,7 +29,6 @@ from benchgate.measure.lockstep import (
     OF_SEVERAL,
     mostly_waits,
     only_computes,
-    run_together,
 )
 from benchgate.measure.machine import available_cpus, supports_pinning
 

@@ -196,7 +196,7 @@ def bench_it():
     log("ends")
 """
     # If other work keeps the CPU from the threads, their first calls seem to wait.
-    monkeypatch.setattr("benchgate.measure.launch.only_computes", lambda _: True)
+    monkeypatch.setattr("benchgate.measure.lockstep.only_computes", lambda _: True)
     for source in (threads, processes):
         for one in rounds(source):
             assert one.overlaps

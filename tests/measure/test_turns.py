@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from benchgate.measure.lockstep import executions_within, later_orders, starting_order
+from benchgate.measure.command import executions_within, later_orders
+from benchgate.measure.engine import starting_order
 
 ARMS = ("base", "head")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from benchgate.measure.engine import Arm, ArmName, metric_of
-from benchgate.measure.launch import measure_values
+from benchgate.measure.lockstep import measure_values
 from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TypeAlias
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from benchgate.measure.arm_command import (
     ArmRunner,
@@ -26,19 +28,18 @@ from benchgate.measure.engine import (
     Observation,
     Stopwatch,
     ignore,
+    starting_order,
 )
 from benchgate.measure.execution import measured_in, notes_on
 from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import (
-    executions_within,
-    later_orders,
+    OF_ONE_THREAD,
+    OF_SEVERAL,
     mostly_waits,
-    note_on,
     only_computes,
-    run_together,
-    starting_order,
     why_in_turn,
 )
+from benchgate.measure.machine import kept_off
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
@@ -59,6 +60,54 @@ _BESIDE = (
     "it starts other processes or threads, which share one CPU with it: to let them run side by"
     " side, set `parallel = true`"
 )
+
+
+def note_on(executions: Sequence[Execution]) -> str:
+    """Say what the time of executions beside the other arm is."""
+    return OF_ONE_THREAD if all(one.is_one_thread for one in executions) else OF_SEVERAL
+
+
+def run_together(
+    runners: Mapping[ArmName, ArmRunner], settings: RunSettings, commands: Sequence[ArmCommand]
+) -> list[Execution]:
+    """Run the prepare of each arm, and then execute the commands of both arms at the same time.
+
+    Args:
+        settings: pinned.
+        commands: of two arms; the first is started first.
+    """
+    first, second = commands
+    for command in commands:
+        runners[command.arm].prepare(settings, command)
+    longer = replace(settings, timeout_s=len(commands) * settings.timeout_s)
+    with kept_off(runners[first.arm].cpu_for(settings)), ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(runners[first.arm].time, longer, first)
+        try:
+            executed = runners[second.arm].time(longer, second)
+            executions = [ahead.result(), executed]
+        except BaseException:
+            runners[first.arm].give_up()
+            raise
+    return [replace(one, shared_cpu=True) for one in executions]
+
+
+T = TypeVar("T")
+
+
+def later_orders(first: tuple[T, ...], count: int, rng: random.Random) -> list[tuple[T, ...]]:
+    """The orders of the executions after the first, in random sequence.
+
+    Including the first, each arm goes first equally often, or the starting arm once more.
+    """
+    swapped = (count + 1) // 2
+    orders = [first[::-1]] * swapped + [first] * (count - swapped)
+    rng.shuffle(orders)
+    return orders
+
+
+def executions_within(limit_s: float, one_s: float, most: int) -> int:
+    """How many executions of `one_s` seconds fit into `limit_s`, from 1 to `most`."""
+    return most if one_s * most <= limit_s else max(1, int(limit_s / one_s))
 
 
 class BurstRunner:

@@ -16,8 +16,8 @@ from benchgate.measure.counters import (
     count_of_program,
     layout_of_round,
 )
-from benchgate.measure.engine import MetricSamples, Observation
-from benchgate.measure.lockstep import SamplePlan, starting_order
+from benchgate.measure.engine import MetricSamples, Observation, starting_order
+from benchgate.measure.lockstep import SamplePlan
 from benchgate.measure.session_folder import SessionFolder
 from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import INSTRUCTIONS, VALGRIND

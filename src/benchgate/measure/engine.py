@@ -7,7 +7,8 @@ import re
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar, runtime_checkable
+from zlib import crc32
 
 import numpy as np
 
@@ -222,6 +223,18 @@ class Stopwatch:
 
     def __exit__(self, *_: object) -> None:
         self.elapsed_s += time.perf_counter() - self._started_s
+
+
+T = TypeVar("T")
+
+
+def starting_order(arms: tuple[T, ...], benchmark: str, round_index: int) -> tuple[T, ...]:
+    """The order in which the arms begin a round: ABBA over rounds, to cancel a linear drift.
+
+    About half of the benchmarks use BAAB instead, so that a single round is balanced too.
+    """
+    swapped = round_index % 4 in (1, 2)
+    return arms[::-1] if swapped ^ (crc32(benchmark.encode()) & 1) else arms
 
 
 def ignore(_benchmark: str) -> None:

@@ -12,9 +12,23 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.config import PythonBenchmark
 from benchgate.measure.counting import FunctionCounter
-from benchgate.measure.engine import Arm, ArmName, Discovery, Division, Observation, Task, ignore
-from benchgate.measure.launch import Sampling, measure_launch, measure_values
-from benchgate.measure.lockstep import SamplePlan, starting_order, why_in_turn
+from benchgate.measure.engine import (
+    Arm,
+    ArmName,
+    Discovery,
+    Division,
+    Observation,
+    Task,
+    ignore,
+    starting_order,
+)
+from benchgate.measure.lockstep import (
+    SamplePlan,
+    Sampling,
+    measure_launch,
+    measure_values,
+    why_in_turn,
+)
 from benchgate.measure.machine import moved_to
 from benchgate.measure.memory_layout import draw_layouts
 from benchgate.measure.own_code import note_on_versions, versions_of

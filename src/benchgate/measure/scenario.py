@@ -29,9 +29,9 @@ from benchgate.measure.engine import (
     Observation,
     Stopwatch,
     ignore,
+    starting_order,
 )
 from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.lockstep import starting_order
 from benchgate.measure.scenario_discovery import (
     GENERATOR,
     ScenarioFiles,

@@ -25,9 +25,9 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     Observation,
     ignore,
+    starting_order,
 )
 from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.lockstep import starting_order
 from benchgate.measure.suite_run import (
     Scratch,
     notes_of,
