@@ -259,11 +259,6 @@ class Prepared:
         self.benchmark = benchmark
         self.args = values if cache is None else (cache, *values)
 
-    @property
-    def is_surrounded(self) -> bool:
-        """Whether anything runs before or after it."""
-        return bool(self.benchmark.setups or self.benchmark.teardowns)
-
     def set_up(self) -> None:
         """Run its setups; one that raises NotImplementedError skips it."""
         try:
@@ -344,25 +339,6 @@ def skipping(error: BaseException) -> BaseException:
 FILE = "cache.pickle"
 
 
-class WorkingFolder:
-    """The current folder of a benchmark, as asv has it: temporary, or that of its cache.
-
-    Args:
-        cache: the folder of its cache; "" if it has none.
-    """
-
-    def __init__(self, cache: str) -> None:
-        self.before = os.getcwd()
-        self.cache = cache
-        self.folder = cache or mkdtemp(prefix="asv-")
-        os.chdir(self.folder)
-
-    def leave(self) -> None:
-        os.chdir(self.before)
-        if not self.cache:
-            rmtree(self.folder, ignore_errors=True)
-
-
 class Caches:
     """The caches of this process, by the code of the function that makes them.
 
@@ -439,31 +415,39 @@ print(int(took * 1e9), seen[-1] - seen[0])
 
 
 class OpenAsvBenchmark(OpenBenchmark):
-    """Runs the setups, and after all the teardowns.
+    """Runs the setups, and after all the teardowns, in a folder as asv does.
 
     Args:
         prepared: the benchmark.
-        place: its current folder.
+        cache: the folder of its cache; "" if it has none, and runs in a temporary one.
     """
 
-    def __init__(self, prepared: Prepared, place: WorkingFolder) -> None:
+    def __init__(self, prepared: Prepared, cache: str) -> None:
         self.prepared = prepared
-        self.place = place
+        self.cache = cache
+        self.before = os.getcwd()
+        self.folder = cache or mkdtemp(prefix="asv-")
+        os.chdir(self.folder)
         start = perf_counter_ns()
         try:
             prepared.set_up()
         except BaseException:
-            place.leave()
+            self.leave_folder()
             raise
         self.setup_ns = perf_counter_ns() - start
         self.is_fresh = True
         super().__init__(Benchmark("", "", prepared.call))
 
+    def leave_folder(self) -> None:
+        os.chdir(self.before)
+        if not self.cache:
+            rmtree(self.folder, ignore_errors=True)
+
     def renew(self) -> None:
         """Tear down and set up again, unless nothing has used what was set up."""
         if self.is_fresh:
             self.is_fresh = False
-        elif self.prepared.is_surrounded:
+        else:
             self.prepared.tear_down()
             self.prepared.set_up()
 
@@ -473,7 +457,7 @@ class OpenAsvBenchmark(OpenBenchmark):
         try:
             self.prepared.tear_down()
         finally:
-            self.place.leave()
+            self.leave_folder()
         return reply
 
 
@@ -484,8 +468,8 @@ class OpenTime(OpenAsvBenchmark):
         before_each_call: whether the setups run before each call, and not before each sample.
     """
 
-    def __init__(self, prepared: Prepared, place: WorkingFolder, *, before_each_call: bool) -> None:
-        super().__init__(prepared, place)
+    def __init__(self, prepared: Prepared, cache: str, *, before_each_call: bool) -> None:
+        super().__init__(prepared, cache)
         # The setup may change it.
         self.number = prepared.benchmark.whole("number", 0) or None
         args, function = prepared.args, prepared.benchmark.function
@@ -566,8 +550,8 @@ class OpenTimeraw(OpenAsvBenchmark):
     is_inside = False
     number: int
 
-    def __init__(self, prepared: Prepared, place: WorkingFolder) -> None:
-        super().__init__(prepared, place)
+    def __init__(self, prepared: Prepared, cache: str) -> None:
+        super().__init__(prepared, cache)
         self.number = prepared.benchmark.whole("number", 1)
         more = prepared.benchmark.first("env", {})
         self.variables = {**os.environ, **{str(key): str(value) for key, value in more.items()}}

@@ -19,7 +19,6 @@ from .asv_benchmark import (
     OpenTimeraw,
     OpenValue,
     Prepared,
-    WorkingFolder,
     measure_of_size,
     read,
 )
@@ -272,11 +271,11 @@ class AsvHost:
         benchmark = AsvDefinition(candidate)
         values = benchmark.values_for(id_)
         folder = self.caches.folder_for(benchmark)
-        prepared, place = Prepared(benchmark, values, read(folder)), WorkingFolder(folder)
+        prepared = Prepared(benchmark, values, read(folder))
         if candidate.kind == "time":
-            return OpenTime(prepared, place, before_each_call=self.before_each_call)
+            return OpenTime(prepared, folder, before_each_call=self.before_each_call)
         is_raw = candidate.kind == "timeraw"
-        return OpenTimeraw(prepared, place) if is_raw else OpenValue(prepared, place)
+        return OpenTimeraw(prepared, folder) if is_raw else OpenValue(prepared, folder)
 
 
 def is_before_each_call(arguments: list[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -464,20 +464,9 @@ class ArmRunner:
         """End the command that is running in another thread; it fails there."""
         self._launcher.close()
 
-    def clean_up(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
-        """Run the cleanup of every command.
-
-        Raises:
-            CommandFailedError: one of them failed.
-        """
-        for command in commands:
-            self._run(settings, command, "cleanup", command.cleanup)
-
-    def clean_up_after_failure(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
-        """Run the cleanup of every command, also if some fail: the first failure is reported."""
-        for command in commands:
-            with suppress(CommandFailedError):
-                self._run(settings, command, "cleanup", command.cleanup)
+    def clean_up(self, settings: RunSettings, command: ArmCommand) -> None:
+        """Run the cleanup of a command, if it has one."""
+        self._run(settings, command, "cleanup", command.cleanup)
 
     def _run(
         self, settings: RunSettings, command: ArmCommand, role: str, argv: tuple[str, ...] | None

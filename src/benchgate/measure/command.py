@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -139,10 +140,11 @@ class BurstRunner:
             observations = self._burst(settings, commands, rng)
         except CommandFailedError:
             for command in commands:
-                self._runners[command.arm].clean_up_after_failure(settings, [command])
+                with suppress(CommandFailedError):
+                    self._runners[command.arm].clean_up(settings, command)
             raise
         for command in commands:
-            self._runners[command.arm].clean_up(settings, [command])
+            self._runners[command.arm].clean_up(settings, command)
         return observations
 
     def _burst(

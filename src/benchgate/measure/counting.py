@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -263,9 +263,12 @@ class ProgramCounter:
         try:
             for command in commands:
                 counts[command.arm] = self._count_in(settings, command, round_index)
-            self._runner.clean_up(settings, commands)
+            for command in commands:
+                self._runner.clean_up(settings, command)
         except (CommandFailedError, CounterError) as error:
-            self._runner.clean_up_after_failure(settings, commands)
+            for command in commands:
+                with suppress(CommandFailedError):
+                    self._runner.clean_up(settings, command)
             arms = [command.arm for command in commands]
             return self.ledger.given_up(settings.id, arms, str(error))
         return self.ledger.counted(settings.id, counts, loops=1)

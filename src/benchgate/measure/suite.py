@@ -389,7 +389,7 @@ class SuiteEngine:
                 failed[arm] = RunFailedError(f"no room for its output: {error.strerror}")
         for command in commands:
             try:
-                self._runner.clean_up(self._settings, (command,))
+                self._runner.clean_up(self._settings, command)
             except RunFailedError as error:
                 failed.setdefault(command.arm, error)
         return {arm: run for arm, run in runs.items() if arm not in failed}, failed
