@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import inspect
 import itertools
 import os
@@ -23,7 +22,7 @@ from textwrap import dedent
 
 from .clocks import perf_counter_ns
 from .failures import Fault, Skipped, failure
-from .functions import Benchmark, code_of
+from .functions import Benchmark
 from .opened import CLOCKS, OpenBenchmark, peak_rss_bytes
 
 TYPE_CHECKING = False
@@ -247,34 +246,6 @@ class AsvDefinition:
             raise Fault(f"its {name} is {value!r}: it must be a whole number") from None
 
 
-class Prepared:
-    """A benchmark with the arguments of one launch.
-
-    Args:
-        values: of its params.
-        cache: what `setup_cache` has returned; None if there is nothing.
-    """
-
-    def __init__(self, benchmark: AsvDefinition, values: tuple[Any, ...], cache: Any) -> None:
-        self.benchmark = benchmark
-        self.args = values if cache is None else (cache, *values)
-
-    def set_up(self) -> None:
-        """Run its setups; one that raises NotImplementedError skips it."""
-        try:
-            for setup in self.benchmark.setups:
-                setup(*self.args)
-        except NotImplementedError as error:
-            raise Skipped(f"its setup raised {error!r}") from None
-
-    def tear_down(self) -> None:
-        for teardown in self.benchmark.teardowns:
-            teardown(*self.args)
-
-    def call(self) -> Any:
-        return self.benchmark.function(*self.args)
-
-
 def lists_of(params: Any) -> list[list[Any]]:
     """Return a list for each parameter: a single one may be given without a list around it."""
     try:
@@ -339,40 +310,19 @@ def skipping(error: BaseException) -> BaseException:
 FILE = "cache.pickle"
 
 
-class Caches:
-    """The caches of this process, by the code of the function that makes them.
-
-    A forked child runs `setup_cache`, and pickles what it returns. So the memory that it needs does
-    not count for a benchmark, and what it leaves behind does not change one. It runs in every
-    launch: random data then differs from launch to launch, and not only between base and head.
-    """
-
-    def __init__(self) -> None:
-        self.folders: dict[Any, str] = {}
-
-    def folder_for(self, benchmark: AsvDefinition) -> str:
-        """Return the folder with a benchmark's cache, which is made if it is new; "" for none."""
-        if benchmark.setup_cache is None:
-            return ""
-        key = code_of(benchmark.setup_cache)
-        if key not in self.folders:
-            folder = mkdtemp(prefix="asv-")
-            atexit.register(rmtree, folder, ignore_errors=True)
-            fill(folder, benchmark)
-            self.folders[key] = folder
-        return self.folders[key]
-
-
 def read(folder: str) -> Any:
-    """Return a fresh copy of what `setup_cache` returned; None without a folder."""
-    if not folder:
-        return None
+    """Return a fresh copy of what `setup_cache` returned."""
     with open(os.path.join(folder, FILE), "rb") as file:
         return pickle.load(file)  # noqa: S301 - this program's child wrote it
 
 
 def fill(folder: str, benchmark: AsvDefinition) -> None:
-    """Let a child process make a cache."""
+    """Let a forked child run `setup_cache`, and pickle what it returns.
+
+    So the memory that it needs does not count for a benchmark, and what it leaves behind does not
+    change one. It runs in every launch: random data then differs from launch to launch, and not
+    only between base and head.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -418,25 +368,42 @@ class OpenAsvBenchmark(OpenBenchmark):
     """Runs the setups, and after all the teardowns, in a folder as asv does.
 
     Args:
-        prepared: the benchmark.
+        values: of its params.
         cache: the folder of its cache; "" if it has none, and runs in a temporary one.
     """
 
-    def __init__(self, prepared: Prepared, cache: str) -> None:
-        self.prepared = prepared
+    def __init__(self, definition: AsvDefinition, values: tuple[Any, ...], cache: str) -> None:
+        made = read(cache) if cache else None
+        self.definition = definition
+        self.given = values if made is None else (made, *values)
         self.cache = cache
         self.before = os.getcwd()
         self.folder = cache or mkdtemp(prefix="asv-")
         os.chdir(self.folder)
         start = perf_counter_ns()
         try:
-            prepared.set_up()
+            self.set_up()
         except BaseException:
             self.leave_folder()
             raise
         self.setup_ns = perf_counter_ns() - start
         self.is_fresh = True
-        super().__init__(Benchmark("", "", prepared.call))
+        super().__init__(Benchmark("", "", self.run))
+
+    def set_up(self) -> None:
+        """Run its setups; one that raises NotImplementedError skips it."""
+        try:
+            for setup in self.definition.setups:
+                setup(*self.given)
+        except NotImplementedError as error:
+            raise Skipped(f"its setup raised {error!r}") from None
+
+    def tear_down(self) -> None:
+        for teardown in self.definition.teardowns:
+            teardown(*self.given)
+
+    def run(self) -> Any:
+        return self.definition.function(*self.given)
 
     def leave_folder(self) -> None:
         os.chdir(self.before)
@@ -448,14 +415,14 @@ class OpenAsvBenchmark(OpenBenchmark):
         if self.is_fresh:
             self.is_fresh = False
         else:
-            self.prepared.tear_down()
-            self.prepared.set_up()
+            self.tear_down()
+            self.set_up()
 
     def close(self) -> dict[str, Any]:
         """Tear it down; return what worked beside it."""
         reply = super().close()
         try:
-            self.prepared.tear_down()
+            self.tear_down()
         finally:
             self.leave_folder()
         return reply
@@ -468,16 +435,22 @@ class OpenTime(OpenAsvBenchmark):
         before_each_call: whether the setups run before each call, and not before each sample.
     """
 
-    def __init__(self, prepared: Prepared, cache: str, *, before_each_call: bool) -> None:
-        super().__init__(prepared, cache)
+    def __init__(
+        self,
+        definition: AsvDefinition,
+        values: tuple[Any, ...],
+        cache: str,
+        *,
+        before_each_call: bool,
+    ) -> None:
+        super().__init__(definition, values, cache)
         # The setup may change it.
-        self.number = prepared.benchmark.whole("number", 0) or None
-        args, function = prepared.args, prepared.benchmark.function
-        self.call = partial(function, *args) if args else function
-        self.before_each_call = before_each_call and bool(prepared.benchmark.setups)
+        self.number = definition.whole("number", 0) or None
+        self.call = partial(definition.function, *self.given) if self.given else definition.function
+        self.before_each_call = before_each_call and bool(definition.setups)
         # A sample of asv is that long, unless it has a number of calls. Ours may be shorter:
         # several of them then share a setup.
-        self.limit_ns = max(1, int(float(prepared.benchmark.first("sample_time", 0.01)) * 1e9))
+        self.limit_ns = max(1, int(float(definition.first("sample_time", 0.01)) * 1e9))
         self.used_ns = 0
 
     def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
@@ -550,16 +523,16 @@ class OpenTimeraw(OpenAsvBenchmark):
     is_inside = False
     number: int
 
-    def __init__(self, prepared: Prepared, cache: str) -> None:
-        super().__init__(prepared, cache)
-        self.number = prepared.benchmark.whole("number", 1)
-        more = prepared.benchmark.first("env", {})
+    def __init__(self, definition: AsvDefinition, values: tuple[Any, ...], cache: str) -> None:
+        super().__init__(definition, values, cache)
+        self.number = definition.whole("number", 1)
+        more = definition.first("env", {})
         self.variables = {**os.environ, **{str(key): str(value) for key, value in more.items()}}
 
     def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Run the code that the function returns in a process of its own."""
         self.renew()
-        returned = self.prepared.call()
+        returned = self.run()
         stmt, setup = returned if isinstance(returned, tuple) else (returned, "")
         if not isinstance(stmt, str) or not isinstance(setup, str):
             raise Fault(f"it returned {returned!r}: it must return code, or code and its setup")
@@ -596,10 +569,10 @@ class OpenValue(OpenAsvBenchmark):
         """Set up, call the function, and return the number."""
         self.renew()
         try:
-            returned = self.prepared.call()
+            returned = self.run()
         except NotImplementedError as error:
             raise skipping(error) from error
-        kind = self.prepared.benchmark.candidate.kind
+        kind = self.definition.candidate.kind
         if kind == "peakmemory":
             return {"value": float(peak_rss_bytes())}
         return {"value": size_of(returned) if kind == "memory" else number_of(returned)}

@@ -7,23 +7,24 @@ module of a benchmark that is measured is imported.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+from shutil import rmtree
+from tempfile import mkdtemp
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from .asv_benchmark import (
     AsvDefinition,
     AsvSuite,
-    Caches,
     OpenTime,
     OpenTimeraw,
     OpenValue,
-    Prepared,
+    fill,
     measure_of_size,
-    read,
 )
 from .failures import failure, file_of, prepare
-from .functions import Benchmark
+from .functions import Benchmark, code_of
 from .opened import surroundings
 
 TYPE_CHECKING = False
@@ -245,7 +246,8 @@ class AsvHost:
     def __init__(self, server: Server, request: dict[str, Any]) -> None:
         self.server = server
         self.request = request
-        self.caches = Caches()
+        # Folders of caches, by the code of the function that makes them.
+        self.caches: dict[Any, str] = {}
 
     def run(self) -> None:
         """See `server.Host`."""
@@ -270,12 +272,22 @@ class AsvHost:
         self.server.clean = surroundings()
         benchmark = AsvDefinition(candidate)
         values = benchmark.values_for(id_)
-        folder = self.caches.folder_for(benchmark)
-        prepared = Prepared(benchmark, values, read(folder))
+        cache = self.cache_of(benchmark)
         if candidate.kind == "time":
-            return OpenTime(prepared, folder, before_each_call=self.before_each_call)
-        is_raw = candidate.kind == "timeraw"
-        return OpenTimeraw(prepared, folder) if is_raw else OpenValue(prepared, folder)
+            return OpenTime(benchmark, values, cache, before_each_call=self.before_each_call)
+        return (OpenTimeraw if candidate.kind == "timeraw" else OpenValue)(benchmark, values, cache)
+
+    def cache_of(self, benchmark: AsvDefinition) -> str:
+        """Return the folder with a benchmark's cache, which is made if it is new; "" for none."""
+        if benchmark.setup_cache is None:
+            return ""
+        key = code_of(benchmark.setup_cache)
+        if key not in self.caches:
+            folder = mkdtemp(prefix="asv-")
+            atexit.register(rmtree, folder, ignore_errors=True)
+            fill(folder, benchmark)
+            self.caches[key] = folder
+        return self.caches[key]
 
 
 def is_before_each_call(arguments: list[str]) -> bool:
