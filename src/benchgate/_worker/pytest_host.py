@@ -189,11 +189,6 @@ def options_of(item: Any) -> dict[str, Any]:
     return dict(marker.kwargs) if marker else {}
 
 
-def owner_of(item: Any) -> Any:
-    """Return the class or module of a test."""
-    return item.parent
-
-
 def describe(
     items: Sequence[Any],
     files: Iterable[str],
@@ -459,7 +454,8 @@ class PytestHost:
             raise Fault("pytest does not collect it each time: let it find the same tests")
         self.measured = None
         try:
-            tear_down_until(item)
+            # As pytest does it for its next test: what this one needs stays.
+            item.session._setupstate.teardown_exact(item)  # noqa: SLF001 - no public way
         except BaseException as error:
             raise Fault(
                 f"what {self.last} and earlier tests have set up cannot be torn down: "
@@ -468,7 +464,7 @@ class PytestHost:
         self.last = item.nodeid
         self.server.forget_peak()
         # What a class, a module or the session has set up stays for its next test.
-        reports = runtestprotocol(item, log=False, nextitem=owner_of(item))
+        reports = runtestprotocol(item, log=False, nextitem=item.parent)
         if not self.is_over:
             self.answer([each for each in reports if not each.passed])
 
@@ -507,11 +503,6 @@ class PytestHost:
             self.is_over = not self.server.measure(opened)
         finally:
             opened.restore_gc()
-
-
-def tear_down_until(item: Any) -> None:
-    """Tear down what earlier tests have set up and this one does not need."""
-    item.session._setupstate.teardown_exact(item)  # noqa: SLF001 - pytest does it for its next test
 
 
 def fault_of(report: Any) -> dict[str, Any]:

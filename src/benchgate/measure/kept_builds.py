@@ -196,7 +196,13 @@ class BuildCache:
 
     def entries(self) -> list[KeptBuild]:
         """Every kept build, the most recently used first."""
-        return sorted(self._entries(), key=lambda entry: -entry.used_s)
+        found = []
+        for path in self.folder.glob(f"*{_SUFFIX}"):
+            with suppress(OSError):
+                sizes = (e.stat(follow_symlinks=False).st_size for e in entries_below(path))
+                used_s = path.stat().st_mtime
+                found.append(KeptBuild(path, read_about(path), sum(sizes), used_s))
+        return sorted(found, key=lambda entry: -entry.used_s)
 
     def clear(self) -> None:
         """Remove every kept build.
@@ -231,12 +237,6 @@ class BuildCache:
         with (self.folder / _LOCK).open("a+") as file:
             fcntl.flock(file, how)
             yield
-
-    def _entries(self) -> Iterator[KeptBuild]:
-        for path in self.folder.glob(f"*{_SUFFIX}"):
-            with suppress(OSError):
-                sizes = (e.stat(follow_symlinks=False).st_size for e in entries_below(path))
-                yield KeptBuild(path, read_about(path), sum(sizes), path.stat().st_mtime)
 
 
 def _write(kept: Path, arm: Arm, before: Mapping[str, FileState], about: About) -> None:

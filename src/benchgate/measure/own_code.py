@@ -464,15 +464,6 @@ class _OpenedFiles:
     foreign: frozenset[Path]
     gaps: tuple[str, ...] = ()
 
-    def without(self, besides: Sequence[Path]) -> _OpenedFiles:
-        """Leave out some files, and everything in some folders."""
-        places = [Path(os.path.realpath(place)) for place in besides]
-
-        def counting(files: frozenset[Path]) -> frozenset[Path]:
-            return frozenset(f for f in files if not any(map(f.is_relative_to, places)))
-
-        return replace(self, own=counting(self.own), foreign=counting(self.foreign))
-
 
 class OwnCode:
     """Checks the commands of a session.
@@ -545,20 +536,23 @@ class OwnCode:
     ) -> _OpenedFiles:
         """Watch one execution, and more if files seem foreign."""
         started_s = time.perf_counter()
-
-        def watched(run: Callable[[], object]) -> _OpenedFiles:
-            return self._watched(arm, others, run).without(besides)
-
-        opened = watched(run)
+        opened = self._watched(arm, others, run, besides)
         pause_s = min(max(time.perf_counter() - started_s, _QUIET_S[0]), _QUIET_S[1])
         foreign = opened.foreign
         for _ in range(_REPEATS if foreign else 0):
-            foreign &= watched(run).foreign
+            foreign &= self._watched(arm, others, run, besides).foreign
         if foreign:
-            foreign -= watched(lambda: time.sleep(pause_s)).foreign
+            quiet = self._watched(arm, others, lambda: time.sleep(pause_s), besides)
+            foreign -= quiet.foreign
         return replace(opened, foreign=foreign)
 
-    def _watched(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _OpenedFiles:
+    def _watched(
+        self,
+        arm: Arm,
+        others: Sequence[Arm],
+        run: Callable[[], object],
+        besides: Sequence[Path],
+    ) -> _OpenedFiles:
         own_folders = folders_below(_places([arm]), _REPOSITORY)
         their_folders = folders_below(_places(others), _REPOSITORY)
         users_folders = self._users_folders
@@ -576,6 +570,11 @@ class OwnCode:
             f"{name} has more folders than can be watched"
             for name, each in zip(_NAMES, folders, strict=True)
             if not each.complete
+        )
+        left_out = [Path(os.path.realpath(place)) for place in besides]
+        seen, foreign = (
+            frozenset(f for f in files if not any(map(f.is_relative_to, left_out)))
+            for files in (seen, foreign)
         )
         return _OpenedFiles(seen, foreign, gaps)
 

@@ -348,7 +348,7 @@ def read_state(roots: Iterable[Path]) -> TreeState:
 def _read_tree(root: str) -> TreeState:
     state: TreeState = {root: _Folder(os.stat(root).st_mtime_ns, has_compiled_code=False)}  # noqa: PTH116 - many strings
     for entry in entries_below(root):
-        if not _is_own(entry.path):
+        if f"{os.sep}{CACHED_CODE}{os.sep}" in entry.path:
             continue
         try:
             seen = entry.stat(follow_symlinks=False)
@@ -364,10 +364,6 @@ def _read_tree(root: str) -> TreeState:
             if isinstance(folder, _Folder):
                 state[above] = _Folder(folder.mtime_ns, has_compiled_code=True)
     return state
-
-
-def _is_own(path: str) -> bool:
-    return f"{os.sep}{CACHED_CODE}{os.sep}" not in path
 
 
 def written_between(before: TreeState, after: TreeState) -> list[str]:
@@ -431,7 +427,8 @@ class SharedPlaces:
                 self._note([file])
                 package = Path(file)
                 if package.stem == "__init__":
-                    self._note(_code_below(package.parent))
+                    below = entries_below(package.parent)
+                    self._note(e.path for e in below if e.name.endswith(IMPORTABLE))
 
     def changes(self) -> tuple[str, ...]:
         """Say which files were changed, removed or added since."""
@@ -474,10 +471,6 @@ def _run_at_start(folder: str) -> list[str]:
             name.partition(".")[0] in _ALWAYS_RUN and (name.endswith(IMPORTABLE) or "." not in name)
         )
     ]
-
-
-def _code_below(folder: Path) -> Iterator[str]:
-    return (entry.path for entry in entries_below(folder) if entry.name.endswith(IMPORTABLE))
 
 
 def _signature(path: str) -> _Signature | None:
