@@ -14,7 +14,7 @@ from benchgate.errors import MeasureError
 from benchgate.measure.build import USERS_ENVIRONMENT
 from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.execution import trouble_with
-from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
+from benchgate.measure.machine import available_cpus, kept_off, why_unpinned
 from benchgate.measure.own_code import (
     ForeignCodeError,
     OwnCode,
@@ -366,10 +366,10 @@ class ArmRunner:
         self._arms = arms
         self._launcher = launcher
         self._own_code = OwnCode(checkout) if checkout else None
-        pinning = supports_pinning()
-        self._cpu = settings.cpu if pinning else None
-        self.all_cpus = (settings.all_cpus or available_cpus()) if pinning else None
-        self._unpinned = settings.unpinned if pinning else f"not pinned: {pinning.reason}"
+        impossible = why_unpinned()
+        self._cpu = None if impossible else settings.cpu
+        self.all_cpus = None if impossible else settings.all_cpus or available_cpus()
+        self._unpinned = impossible or settings.unpinned
 
     def notes_on_pinning(self, *, pin: bool) -> tuple[str, ...]:
         """Say why a benchmark is not pinned, if it should be."""

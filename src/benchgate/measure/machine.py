@@ -27,30 +27,20 @@ if TYPE_CHECKING:
 _BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 
 
-@dataclass(frozen=True, slots=True)
-class Pinning:
-    """Whether processes can be bound to CPUs here; true in a condition if they can.
-
-    Attributes:
-        reason: why not, as a text after "not pinned: "; "" if it is supported.
-    """
-
-    supported: bool
-    reason: str = ""
-
-    def __bool__(self) -> bool:
-        return self.supported
-
-
-def supports_pinning() -> Pinning:
-    """Find out whether this OS binds processes to CPUs, by a trial that changes nothing."""
+def why_unpinned() -> str:
+    """Try to bind processes to CPUs, which changes nothing; say why it fails, "" if it does not."""
     if sys.platform != "linux":
-        return Pinning(supported=False, reason=f"{sys.platform} does not bind processes to CPUs")
+        return f"not pinned: {sys.platform} does not bind processes to CPUs"
     try:
         os.sched_setaffinity(0, os.sched_getaffinity(0))
     except OSError as error:
-        return Pinning(supported=False, reason=f"the OS refused: {error.strerror}")
-    return Pinning(supported=True)
+        return f"not pinned: the OS refused: {error.strerror}"
+    return ""
+
+
+def supports_pinning() -> bool:
+    """Whether this OS binds processes to CPUs."""
+    return not why_unpinned()
 
 
 def available_cpus() -> frozenset[int]:

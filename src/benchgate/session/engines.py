@@ -24,7 +24,7 @@ from benchgate.measure.counters import (
 from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.lanes import Room
-from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, supports_pinning
+from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, why_unpinned
 from benchgate.measure.python import PythonEngine, canary_engine
 from benchgate.measure.python_workers import find_folders, search_of
 from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
@@ -81,9 +81,8 @@ class Place:
 def choose_place(config: Config, checkout: Path | None) -> Place:
     """Pick the idlest CPU; without `pin` in [measure] only for suites that say `pin = true`."""
     cpus = available_cpus()
-    pinning = supports_pinning()
-    if not pinning:
-        return Place(checkout, cpus, None, f"not pinned: {pinning.reason}")
+    if impossible := why_unpinned():
+        return Place(checkout, cpus, None, impossible)
     before = read_busy_ticks()
     time.sleep(_LOOK_AT_CPUS_S)
     idlest = by_idleness(before, read_busy_ticks(), cpus)
