@@ -66,7 +66,7 @@ def peak_rss_bytes() -> int:
 
 
 def occupy(blocks: list[int], chunks: list[int], gap_bytes: int) -> list[Any]:
-    """Allocate memory, so that later objects lie elsewhere; see benchgate's layout.py.
+    """Allocate memory, so that later objects lie elsewhere; see benchgate's memory_layout.py.
 
     Args:
         blocks: numbers of objects of 16, 32, ... bytes.
