@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import psutil
+
 from benchgate.model.run import Environment
 
 if TYPE_CHECKING:
@@ -161,10 +163,6 @@ def _bind(thread: int, cpus: frozenset[int]) -> None:
             os.sched_setaffinity(thread, cpus)
 
 
-# Of /proc/PID/stat, after the name: utime stime cutime cstime, see proc(5).
-_CPU_TIMES = slice(11, 15)
-
-
 @dataclass(frozen=True, slots=True)
 class CpuUse:
     """The CPU time that was used up to a moment.
@@ -187,31 +185,18 @@ class CpuUse:
             return None
         tick_s = 1 / os.sysconf("SC_CLK_TCK")
         all_s = sum(count for cpu, count in ticks.items() if cpu in cpus) * tick_s
-        alive_s = sum(_ticks_of(pid) for pid in _children(os.getpid())) * tick_s
-        return cls(time.monotonic(), all_s, sum(os.times()[:4]) + alive_s)
+        own_s = sum(os.times()[:4])
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):  # it has ended
+                used = process.cpu_times()
+                own_s += used.user + used.system + used.children_user + used.children_system
+        return cls(time.monotonic(), all_s, own_s)
 
     def elsewhere_since(self, before: CpuUse) -> float | None:
         """How many CPUs other programs kept busy on average; None if no time has passed."""
         passed_s = self.at_s - before.at_s
         others_s = (self.all_s - before.all_s) - (self.own_s - before.own_s)
         return max(0.0, others_s / passed_s) if passed_s > 0 else None
-
-
-def _children(pid: int) -> Iterator[int]:
-    """All living descendants of a process; none where the kernel does not list them."""
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in map(int, (task / "children").read_text(encoding="ascii").split()):
-                yield child
-                yield from _children(child)
-
-
-def _ticks_of(pid: int) -> int:
-    """Clock ticks of a process and of its children that have ended."""
-    with suppress(OSError):
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return sum(map(int, text.rpartition(")")[2].split()[_CPU_TIMES]))
-    return 0
 
 
 _CPU_FOLDER = Path("/sys/devices/system/cpu")
