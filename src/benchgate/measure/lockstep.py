@@ -336,8 +336,7 @@ def measure_launch(
     Args:
         workers: ready workers with no benchmark open; each does every step, in this order.
         names: the benchmark's name in each worker.
-        plan: None in the first launch of a session, which makes the plan and traces
-            allocations.
+        plan: None in the first launch of a session, which makes it and traces allocations.
         timeout_s: limit for each worker's setup, each call, and each later step.
         alone: whether nothing else is measured in these processes.
 
@@ -375,14 +374,18 @@ def measure_launch(
         with once:
             notes += _trace(workers, timeout_s, metrics, is_long=is_long)
     closed = _ask(workers, timeout_s, "close")
-    beside = dict.fromkeys(name for step in closed for name in step["beside"])
-    if beside and sampling.pinned:
-        notes += (_BESIDE.format(" and ".join(beside)),)
+    notes += _notes_on_others(closed) if sampling.pinned else ()
     observations = [
         _observed(id_, worker, found, notes, once.elapsed_s)
         for worker, found in zip(workers, metrics, strict=True)
     ]
     return plan, observations, any(step["changed"] for step in closed)
+
+
+def _notes_on_others(closed: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Say what worked beside the benchmarks that were closed, if anything did."""
+    names = dict.fromkeys(name for step in closed for name in step["beside"])
+    return (_BESIDE.format(" and ".join(names)),) if names else ()
 
 
 def _observed(
