@@ -279,5 +279,4 @@ def _files(folder: Path) -> list[Path]:
 
 
 def read_result(path: Path) -> Result:
-    """Read the result in a file."""
     return decode_result(read_bytes(path), str(path))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from benchgate.formats.contents import (
     amount_in,
     read_json,
     read_lines,
+    read_table,
     shown,
     time_in,
     unread,
@@ -88,11 +87,9 @@ def _unit(source: ForeignFile, run: str) -> str:
     """The unit of the samples; nanoseconds if nothing else is said."""
     if run + _RAW not in source.files:
         return "ns"
-    lines = io.StringIO(source.file(run + _RAW).text(), newline="")
-    try:
-        return next(csv.DictReader(lines), {}).get("unit") or "ns"
-    except csv.Error as error:
-        raise RowError(f"{run}{_RAW}: is not CSV: {error}") from None
+    raw = source.file(run + _RAW)
+    _, cells = next(read_table(raw, raw.text()), ("", {}))
+    return cells.get("unit") or "ns"
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,6 @@ class Client:
         return self._write("POST", path, body)
 
     def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Change an object; return its new state."""
         return self._write("PATCH", path, body)
 
     def delete(self, path: str) -> None:
@@ -249,7 +248,6 @@ def find_pull_requests(
 
 
 def read_pull_request(client: Client, repository: str, number: int) -> PullRequest:
-    """Get a pull request from GitHub."""
     path = f"/repos/{repository}/pulls/{number}"
     return PullRequest.read(client.get(path), path)
 

@@ -1,6 +1,7 @@
 """The parts of GitHub's answers that benchgate uses, and the types of their values."""
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -18,40 +19,29 @@ _FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9._-]+
 _WORD = re.compile(r"[a-z_]+")
 
 
-def _shown(value: str) -> str:
-    return ascii(value[:_SHOWN_CHARACTERS])
+def text_that(is_right: Callable[[str], object], what: str) -> AfterValidator:
+    """Refuse any other text, and say what it is not."""
+
+    def check(value: str) -> str:
+        if len(value) > _LONGEST or not is_right(value):
+            raise misplaced(f"{value[:_SHOWN_CHARACTERS]!a} is not {what}")
+        return value
+
+    return AfterValidator(check)
 
 
-def _sha(value: str) -> str:
-    if not _OBJECT_HASH.fullmatch(value):
-        raise misplaced(f"{_shown(value)} is not the hash of a commit")
-    return value
-
-
-def _ref(value: str) -> str:
-    if len(value) > _LONGEST or _NOT_IN_A_REF.search(value):
-        raise misplaced(f"{_shown(value)} is not the name of a branch or tag")
-    return value
-
-
-def _full_name(value: str) -> str:
-    if len(value) > _LONGEST or not _FULL_NAME.fullmatch(value):
-        raise misplaced(f"{_shown(value)} is not the name of a repository, owner/name")
-    return value
-
-
-def _word(value: str) -> str:
-    if len(value) > _LONGEST or not _WORD.fullmatch(value):
-        raise misplaced(f"{_shown(value)} is not a word of lowercase letters")
-    return value
+def _is_ref(value: str) -> bool:
+    return not _NOT_IN_A_REF.search(value)
 
 
 Id: TypeAlias = Annotated[int, Field(ge=1, lt=2**63, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
-Sha: TypeAlias = Annotated[str, AfterValidator(_sha)]
-Ref: TypeAlias = Annotated[str, AfterValidator(_ref)]
-FullName: TypeAlias = Annotated[str, AfterValidator(_full_name)]
-Word: TypeAlias = Annotated[str, AfterValidator(_word)]
+Sha: TypeAlias = Annotated[str, text_that(_OBJECT_HASH.fullmatch, "the hash of a commit")]
+Ref: TypeAlias = Annotated[str, text_that(_is_ref, "the name of a branch or tag")]
+FullName: TypeAlias = Annotated[
+    str, text_that(_FULL_NAME.fullmatch, "the name of a repository, owner/name")
+]
+Word: TypeAlias = Annotated[str, text_that(_WORD.fullmatch, "a word of lowercase letters")]
 
 
 class ForeignObject(BaseModel):

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, AliasPath, BeforeValidator, Field, TypeAdap
 from pydantic_core import from_json
 
 from benchgate.errors import UsageError
-from benchgate.github.objects import Flag, ForeignObject, FullName, Id, Ref, Sha, Word
+from benchgate.github.objects import Flag, ForeignObject, FullName, Id, Ref, Sha, Word, text_that
 from benchgate.json_object import misplaced
 from benchgate.model.document import first_fault
 
@@ -269,7 +269,6 @@ class PushEvent:
 
     @property
     def is_new(self) -> bool:
-        """Whether the branch or tag is new."""
         return not self.before.strip("0")
 
 
@@ -366,14 +365,12 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
 
 
-def _url(value: str) -> str:
-    if not _URL.fullmatch(value):
-        raise misplaced(f"{value[:60]!a} is not the address of a server")
-    return value.rstrip("/")
-
-
 Number: TypeAlias = Annotated[Id, BeforeValidator(_whole)]
-Url: TypeAlias = Annotated[str, AfterValidator(_url)]
+Url: TypeAlias = Annotated[
+    str,
+    text_that(_URL.fullmatch, "the address of a server"),
+    AfterValidator(lambda url: url.rstrip("/")),
+]
 
 
 class Variables(ForeignObject):

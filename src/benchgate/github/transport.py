@@ -68,7 +68,6 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     @property
@@ -164,7 +163,6 @@ class Token:
         return "Token(...)"
 
     def authorization(self) -> str:
-        """The value of the Authorization header."""
         return f"Bearer {self._value}"
 
 

@@ -63,20 +63,22 @@ class Ramp:
         return min(self.begin_s + passed_s, self.end_s)
 
 
-def ramps(first: float, stages: Sequence[tuple[float, float]], duration_s: float) -> list[Ramp]:
+def ramps(
+    first: float, stages: Sequence[tuple[float, float | None]], duration_s: float
+) -> list[Ramp]:
     """Lay stages end to end: cut off at the end of the time, or hold the last value until then.
 
     Args:
         first: the value at the begin.
-        stages: how long each takes, and the value at its end.
+        stages: how long each takes, and the value at its end; None holds the value.
     """
     found: list[Ramp] = []
     now_s, value = 0.0, first
-    for length_s, last in (*stages, (math.inf, math.nan)):
+    for length_s, last in (*stages, (math.inf, None)):
         if now_s >= duration_s:
             break
         end_s = min(now_s + length_s, duration_s)
-        target = value if math.isnan(last) else value + (last - value) * (end_s - now_s) / length_s
+        target = value if last is None else value + (last - value) * (end_s - now_s) / length_s
         found.append(Ramp(now_s, end_s, value, target))
         now_s, value = end_s, target
     return found
@@ -84,19 +86,12 @@ def ramps(first: float, stages: Sequence[tuple[float, float]], duration_s: float
 
 def rate_ramps(load: Load, duration_s: float) -> list[Ramp]:
     """The operations per second of all workers together, in an open loop."""
-    stages, rate = [], load.rate
-    for stage in load.stages:
-        rate = rate if stage.rate is None else stage.rate
-        stages.append((stage.duration_s, rate))
-    return ramps(load.rate, stages, duration_s)
+    return ramps(load.rate, [(one.duration_s, one.rate) for one in load.stages], duration_s)
 
 
 def worker_ramps(load: Load, duration_s: float) -> list[Ramp]:
     """How many workers work, in a closed loop."""
-    stages, workers = [], load.concurrency
-    for stage in load.stages:
-        workers = workers if stage.concurrency is None else stage.concurrency
-        stages.append((stage.duration_s, float(workers)))
+    stages = [(one.duration_s, one.concurrency) for one in load.stages]
     return ramps(load.concurrency, stages, duration_s)
 
 

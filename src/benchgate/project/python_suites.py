@@ -267,7 +267,6 @@ class PythonSuites:
     _settings: dict[PurePosixPath, PytestSettings] = field(default_factory=dict)
 
     def find(self) -> list[Suite]:
-        """Find them all."""
         return [*self._pytest_suites(), *self._asv_suites(), *self._pyperf_suites()]
 
     def _pytest_suites(self) -> Iterator[Suite]:

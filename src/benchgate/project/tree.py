@@ -52,7 +52,6 @@ class ProjectTree:
         return (path for path in self.files if str(path).startswith(prefix))
 
     def has(self, path: PurePosixPath) -> bool:
-        """Whether a file is there."""
         return (self.top / path).is_file()
 
     def read(self, path: PurePosixPath) -> str:

@@ -28,7 +28,6 @@ BUILT_IN: Mapping[str, str] = {
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all drivers, sorted."""
     return tuple(sorted({*BUILT_IN, *entry_points(group=GROUP).names}))
 
 

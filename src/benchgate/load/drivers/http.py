@@ -313,7 +313,6 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         return HttpConnection(self, wire)
 
     def run(self, script: HttpScript) -> None:
-        """Send requests, one after the other."""
         connection = self.connect(0)
         try:
             for number, request in enumerate(script.requests, 1):

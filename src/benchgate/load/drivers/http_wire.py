@@ -197,7 +197,6 @@ class Wire:
                 opened.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the connection, if it is open."""
         opened, self._socket = self._socket, None
         if opened is not None:
             opened.close()

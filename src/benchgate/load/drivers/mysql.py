@@ -114,7 +114,6 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
         return MysqlSession(self._opened())
 
     def reason(self, error: Exception) -> str:
-        """Say in one line why something failed."""
         # The arguments are a number and a text.
         text = error.args[1] if len(error.args) > 1 else str(error)
         return self.conceal(str(text) or type(error).__name__)

@@ -127,7 +127,6 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
         return PostgresqlSession(connection)
 
     def reason(self, error: Exception) -> str:
-        """Say in one line why something failed."""
         primary = error.diag.message_primary if isinstance(error, self._psycopg.Error) else None
         text = _BEGINNING.sub("", primary or str(error))
         return self.conceal(text or type(error).__name__)

@@ -65,7 +65,6 @@ from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from benchgate.load.drivers.driver import LaunchPlace, Operation
     from benchgate.load.parameters import Parameters
@@ -90,26 +89,20 @@ class Child:
 
     Args:
         argv: program and arguments; the program is searched in the PATH of `env`.
-        scratch: a folder for what it writes to standard error.
+        place: it runs in its folder; its standard error goes to the scratch folder.
         timeout_s: limit for getting ready, and for each answer.
     """
 
     def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        scratch: Path,
-        timeout_s: float,
+        self, argv: Sequence[str], place: LaunchPlace, env: Mapping[str, str], timeout_s: float
     ) -> None:
         self._timeout_s = timeout_s
-        self._stderr = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - closed by close()
+        self._stderr = tempfile.TemporaryFile(dir=place.scratch)  # noqa: SIM115 - closed by close()
         try:
             # It stays in the process group of benchgate, which is ended as a whole.
             self._process = ProcessTree(
                 argv,
-                cwd=cwd,
+                cwd=place.folder,
                 env=env,
                 own_group=False,
                 stdin=subprocess.PIPE,
@@ -254,7 +247,7 @@ class ChildDriver(Driver[C, S, P]):
     def __init__(self, target: C, steps: Sequence[S], place: LaunchPlace) -> None:
         super().__init__(target, steps, place)
         added = {name: place.expand(text) for name, text in target.env.items()}
-        self._env = {**place.environ, **added}
+        self.env = {**place.environ, **added}
 
     @abstractmethod
     def argv(self) -> Sequence[str]:
@@ -264,16 +257,6 @@ class ChildDriver(Driver[C, S, P]):
     def is_own(cls, target: C) -> bool:  # noqa: ARG003 - it does not matter what it says
         """Return True: every worker has a process of its own."""
         return True
-
-    def start(self, argv: Sequence[str]) -> Child:
-        """Start a child process, and wait until it is ready."""
-        return Child(
-            argv,
-            cwd=self.place.folder,
-            env=self._env,
-            scratch=self.place.scratch,
-            timeout_s=self.target.timeout_s,
-        )
 
     def connect(self, worker: int) -> ChildConnection:  # noqa: ARG002 - all workers do the same
         return self.connected(self.argv())
@@ -301,7 +284,8 @@ class ChildConnection(Connection):
         Raises:
             ChildError: it did not start, or did not get ready.
         """
-        self._child = self._driver.start(self._argv)
+        driver = self._driver
+        self._child = Child(self._argv, driver.place, driver.env, driver.target.timeout_s)
         return self._child
 
     def operations(self) -> Sequence[Operation]:
@@ -316,20 +300,19 @@ class ChildConnection(Connection):
         try:
             error_text = (self._child or self.open()).ask(request)
         except ChildError as error:
-            self._discard()
+            self.close(at_once=True)
             raise OperationError(self._driver.conceal(f"the program failed: {error}")) from None
         if error_text is not None:
             raise OperationError(self._driver.conceal(error_text))
 
     def interrupt(self) -> None:
-        child = self._child
-        if child is not None:
+        if child := self._child:
             child.interrupt()
 
-    def close(self) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         child, self._child = self._child, None
-        if child is not None:
-            child.close()
+        if child:
+            child.close(at_once=at_once)
 
     def _operation(self, name: str) -> Operation:
         ask = self.ask
@@ -338,11 +321,6 @@ class ChildConnection(Connection):
             ask({"step": name, "params": params})
 
         return operation
-
-    def _discard(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.close(at_once=True)
 
 
 _PLACEHOLDER = re.compile(r"\$?\{\w+\}")
@@ -395,12 +373,10 @@ class CommandDriver(ChildDriver[CommandTarget, CommandStep, CommandScript]):
     SCRIPT = CommandScript
 
     def argv(self) -> Sequence[str]:
-        """Return the words of the command."""
         # Word by word, so that a folder's name with a space in it stays one word.
         return [self.place.expand(word) for word in shlex.split(self.target.command)]
 
     def run(self, script: CommandScript) -> None:
-        """Send requests, one after the other."""
         connection = self.connect(0)
         try:
             for number, request in enumerate(script.requests, 1):
@@ -500,11 +476,9 @@ class PythonDriver(ChildDriver[PythonTarget, PythonStep, PythonScript]):
             self._functions[step.name] = function
 
     def argv(self) -> Sequence[str]:
-        """Return the interpreter and its program."""
         return self._calling(self._functions)
 
     def run(self, script: PythonScript) -> None:
-        """Call the function, if there is one."""
         if script.function is None:
             return
         connection = self.connected(self._calling({"": script.function}))

@@ -416,7 +416,6 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
         return SqlConnection(self, self.session())
 
     def run(self, script: SqlScript) -> None:
-        """Carry out statements, each as a transaction of its own."""
         statements = list(self._statements(script))
         session = self.session()
         try:
@@ -463,13 +462,12 @@ class SqlConnection(Connection):
         ]
 
     def interrupt(self) -> None:
-        session = self._session
-        if session is not None:
+        if session := self._session:
             session.interrupt()
 
     def close(self) -> None:
         session, self._session = self._session, None
-        if session is not None:
+        if session:
             session.close()
 
     def _single(self, text: str, has_params: bool) -> Operation:  # noqa: FBT001 - a part of it
