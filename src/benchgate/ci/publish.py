@@ -72,48 +72,6 @@ if TYPE_CHECKING:
     from benchgate.session.effects import Effects
 
 
-def judge_own(
-    result: Result,
-    run: WorkflowRunEvent,
-    pull: PullRequest,
-    job: Job,
-    *,
-    configuration: Callable[[str, str | None], Config | None],
-    today: date,
-) -> Verdict:
-    """Decide as the job that measured has decided.
-
-    Args:
-        configuration: reads the configuration of a commit, from the file named or the usual one.
-        today: the day in UTC on which waivers must be valid.
-    """
-    if result.shard and result.shard.count > 1:
-        raise UsageError("the run left the result of one shard, not of the whole suite")
-    file = _file(result)
-    base = configuration(pull.base.sha, file)
-    if base is None and file is not None:
-        # The result names the file, so it must not choose one that only the head has.
-        file = None
-        base = configuration(pull.base.sha, file)
-    config = _config(result, base, configuration(run.head_sha, file))
-    asked = confirmed(result, run, pull, config, job)
-    config = with_accepted(config, asked.accepted)
-    known = replace(result, warnings=(*asked.warnings, *result.warnings), policy=None)
-    return make_verdict(judge_result(known, config), config, day=today)
-
-
-def confirmed(
-    result: Result, run: WorkflowRunEvent, pull: PullRequest, config: Config, job: Job
-) -> AcceptanceAnswer:
-    """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
-
-    If that job found nobody, it failed; a later approval counts only from the next job on.
-    """
-    if result.policy is None or result.policy.accepted is None or config.sides is None:
-        return AcceptanceAnswer()
-    return ask_about(pull.number, run.head_sha, run.id, config.accept, job)
-
-
 def _file(result: Result) -> str | None:
     """Return where the job that measured says it read the base's rules; None for the usual file."""
     if result.policy is None or result.policy.base is None:
@@ -249,19 +207,16 @@ class Publication:
         Raises:
             GitHubError: it has to be asked for the base, and does not answer.
         """
-        if not self.is_strange:
-            shared = self._warnings[1:]
-            known = replace(result, warnings=(*shared, *result.warnings))
-            find, today = self._configuration, self._today
-            return judge_own(known, self.run, self.pull, self.job, configuration=find, today=today)
-        if result.base is None:
-            raise UsageError("the run measured only the head, so there is nothing to compare")
         if result.shard and result.shard.count > 1:
             raise UsageError("the run left the result of one shard, not of the whole suite")
+        if not self.is_strange:
+            return self._own_verdict(result)
+        if result.base is None:
+            raise UsageError("the run measured only the head, so there is nothing to compare")
         found = self._configuration(self.pull.base.sha)
         base = with_options(found, self.config) if found else self.config
         config = self._with_head(base)
-        asked = confirmed(result, self.run, self.pull, config, self.job)
+        asked = self._confirmed(result, config)
         config = with_accepted(config, asked.accepted)
         require_possible_times(result, period)
         self._require_honest_base(result.base.source, base)
@@ -276,6 +231,31 @@ class Publication:
         ids = tuple(names.values())
         verdict = make_verdict(judge_run(whole, config), config, day=self._today, ids=ids)
         return replace(verdict, policy_changes=cleaned_loosening(verdict.policy_changes, base, ids))
+
+    def _own_verdict(self, result: Result) -> Verdict:
+        """Decide as the job that measured has decided."""
+        file = _file(result)
+        base = self._configuration(self.pull.base.sha, file)
+        if base is None and file is not None:
+            # The result names the file, so it must not choose one that only the head has.
+            file = None
+            base = self._configuration(self.pull.base.sha)
+        config = _config(result, base, self._configuration(self.run.head_sha, file))
+        asked = self._confirmed(result, config)
+        config = with_accepted(config, asked.accepted)
+        said = (*asked.warnings, *self._warnings[1:], *result.warnings)
+        known = replace(result, warnings=said, policy=None)
+        return make_verdict(judge_result(known, config), config, day=self._today)
+
+    def _confirmed(self, result: Result, config: Config) -> AcceptanceAnswer:
+        """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
+
+        If that job found nobody, it failed; a later approval counts only from the next job on.
+        """
+        if result.policy is None or result.policy.accepted is None or config.sides is None:
+            return AcceptanceAnswer()
+        run = self.run
+        return ask_about(self.pull.number, run.head_sha, run.id, config.accept, self.job)
 
     @property
     def _today(self) -> date:
