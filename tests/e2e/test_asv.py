@@ -10,6 +10,7 @@ from tests.e2e.conftest import QUICK
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.policy import Outcome
 from benchgate.session.check import CheckRequest, check
+from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Project
@@ -66,6 +67,10 @@ def suite(toy: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     return toy
 
 
+# What is not looked at is not measured.
+TRACKED = Choice(globs=("suite", "suite.Work.track_*", "other.*"))
+
+
 def judged(project: Project, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
     config = configuration(project.root, project.git, None)
     verdict, _ = check(CheckRequest(**request), config, project.git, real_effects(quiet=True))
@@ -90,10 +95,11 @@ def test_numbers_are_judged_in_their_direction(suite: Project) -> None:
 
 def test_one_suite_measures_both_sides(suite: Project) -> None:
     suite.write({"asv/common.py": "SIZE = 4\n"})
-    assert judged(suite)["suite.Work.track_same(1)"] is Outcome.UNCHANGED
-    found = judged(suite, benchmarks="own")
+    found = judged(suite, choice=TRACKED)
+    assert found["suite.Work.track_same(1)"] is Outcome.UNCHANGED
+    found = judged(suite, choice=TRACKED, benchmarks="own")
     assert found["suite.Work.track_same(1)"] is Outcome.INCOMPARABLE
-    found = judged(suite, benchmarks="head")
+    found = judged(suite, choice=TRACKED, benchmarks="head")
     assert found["suite.Work.track_same(1)"] is Outcome.UNCHANGED
     assert found["suite.Work.track_size(1)"] is Outcome.UNCHANGED
 
@@ -101,7 +107,7 @@ def test_one_suite_measures_both_sides(suite: Project) -> None:
 def test_a_module_that_cannot_be_imported_stands_for_its_benchmarks(suite: Project) -> None:
     suite.write({"asv/suite.py": SUITE + "\nimport nothing_like_it\n"})
     suite.write({"asv/other.py": "def track_one():\n    return 1\n"})
-    found = judged(suite)
+    found = judged(suite, choice=TRACKED)
     assert (found["suite"], found["other.track_one"]) == (Outcome.FAILED, Outcome.NEW)
     # The base's version of it decides.
     assert found["suite.Work.track_size(1)"] is Outcome.UNCHANGED

@@ -105,8 +105,14 @@ def install(venv: Path, root: Path, *options: str) -> None:
     subprocess.run(command, cwd=root, check=True, env=environ)
 
 
-def make(toy: Project, pyproject: str = SETUPTOOLS + IN_SRC, benchmarks: str = COMMANDS) -> None:
-    """A project of which the working tree is far slower than what is committed."""
+def make(
+    toy: Project,
+    pyproject: str = SETUPTOOLS + IN_SRC,
+    benchmarks: str = COMMANDS,
+    *,
+    seconds: float = 1.0,
+) -> None:
+    """A project of which the working tree is slower, by default far, than what is committed."""
     where = "src/toy" if "src" in pyproject or "hatchling" in pyproject else "toy"
     if where == "toy":
         (toy.root / "src" / "toy").rename(toy.root / "toy")
@@ -114,7 +120,7 @@ def make(toy: Project, pyproject: str = SETUPTOOLS + IN_SRC, benchmarks: str = C
     toy.write({".gitignore": "build\n*.egg-info\n__pycache__\ndata\n.venv\n"})
     toy.configure("", benchmarks=benchmarks)
     toy.commit()
-    toy.write({f"{where}/__main__.py": MAIN.replace("0.01", "1.0")})
+    toy.write({f"{where}/__main__.py": MAIN.replace("0.01", str(seconds))})
 
 
 def rows_of(out: str) -> dict[str, dict[str, Any]]:
@@ -169,7 +175,7 @@ def test_what_init_suggests_is_right_in_an_editable_install(
 def test_both_arms_in_the_users_checkout_are_an_error(
     benchgate: Program, toy: Project, venv: Path, command: str
 ) -> None:
-    make(toy, benchmarks=f'[[benchmark]]\nname = "cli"\ncommand = "{command}"\n')
+    make(toy, benchmarks=f'[[benchmark]]\nname = "cli"\ncommand = "{command}"\n', seconds=0.02)
     install(venv, toy.root, "-e", ".")
     done = benchgate(toy.root, *ROUND)
     done.check(5)
@@ -183,7 +189,7 @@ def test_both_arms_in_the_users_checkout_are_an_error(
 def test_an_install_that_comes_before_every_search_path_is_an_error(
     benchgate: Program, toy: Project, venv: Path
 ) -> None:
-    make(toy)
+    make(toy, seconds=0.02)
     install(venv, toy.root, ".")
     (packages,) = venv.glob("lib/python*/site-packages")
     (packages / "_finder.py").write_text(FIRST_FINDER.format(folder=str(toy.root / "src" / "toy")))
