@@ -37,7 +37,6 @@ from benchgate.units import counted, format_percent, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import FrameType
 
     from benchgate.load.launch import ProcessLaunch
     from benchgate.load.recording import StepRecord
@@ -424,10 +423,8 @@ def _told_by_signals() -> Iterator[threading.Event]:
     """Turn SIGINT and SIGTERM into an event, so that they interrupt no teardown."""
     stop = threading.Event()
 
-    def tell(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    before = {number: signal.signal(number, tell) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
     try:
         yield stop
     finally:

@@ -60,28 +60,29 @@ class Member:
     has_worked: threading.Event = field(default_factory=threading.Event)
 
 
-@dataclass(slots=True)
-class _Work:
-    plan: Plan
-    recorder: OperationRecorder
-    takes: tuple[Callable[[], int], Callable[[], int]]
-
-
 class Crew:
     """The workers of a group, each in a thread of its own.
 
     The threads are daemons: one that hangs in its driver does not keep the process alive.
+
+    Attributes:
+        stopped: the launch was given up, or its time is long over.
+        takes: what give the index of the next operation in the warm-up and in the measured time.
     """
 
-    def __init__(
-        self, launch: ProcessLaunch, indices: Sequence[int], timing: Timing | None = None
-    ) -> None:
-        self.stopped = threading.Event()  # the launch was given up, or its time is long over
+    def __init__(self, launch: ProcessLaunch, indices: Sequence[int]) -> None:
+        self.stopped = threading.Event()
         self.members = [Member(index) for index in indices]
         self._launch = launch
-        self._timing = timing or Timing()
         self._opening = threading.Semaphore(_OPENED_AT_ONCE)
-        self._work: _Work | None = None
+        self._work: tuple[Plan, OperationRecorder] | None = None
+        workers = launch.scenario.most_workers
+
+        def taking() -> Callable[[], int]:
+            following = count().__next__
+            return lambda: share_of(indices, workers, following())
+
+        self.takes = taking(), taking()
 
     def start(self) -> None:
         """Begin to open all connections."""
@@ -104,24 +105,11 @@ class Crew:
 
     def work(self, plan: Plan, recorder: OperationRecorder) -> None:
         """Let all workers work by that plan."""
-        indices = [member.index for member in self.members]
-        workers = self._launch.scenario.most_workers
-
-        def taking() -> Callable[[], int]:
-            following = count().__next__
-            return lambda: share_of(indices, workers, following())
-
-        self._work = _Work(plan, recorder, (taking(), taking()))
+        self._work = plan, recorder
         for number, member in enumerate(self.members, 1):
             member.may_work.set()
             if number % _WOKEN_AT_ONCE == 0:
-                self._timing.sleep_s(_WAKING_S)
-
-    def take(self) -> int:
-        """Give the index of the next operation in the measured time, as the workers do."""
-        if self._work is None:
-            raise ValueError("nobody works yet")
-        return self._work.takes[1]()
+                time.sleep(_WAKING_S)
 
     def has_worked(self, timeout_s: float) -> bool:
         """Wait until all workers have ended."""
@@ -139,10 +127,10 @@ class Crew:
             if member.connection is not None:
                 with suppress(Exception):  # the code of a driver; it is only asked to hurry
                     member.connection.interrupt()
-        deadline_ns = self._timing.now_ns() + round(CLOSE_S * 1e9)
+        deadline_ns = time.perf_counter_ns() + round(CLOSE_S * 1e9)
         for member in self.members:
             if member.thread is not None:
-                left_s = (deadline_ns - self._timing.now_ns()) / 1e9
+                left_s = (deadline_ns - time.perf_counter_ns()) / 1e9
                 member.thread.join(max(left_s, 0.0))
         return [one for one in self.members if one.thread is not None and one.thread.is_alive()]
 
@@ -155,8 +143,7 @@ class Crew:
             member.has_opened.set()
             member.may_work.wait()
             if member.worker is not None and self._work is not None:
-                work = self._work
-                member.worker.run(work.plan, work.recorder, work.takes)
+                member.worker.run(*self._work, self.takes)
         except Exception as error:  # noqa: BLE001 - a mistake must be told, not end a thread unseen
             member.crash = self._launch.conceal(text_of(error))
         finally:
@@ -192,7 +179,7 @@ class Crew:
             ],
             choices(scenario.steps, seed=seed, iteration=order.round, worker=member.index),
             stopped=self.stopped,
-            timing=self._timing,
+            timing=Timing(),
             conceal=self._launch.conceal,
             workers=len(self.members),
         )
@@ -382,7 +369,7 @@ def _end(crew: Crew, recorder: OperationRecorder, gate: StartGate, plan: Plan) -
             member.worker.flush(now_ns)
             text = f"the operation had not ended {GRACE_S:g} s after the measured time"
             recorder.fail(member.worker.current_step, plan.measured.end_ns, text)
-            member.worker.give_up(plan.measured, now_ns, crew.take)
+            member.worker.give_up(plan.measured, now_ns, crew.takes[1])
     note = f"{len(stuck)} operations had not ended {GRACE_S:g} s after the measured time"
     more = f"; {left} of them could not be interrupted" if left else ""
     _require_no_crash(crew)

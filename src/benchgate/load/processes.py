@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
     from multiprocessing.context import SpawnProcess
-    from types import FrameType
 
     from benchgate.load.launch import LoadOrder
 
@@ -140,7 +139,7 @@ def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> Non
     # These signals may reach all processes at once: the one that started this one tells it to
     # stop. A handler is not inherited by the programs that a driver starts; SIG_IGN would be.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _do_nothing)
+        signal.signal(number, lambda *_: None)
     answer: GroupRecord | Exception
     try:
         launch = open_launch(order)
@@ -158,10 +157,6 @@ def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> Non
         pipe.send(answer)
     except OSError:  # nobody is there any more
         return
-
-
-def _do_nothing(_number: int, _frame: FrameType | None) -> None:
-    """Leave it to the process that started this one."""
 
 
 def _receive(

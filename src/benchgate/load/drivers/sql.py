@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 ParamStyle = Literal["named", "pyformat"]
 
 
-def _always(_text: str) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """Where the SQL of databases differs.
@@ -53,7 +49,7 @@ class Dialect:
     hash_comments: bool = False
     nested_comments: bool = False
     delimiter_lines: bool = False
-    is_complete: Callable[[str], bool] = _always
+    is_complete: Callable[[str], bool] = lambda _: True
 
 
 class SqlKind(Enum):
