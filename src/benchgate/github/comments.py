@@ -14,18 +14,16 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from benchgate.errors import GitHubError
 from benchgate.github.objects import Comment, PullRequest, User
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.github.client import Client
-
-    _IsIt: TypeAlias = "Callable[[Comment, Marker | None], bool]"
 
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account that a job's own token writes as. No person can have that name."""
@@ -173,7 +171,7 @@ def post_sticky(
         else:
             removed = _remove(client, repository, choice[1:])
             return CommentOutcome(updated.html_url, f"updated the comment{removed}")
-    created = _create(client, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
+    created = _create(client, list_path, text, author)
     strange = _strange(created, author)
     if strange:
         return CommentOutcome(created.html_url, f"created a comment{strange}")
@@ -201,7 +199,7 @@ def _remove(client: Client, repository: str, ids: Sequence[int]) -> str:
 
 
 def _create(
-    client: Client, path: str, text: Mapping[str, object], is_it: _IsIt, left: int = 2
+    client: Client, path: str, text: Mapping[str, str], author: str, left: int = 2
 ) -> Comment:
     """Create a comment. If GitHub fails, check whether it was created anyway, and try again.
 
@@ -213,12 +211,12 @@ def _create(
         if (error.status or _SERVER_ERROR) < _SERVER_ERROR:
             raise  # it was refused
         with suppress(GitHubError):
-            for one in _comments(client, path):
-                if is_it(one, marker_in(one.body)):
+            for one, found in _own(_comments(client, path), author):
+                if found == marker_in(text["body"]):
                     return one
         if left == 1:
             raise
-    return _create(client, path, text, is_it, left - 1)
+    return _create(client, path, text, author, left - 1)
 
 
 def own_markers(client: Client, repository: str, number: int) -> tuple[Marker, ...]:
