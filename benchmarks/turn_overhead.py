@@ -80,8 +80,10 @@ def measure(cpu: int | None) -> list[float]:
             stack.callback(worker.kill)
             worker.ready(TIMEOUT_S)
             worker.allow(TIMEOUT_S)
-            worker.ask("open", id="wait")
-            worker.ask("loops", loops=worker.ask("calibrate", target_ns=SAMPLE_NS)["loops"])
+            worker.ask("open", "wait")
+            worker.ask("loops", 1000)
+            wall_ns, _ = worker.sample()
+            worker.ask("loops", 1000 * SAMPLE_NS // wall_ns)
             worker.ask("begin")
             players.append(Timed(worker))
         take_samples(players, TURNS, random.Random(0))  # noqa: S311 - repeatable on purpose

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from tests.measure.hosted import LOG, described, found, logged
-from tests.measure.test_worker import TARGET_NS, error_of, launch
+from tests.measure.test_worker import TARGET_NS, calibrated, error_of, launch
 
 from benchgate.measure.worker import WorkerSkippedError
 
@@ -53,7 +53,7 @@ def suite(hosts: Hosts) -> Suite:
 def value_of(worker: Worker, id_: str, times: int = 1) -> list[float]:
     """Let it determine its value, and close it."""
     worker.allow(20)
-    worker.ask("open", id=id_)
+    worker.ask("open", id_)
     values = [worker.ask("value")["value"] for _ in range(times)]
     worker.ask("close")
     return values
@@ -203,7 +203,7 @@ def test_a_folder_that_is_no_package_is_refused(suite: Suite, tmp_path: Path) ->
 def test_a_launch_imports_only_what_it_measures(suite: Suite, log: Path) -> None:
     files = {"other.py": f"{LOG}log('other')\ndef time_b(): ..."}
     worker = suite("log('it')\ndef time_a(): ...", files=files, describe=False)
-    assert found(worker) == []
+    worker.ready(30)
     launch(worker, "it.time_a")
     assert logged(log) == ["it"]
 
@@ -237,10 +237,10 @@ def test_setups_run_before_each_sample(suite: Suite, log: Path) -> None:
     worker = suite(f"{NESTED}\n    time_it.number = 2\n", arguments=["sample"])
     worker.ready(30)
     worker.allow(20)
-    worker.ask("open", id="it.Suite.time_it(7)")
+    worker.ask("open", "it.Suite.time_it(7)")
     assert logged(log) == ["module", "class"]
     for _ in range(2):
-        worker.ask("loops", loops=2)
+        worker.ask("loops", 2)
         worker.sample()
     worker.ask("close")
     once = ["module", "class", "call77", "call77", "/class", "/module"]
@@ -251,8 +251,8 @@ def test_setups_run_before_each_call(suite: Suite, log: Path) -> None:
     worker = suite(NESTED, arguments=["call"])
     worker.ready(30)
     worker.allow(20)
-    worker.ask("open", id="it.Suite.time_it(7)")
-    worker.ask("loops", loops=2)
+    worker.ask("open", "it.Suite.time_it(7)")
+    worker.ask("loops", 2)
     worker.sample()
     worker.ask("close")
     assert logged(log) == ["module", "class", "call77", "/class", "/module"] * 2
@@ -271,19 +271,17 @@ def test_calibration_says_how_long_the_setups_take(suite: Suite, hosts: Hosts) -
     worker = suite(source, arguments=["call"])
     worker.ready(30)
     worker.allow(20)
-    worker.ask("open", id="it.Slow.time_it")
-    reply = worker.ask("calibrate", target_ns=TARGET_NS)
-    assert reply["loops"] == 1
-    assert reply["beside_ns"] >= 50_000_000
+    found = calibrated(worker, TARGET_NS, worker.ask("open", "it.Slow.time_it"))
+    assert found.loops == 1
+    assert found.beside_ns >= 50_000_000
     worker.kill()
     worker = suite(source, arguments=["sample"])
     worker.ready(30)
     worker.allow(20)
-    worker.ask("open", id="it.Slow.time_it")
-    reply = worker.ask("calibrate", target_ns=TARGET_NS)
-    assert reply["loops"] > 1
+    found = calibrated(worker, TARGET_NS, worker.ask("open", "it.Slow.time_it"))
+    assert found.loops > 1
     # Samples of ten milliseconds share a setup.
-    assert reply["beside_ns"] == pytest.approx(50_000_000 * TARGET_NS / 10_000_000, rel=0.3)
+    assert found.beside_ns == pytest.approx(50_000_000 * TARGET_NS / 10_000_000, rel=0.3)
 
 
 def test_samples_share_a_setup_for_as_long_as_asv_has_it(
@@ -305,8 +303,8 @@ def test_samples_share_a_setup_for_as_long_as_asv_has_it(
     )
     worker.ready(30)
     worker.allow(20)
-    worker.ask("open", id="it.Suite.time_it")
-    worker.ask("loops", loops=2)
+    worker.ask("open", "it.Suite.time_it")
+    worker.ask("loops", 2)
     for _ in range(4):
         worker.sample()
     assert " ".join(logged(log)).split("setup") == ["", *[" call" * 4 + " ", " call" * 4]]
@@ -398,7 +396,7 @@ def test_a_cache_is_made_once_and_copied_for_each_benchmark(suite: Suite, log: P
     assert found(worker) == ["it.A.time_a", "it.B.track_b"]
     for _ in range(2):
         worker.allow(20)
-        worker.ask("open", id="it.A.time_a")
+        worker.ask("open", "it.A.time_a")
         worker.ask("close")
     assert value_of(worker, "it.B.track_b") == [1]
     assert logged(log) == ["cache", "setup[5]", "setup[5]"]
@@ -510,11 +508,12 @@ def test_code_runs_in_processes_of_its_own(suite: Suite, log: Path) -> None:
         """)
     worker.ready(30)
     worker.allow(30)
-    assert worker.ask("open", id="it.timeraw_it")["is_inside"] is False
-    assert worker.ask("calibrate", target_ns=TARGET_NS)["loops"] == 2
+    opened = worker.ask("open", "it.timeraw_it")
+    assert opened["is_inside"] is False
+    assert opened["number"] == 2
     before = len(logged(log))
     for _ in range(2):
-        worker.ask("loops", loops=2)
+        worker.ask("loops", 2)
         wall_ns, _ = worker.sample()
         assert 0 < wall_ns < 5_000_000_000
     assert worker.ask("close")["beside"] == []

@@ -276,9 +276,8 @@ def launch_time(worker: Worker, id_: str) -> dict[str, Any]:
     if "timeraw" not in id_:
         return launch(worker, id_, samples=3)
     worker.allow(30)
-    worker.ask("open", id=id_)
-    loops = worker.ask("calibrate", target_ns=1)["loops"]
-    worker.ask("loops", loops=loops)
+    loops = worker.ask("open", id_)["number"]
+    worker.ask("loops", loops)
     samples = [worker.sample() for _ in range(2)]
     worker.ask("close")
     return {"loops": loops, "samples": samples}

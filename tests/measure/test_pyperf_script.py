@@ -249,7 +249,7 @@ def test_what_is_open_is_closed_if_benchgate_stops(script: Script, log: Path) ->
     worker = script(source, describe=False)
     worker.ready(30)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     worker.close()
     (folder,) = logged(log)
     assert not Path(folder).exists()
@@ -285,8 +285,8 @@ def test_inner_loops_are_counted(script: Script) -> None:
     assert two_ns / two["loops"] == 10_000
     assert many["loops"] % 200 == 0
     worker.allow(20)
-    worker.ask("open", id="two")
-    worker.ask("loops", loops=7)
+    worker.ask("open", "two")
+    worker.ask("loops", 7)
     assert worker.sample()[0] == 70_000
 
 

@@ -153,10 +153,10 @@ def test_the_worker_does_what_pyperf_does(
         assert [each["id"] for each in worker.ready(30)["benchmarks"]] == list(times)
         for name in times:
             worker.allow(30)
-            worker.ask("open", id=name)
+            worker.ask("open", name)
             # In operations: pyperf's loops times the inner loops.
             inner = {"timed": 5, "twice": 4}.get(name, 1)
-            worker.ask("loops", loops=LOOPS * inner)
+            worker.ask("loops", LOOPS * inner)
             for _ in range(VALUES):
                 worker.sample()
             worker.ask("close")

@@ -33,7 +33,7 @@ class Scripted:
 
     def forget_output(self) -> None: ...
 
-    def ask(self, step: str, **_: object) -> dict[str, object]:
+    def ask(self, step: str, _: object = "") -> dict[str, object]:
         self.asked.append(step)
         return {"value": next(self.values)} if step == "value" else {"changed": []}
 

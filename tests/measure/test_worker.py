@@ -17,6 +17,7 @@ from benchgate._worker.workloads import digest
 from benchgate.measure import worker as worker_module
 from benchgate.measure.arm_command import workload_of
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.lockstep import Calibration, SampleKind
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 
@@ -87,12 +88,21 @@ def described(worker: Worker) -> list[dict[str, Any]]:
     return benchmarks
 
 
+def calibrated(worker: Worker, target_ns: int, opened: Mapping[str, Any]) -> Calibration:
+    """Find the loops of the benchmark that is open."""
+    kind = SampleKind.of([opened])
+    found = Calibration(worker, 20, kind, may_share=False, long_ns=10**10)
+    found.find_loops(target_ns)
+    return found
+
+
 def launch(worker: Worker, name: str, *, samples: int = 2) -> dict[str, Any]:
     """Go through all steps; give what all of them replied."""
     worker.allow(20)
-    replies = worker.ask("open", id=name)
-    replies |= worker.ask("calibrate", target_ns=TARGET_NS)
-    worker.ask("loops", loops=replies["loops"])
+    replies = worker.ask("open", name)
+    found = calibrated(worker, TARGET_NS, replies)
+    replies |= {name: getattr(found, name) for name in ("loops", "sample_ns", "beside_ns")}
+    worker.ask("loops", found.loops)
     worker.ask("begin")
     replies["samples"] = [worker.sample() for _ in range(samples)]
     replies |= worker.ask("peak")
@@ -298,9 +308,8 @@ def test_number_sets_the_calls_of_a_sample(start: Start, tmp_path: Path) -> None
     )
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
-    assert worker.ask("calibrate", target_ns=10**12)["loops"] == 7
-    worker.ask("loops", loops=7)
+    assert calibrated(worker, 10**12, worker.ask("open", "a")).loops == 7
+    worker.ask("loops", 7)
     before = log.stat().st_size
     worker.sample()
     assert log.stat().st_size == before + 7
@@ -398,9 +407,9 @@ bench_a.number = 3
     worker = start(with_log(tmp_path, source))
     worker.ready(20)
     worker.allow(20)
-    assert worker.ask("open", id="a")["times_each"] is collects
+    assert worker.ask("open", "a")["times_each"] is collects
     worker.ask("begin")
-    worker.ask("loops", loops=3)
+    worker.ask("loops", 3)
     worker.sample()
     worker.sample()
     assert logged()[-6:] == (["0"] * 6 if collects else ["0", "1", "2", "3", "4", "5"])
@@ -416,9 +425,7 @@ bench_a.collect_each = True
     worker = start(source)
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
-    found = worker.ask("calibrate", target_ns=TARGET_NS)
-    assert found["beside_ns"] >= 50_000_000
+    assert calibrated(worker, TARGET_NS, worker.ask("open", "a")).beside_ns >= 50_000_000
     assert min(worker.sample()[0] for _ in range(5)) < 50_000_000
 
 
@@ -433,11 +440,12 @@ bench_a.teardown_each = lambda state: time.sleep(0.05)
     worker = start(source)
     worker.ready(20)
     worker.allow(20)
-    assert worker.ask("open", id="a")["times_each"]
-    found = worker.ask("calibrate", target_ns=TARGET_NS)
-    assert found["loops"] == 1, "a sample does not take long only because of its setups"
-    assert found["beside_ns"] >= 100_000_000
-    assert min(found["sample_ns"], *(worker.sample()[0] for _ in range(5))) < 50_000_000
+    opened = worker.ask("open", "a")
+    assert opened["times_each"]
+    found = calibrated(worker, TARGET_NS, opened)
+    assert found.loops == 1, "a sample does not take long only because of its setups"
+    assert found.beside_ns >= 100_000_000
+    assert min(found.sample_ns, *(worker.sample()[0] for _ in range(5))) < 50_000_000
 
 
 def test_without_a_result_of_its_setup_a_call_gets_the_state(
@@ -474,7 +482,7 @@ bench_a.setup_each = lambda: [bytes(1_000_000)]
     worker = start(source)
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     assert worker.ask("allocations")["alloc_peak"] < 100_000
 
 
@@ -522,14 +530,14 @@ bench_bad.teardown = bench_a.teardown
     worker = start(with_log(tmp_path, source))
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     worker.ask("begin")
     worker.sample()
     worker.ask("end")
     worker.sample()
     worker.ask("close")
     assert logged() == ["False", after, after]
-    worker.ask("open", id="bad")
+    worker.ask("open", "bad")
     worker.ask("begin")
     assert "ValueError" in error_of(worker.sample)
     worker.ask("close")
@@ -550,7 +558,7 @@ bench_a.setup, bench_a.number = prepare, 1
     worker = start(with_log(tmp_path, source))
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     worker.ask("begin")
     worker.sample()
     assert logged() == ["collected", "called"]
@@ -574,8 +582,8 @@ bench_a.teardown = check
     worker.ready(20)
     assert worker.timer.error_ns > 0
     worker.allow(20)
-    worker.ask("open", id="a")
-    worker.ask("loops", loops=4)
+    worker.ask("open", "a")
+    worker.ask("loops", 4)
     worker.ask("begin")
     assert worker.sample()[0] > 0
     worker.ask("peak")
@@ -682,7 +690,7 @@ bench_a.number = 1
     worker = start(source)
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
 
     def until_it_fails() -> None:
         for _ in range(50):  # on a busy machine, a forked child may return late
@@ -783,7 +791,7 @@ def test_a_hanging_function_is_ended_and_shown(
     worker = start(f"import time\ndef bench_a():\n  print('said')\n  {hang}\n")
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     error = error_of(worker.sample)
     assert error == (
         "timed out: it took longer than 20 s; `timeout` sets the limit\n"
@@ -797,7 +805,7 @@ def test_a_crash_shows_only_the_users_frames(start: Start) -> None:
     worker = start("import ctypes\ndef crash(): ctypes.string_at(0)\ndef bench_a(): crash()\n")
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     lines = error_of(worker.sample).splitlines()
     assert lines[:2] == [
         "its process was killed by SIGSEGV",
@@ -811,7 +819,7 @@ def test_an_error_is_said_once(start: Start) -> None:
     worker = start("def bench_a(): int('x')\ndef bench_b(): ...\nbench_b.params = {'n': [1]}\n")
     assert worker.ready(20)["faults"] == {"b": "bench_b.params sets n, but bench_b takes no n"}
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     error = error_of(worker.sample)
     assert error.splitlines()[:3] == [
         "ValueError: invalid literal for int() with base 10: 'x'",
@@ -835,7 +843,7 @@ def test_signals_reach_python_and_not_what_starts_it(
     if place == "in bench_a":
         worker.ready(20)
         worker.allow(20)
-        worker.ask("open", id="a")
+        worker.ask("open", "a")
         error = error_of(worker.sample)
     else:
         error = error_of(lambda: worker.ready(20))
@@ -847,7 +855,7 @@ def test_how_python_ended_is_told_through_what_started_it(start: Start) -> None:
     worker = start("import ctypes\ndef bench_a():\n  ctypes.string_at(0)\n", interpreter=WRAPPER)
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     error = error_of(worker.sample)
     assert error.startswith("its process was killed by SIGSEGV\n")
 
@@ -878,7 +886,7 @@ def bench_b(): print("y" * 1_000_000); print("the end"); raise ValueError
     assert launch(worker, "a")["samples"]
     worker.forget_output()
     worker.allow(20)
-    worker.ask("open", id="b")
+    worker.ask("open", "b")
     error = error_of(worker.sample)
     assert error.endswith("y\nthe end")
     assert "\n... y" in error
@@ -890,7 +898,7 @@ def test_output_without_end_is_a_failure(start: Start, monkeypatch: pytest.Monke
     worker = start("def bench_a():\n  while True: print('again')\n")
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     error = error_of(worker.sample)
     problem, cut, *lines, last = error.splitlines()
     assert problem == "it printed more than 1 MB"
@@ -1010,7 +1018,7 @@ def test_modules_of_the_user_are_not_mistaken_for_the_standard_library(
     assert made["parts"]["its code"] != digest("")
     for name in ("made", "async", "users"):
         assert launch(worker, name)["samples"]
-    worker.ask("open", id="raises")
+    worker.ask("open", "raises")
     error = error_of(worker.sample)
     assert error.startswith("ValueError: as it should\nTraceback ")
     assert 'bench_it.py", line ' in error
@@ -1204,7 +1212,7 @@ bench_a.teardown = lambda: log("teardown")
     worker = start(with_log(tmp_path, source))
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     assert "ValueError" in error_of(worker.sample)
     worker.close()
     assert logged() == ["teardown", "exit handler"]
@@ -1227,7 +1235,7 @@ def test_an_end_that_hangs_is_cut_short(
     worker = start(f"import atexit, os, signal, time\ndef bench_a(): ...\n{left}\n")
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="a")
+    worker.ask("open", "a")
     worker.close()
     assert not alive(worker._process.pid)  # noqa: SLF001 - to look whether it has ended
 
@@ -1330,8 +1338,8 @@ def test_what_runs_before_the_worker_does_not_replace_its_clocks(
     )
     worker.ready(20)
     worker.allow(20)
-    worker.ask("open", id="x")
-    worker.ask("loops", loops=1000)
+    worker.ask("open", "x")
+    worker.ask("loops", 1000)
     worker.ask("begin")
     assert worker.sample()[0] > 10_000, "a thousand calls take longer than 5 ns"
 

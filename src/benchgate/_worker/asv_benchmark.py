@@ -23,7 +23,7 @@ from textwrap import dedent
 from .clocks import perf_counter_ns
 from .failures import Fault, Skipped, failure
 from .functions import Benchmark
-from .opened import CLOCKS, OpenBenchmark, peak_rss_bytes
+from .opened import OpenBenchmark, peak_rss_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ class OpenTime(OpenAsvBenchmark):
         # The setup may change it.
         self.number = definition.whole("number", 0) or None
         self.call = partial(definition.function, *self.given) if self.given else definition.function
-        self.before_each_call = before_each_call and bool(definition.setups)
+        self.times_each = before_each_call and bool(definition.setups)
         # A sample of asv is that long, unless it has a number of calls. Ours may be shorter:
         # several of them then share a setup.
         self.limit_ns = max(1, int(float(definition.first("sample_time", 0.01)) * 1e9))
@@ -460,7 +460,7 @@ class OpenTime(OpenAsvBenchmark):
             self.used_ns = 0
         self.is_fresh = False
         try:
-            if self.before_each_call:
+            if self.times_each:
                 return self.time_each(loops, wall, cpu)
             spent = self.time_calls(self.call, loops, wall, cpu)
         except NotImplementedError as error:
@@ -468,10 +468,17 @@ class OpenTime(OpenAsvBenchmark):
         self.used_ns += spent[0]
         return spent
 
+    def timed(self) -> tuple[int, int, int]:
+        """Take a sample, as any other; those that share a setup have a part of its time each."""
+        wall_ns, cpu_ns, beside_ns = super().timed()
+        if not self.is_alone:
+            beside_ns = int(min(1.0, wall_ns / self.limit_ns) * self.setup_ns)
+        return wall_ns, cpu_ns, beside_ns
+
     @property
     def is_alone(self) -> bool:
         """Whether each sample has a setup of its own."""
-        return self.before_each_call or self.number is not None
+        return self.times_each or self.number is not None
 
     def time_each(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Time the calls one by one, with the setups between them."""
@@ -488,28 +495,6 @@ class OpenTime(OpenAsvBenchmark):
             wall_ns += end - start
             cpu_ns += cpu() - cpu_start
         return wall_ns, cpu_ns
-
-    def find_loops(self, target_ns: int) -> dict[str, int]:
-        """Find how many loops make a sample long enough, or take long enough with their setups."""
-        if self.number or not self.before_each_call:
-            found = super().find_loops(target_ns)
-        else:
-            found = {"loops": 1, "sample_ns": self._shortest_ns(1)}
-            loops = target_ns // max(found["sample_ns"], self.setup_ns, 1)
-            if loops > 1:
-                found = {"loops": loops, "sample_ns": self._shortest_ns(loops)}
-        setups = min(1.0, found["sample_ns"] / self.limit_ns)
-        if self.is_alone:
-            setups = found["loops"] if self.before_each_call else 1
-        return {**found, "beside_ns": int(setups * self.setup_ns)}
-
-    def _shortest_ns(self, loops: int) -> int:
-        # asv, too, looks for the number of calls without setting up again.
-        limit_ns, self.limit_ns = self.limit_ns, sys.maxsize
-        try:
-            return super()._shortest_ns(loops)
-        finally:
-            self.limit_ns = limit_ns
 
     def _trace(self) -> tuple[int, int]:
         self.renew()
@@ -550,13 +535,6 @@ class OpenTimeraw(OpenAsvBenchmark):
         wall_ns, cpu_ns = map(int, ran.stdout.split()[-2:])
         return wall_ns, cpu_ns
 
-    def find_loops(self, target_ns: int) -> dict[str, int]:
-        """Say how long the samples take, together with the start of their processes."""
-        start = perf_counter_ns()
-        wall_ns, _ = self.sample(self.number, *CLOCKS)
-        beside_ns = max(0, perf_counter_ns() - start - wall_ns)
-        return {**super().find_loops(target_ns), "beside_ns": beside_ns}
-
     def close(self) -> dict[str, Any]:
         """Tear it down; the processes that it started are what was measured."""
         return {**super().close(), "beside": []}
@@ -565,7 +543,7 @@ class OpenTimeraw(OpenAsvBenchmark):
 class OpenValue(OpenAsvBenchmark):
     """`peakmem_*`, `mem_*` and `track_*`: a number instead of a time."""
 
-    def value(self, message: dict[str, Any]) -> dict[str, Any]:
+    def value(self, message: str) -> dict[str, Any]:
         """Set up, call the function, and return the number."""
         self.renew()
         try:

@@ -242,8 +242,6 @@ def had_children(before: tuple[float, ...]) -> bool:
 
 CLOCKS = perf_counter_ns, process_time_ns
 LONG_NS = 100_000_000
-# Clocks of the OS differ by a little, and its accounting rounds.
-ONE_THREAD = 0.97
 
 
 class OpenBenchmark:
@@ -254,27 +252,19 @@ class OpenBenchmark:
     Attributes:
         is_inside: whether this process itself does the work.
         times_each: whether the calls of a sample are timed one by one, with other work between.
-        long_ns: a sample that takes this long is taken only once to find the loops.
-        own_time: clocks that leave waiting for a CPU out, once they are needed: if both arms may
-            take a sample at the same time, on one CPU.
-        waiting_ratio: the part of its time in which a sample did not compute, of the sample that
-            waited least; waiting for a CPU does not count.
-        is_several: whether threads or processes did a part of the last sample.
+        inner_loops: how many calls cannot be told apart: a sample takes a multiple of them.
         clocks: for the wall and CPU time of samples.
     """
 
     is_inside = True
     times_each = False
-    long_ns = 2**63
+    inner_loops = 1
     own_time: OwnTime | None = None
-    waiting_ratio = 1.0
-    is_several = False
     clocks = CLOCKS
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
         self.loops = 1
-        self.first_ns: int | None = None
         self.turns: repeat[None] = repeat(None, 0)
         self.gc_was_enabled = isenabled()
         function = benchmark.function
@@ -335,103 +325,54 @@ class OpenBenchmark:
         end = wall()
         return end - start, cpu() - cpu_start
 
-    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Find how many loops make a sample long enough, and what a sample is like."""
-        if message.get("may_share"):
-            self.own_time = OwnTime()
-        return {
-            "beside_ns": 0,
-            **self.find_loops(message["target_ns"]),
-            "first_ns": self.first_ns,
-            "waiting_ratio": self.waiting_ratio,
-            "is_several": self.is_several,
-            "has_number": self.number is not None,
-        }
-
-    def find_loops(self, target_ns: int) -> dict[str, int]:
-        """Find how many loops take this long, or all those that `number` sets."""
-        loops = self.number or 1
-        while True:
-            elapsed_ns = self._shortest_ns(loops)
-            if self.number or elapsed_ns >= target_ns:
-                return {"loops": loops, "sample_ns": elapsed_ns}
-            # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
-            loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
-
-    def time_loops(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Measure how long this many loops take."""
-        return {"sample_ns": self._shortest_ns(message["loops"])}
-
-    def _shortest_ns(self, loops: int) -> int:
-        """Time a sample three times, twice if it is long, or once if it is very long.
-
-        Return the shortest time: first calls import, connect and fill caches, and interruptions
-        only ever add time. This time decides how a whole session takes its samples.
-        """
-        start_ns = perf_counter_ns()
-        elapsed_ns = [self._watched_ns(loops)]
-        if perf_counter_ns() - start_ns < self.long_ns:
-            elapsed_ns.append(self._watched_ns(loops))
-        if sum(elapsed_ns) < LONG_NS:
-            elapsed_ns.append(self._watched_ns(loops))
-        if self.first_ns is None:
-            self.first_ns = elapsed_ns[0]
-        return max(1, min(elapsed_ns))
-
-    def _watched_ns(self, loops: int) -> int:
-        """Time a sample; see whether it only computes, in one thread."""
-        own = self.own_time
-        if own is None:
-            return self.sample(loops, *CLOCKS)[0]
-        cpu_ns, thread_ns, wall_ns = own.cpu_ns(), thread_time_ns(), own.wall_ns()
-        took_ns, _ = self.sample(loops, *CLOCKS)
-        wall_ns, thread_ns = own.wall_ns() - wall_ns, thread_time_ns() - thread_ns
-        cpu_ns = own.cpu_ns() - cpu_ns
-        if own.is_known:
-            self.waiting_ratio = min(self.waiting_ratio, max(0.0, 1 - cpu_ns / wall_ns))
-        self.is_several = thread_ns < ONE_THREAD * cpu_ns
-        # One includes what is not timed, the other one how long it waited for the CPU.
-        return min(took_ns, wall_ns)
-
-    def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:
+    def set_loops(self, message: str) -> dict[str, Any]:
         """Determine what a sample is.
 
-        If this process shares its CPU with the other arm's, waiting for it is no part of the time.
+        If this process may share its CPU with the other arm's, waiting for it is no part of the
+        time, and the CPU time includes that of children.
         """
-        self.loops = message["loops"]
+        loops, _, shared = message.partition(" ")
+        self.loops = int(loops)
         self.clocks = CLOCKS
-        if message.get("shares_cpu"):
+        if shared:
             self.own_time = self.own_time or OwnTime()
             self.clocks = self.own_time.wall_ns, self.own_time.cpu_ns
         return {}
 
-    def begin(self, message: dict[str, Any]) -> dict[str, Any]:
+    def timed(self) -> tuple[int, int, int]:
+        """Take a sample; return its times, and how long what is not timed took beside it, in ns."""
+        wall, cpu = self.clocks
+        start_ns = wall()
+        wall_ns, cpu_ns = self.sample(self.loops, wall, cpu)
+        return wall_ns, cpu_ns, max(0, wall() - start_ns - wall_ns)
+
+    def begin(self, message: str) -> dict[str, Any]:
         collect()
         set_gc(enabled=False)
         return {}
 
-    def peak(self, message: dict[str, Any]) -> dict[str, Any]:
+    def peak(self, message: str) -> dict[str, Any]:
         return {"peak_rss": peak_rss_bytes()}
 
-    def count(self, message: dict[str, Any]) -> dict[str, Any]:
+    def count(self, message: str) -> dict[str, Any]:
         """Take a sample between two marks, for valgrind."""
         mark()
         self.sample(self.loops, *CLOCKS)
         mark()
         return {}
 
-    def end(self, message: dict[str, Any]) -> dict[str, Any]:
+    def end(self, message: str) -> dict[str, Any]:
         self.restore_gc()
         return {}
 
     def restore_gc(self) -> None:
         set_gc(enabled=self.gc_was_enabled)
 
-    def value(self, message: dict[str, Any]) -> dict[str, Any]:
+    def value(self, message: str) -> dict[str, Any]:
         """Return the number that stands for the benchmark, if it is not a time."""
         raise Fault("it is measured by its time, and has no value")
 
-    def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
+    def allocations(self, message: str) -> dict[str, Any]:
         """Trace a call; return its peak memory, and the blocks alive when it returns.
 
         Takes the minimum of three calls, or only one call if it is long: filling a cache, or a
@@ -490,8 +431,6 @@ def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 # By step, the method that carries it out.
 STEPS = {
-    "calibrate": "calibrate",
-    "time": "time_loops",
     "loops": "set_loops",
     "begin": "begin",
     "peak": "peak",
@@ -503,11 +442,7 @@ STEPS = {
 
 
 class OpenEach(OpenBenchmark):
-    """Times its calls one by one; see `OpenBenchmark`.
-
-    Attributes:
-        beside_ns: how long the setups, collections and teardowns of the last sample took.
-    """
+    """Times its calls one by one; see `OpenBenchmark`."""
 
     times_each = True
 
@@ -515,13 +450,11 @@ class OpenEach(OpenBenchmark):
         self.setup_each = getattr(benchmark.function, "setup_each", None)
         self.teardown_each = getattr(benchmark.function, "teardown_each", None)
         self.collects = getattr(benchmark.function, "collect_each", False)
-        self.beside_ns = 0
         super().__init__(benchmark)
         self.each = self.args
 
     def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Time this many calls, each after its setup; return (wall_ns, cpu_ns) of all calls."""
-        start = perf_counter_ns()
         wall_ns = cpu_ns = 0
         for _ in range(loops):
             self.prepare()
@@ -531,7 +464,6 @@ class OpenEach(OpenBenchmark):
                 self.clean()
             wall_ns += spent[0]
             cpu_ns += spent[1]
-        self.beside_ns = max(0, perf_counter_ns() - start - wall_ns)
         return wall_ns, cpu_ns
 
     def prepare(self) -> None:
@@ -551,15 +483,6 @@ class OpenEach(OpenBenchmark):
         """Tear down after a call, even if it failed."""
         if self.teardown_each:
             self._finish(self.teardown_each(*self.each, **self.benchmark.kwargs), "teardown_each")
-
-    def find_loops(self, target_ns: int) -> dict[str, int]:
-        """Find how many loops make a sample long enough, or take long enough with their setups."""
-        sample_ns, loops = self._shortest_ns(1), self.number
-        if loops is None:
-            loops = max(1, target_ns // max(sample_ns, self.beside_ns))
-        if loops > 1:
-            sample_ns = self._shortest_ns(loops)
-        return {"loops": loops, "sample_ns": sample_ns, "beside_ns": self.beside_ns}
 
     def _trace(self) -> tuple[int, int]:
         self.prepare()

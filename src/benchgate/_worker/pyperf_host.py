@@ -161,14 +161,14 @@ class TaskBenchmark(RunnerBenchmark):
     def __init__(self, task: Any) -> None:
         super().__init__(Benchmark("", task.name, self.call_once))
         self.task = task
-        self.inner = task.inner_loops or 1
+        self.inner_loops = task.inner_loops or 1
 
     def call_once(self) -> None:
         self.task.task_func(self.task, 1)
 
     def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Let the task time itself; return its time, and a share of the CPU time as large."""
-        turns = -(-loops // self.inner)
+        turns = -(-loops // self.inner_loops)
         if not turns:  # the overhead of a sample is counted
             return 0, 0
         if turns > MOST_LOOPS:
@@ -180,8 +180,8 @@ class TaskBenchmark(RunnerBenchmark):
         if wall is not perf_counter_ns:  # the task's own clock runs while it waits for a CPU
             timed_ns *= min(1.0, passed_ns / (ended_ns - began_ns))
         share = min(1.0, timed_ns / passed_ns)
-        scale = loops / (turns * self.inner)
-        self.last_ns = timed_ns / (turns * self.inner)
+        scale = loops / (turns * self.inner_loops)
+        self.last_ns = timed_ns / (turns * self.inner_loops)
         return round(timed_ns * scale), round(cpu_ns * share * scale)
 
     @staticmethod
@@ -193,13 +193,6 @@ class TaskBenchmark(RunnerBenchmark):
         if not 0 <= found < float("inf"):
             raise Fault(f"its function returned {seconds!r}: it must return a time in seconds")
         return found
-
-    def find_loops(self, target_ns: int) -> dict[str, int]:
-        """Find how many operations make a sample long enough: a multiple of the inner loops."""
-        found = super().find_loops(target_ns)
-        whole = -(-found["loops"] // self.inner) * self.inner
-        sample_ns = max(1, found["sample_ns"] * whole // found["loops"])
-        return {"loops": whole, "sample_ns": sample_ns}
 
 
 class CommandTask(RunnerBenchmark):
@@ -278,9 +271,9 @@ class PyperfHost:
         self.found: dict[str, int] = {}
         self.is_searching = server.describer is not None
         self.has_greeted = False
-        # The request to open a benchmark; None before the first, and if benchgate has closed its
+        # The id of the benchmark to open; None before the first, and if benchgate has closed its
         # side.
-        self.message: dict[str, Any] | None = None
+        self.asked: str | None = None
         self.measured: RunnerBenchmark | None = None
 
     def run(self) -> None:
@@ -294,13 +287,13 @@ class PyperfHost:
             self.is_searching = False
             self.greet(describe(self.found, self.server.describer, self.request))
         # Without a greeting, the first call of a benchmark greets.
-        while not self.has_greeted or self.await_message():
+        while not self.has_greeted or self.await_request():
             try:
                 self.measure_once()
             except BaseException as error:
                 if not self.has_greeted:
                     raise
-                if self.message is None:
+                if self.asked is None:
                     return
                 self.server.opened = None
                 self.server.reply(failure(error))
@@ -366,7 +359,7 @@ class PyperfHost:
     def measure_once(self) -> None:
         """Run the script, in which benchgate is answered; and answer it at its end."""
         self.run_once()
-        if self.message is None:
+        if self.asked is None:
             return
         if self.measured is None:
             raise Fault("the script does not reach it each time: let it run the same benchmarks")
@@ -376,10 +369,10 @@ class PyperfHost:
         self.has_greeted = True
         self.server.hello(described, {})
 
-    def await_message(self) -> bool:
+    def await_request(self) -> bool:
         """Wait for the request to open a benchmark; return False if none follows."""
-        self.message = self.server.next()
-        return self.message is not None
+        self.asked = self.server.next()
+        return self.asked is not None
 
     def call(self, name: str, open_: Callable[[], RunnerBenchmark]) -> Any:
         """Stand in for a call that runs a benchmark.
@@ -395,12 +388,12 @@ class PyperfHost:
         if not self.has_greeted:
             # All that it imports to begin with is imported now.
             self.greet([])
-            self.await_message()
-        if self.message and self.message["id"] == name:
+            self.await_request()
+        if self.asked == name:
             self.measured = opened = open_()
             self.measure(opened)
             return self.outcome(name, opened.last_ns)
-        if self.message is None:
+        if self.asked is None:
             raise SystemExit
         return None
 
@@ -408,7 +401,7 @@ class PyperfHost:
         """Let benchgate measure a benchmark, until it closes it or its own side."""
         try:
             if not self.server.measure(opened):
-                self.message = None
+                self.asked = None
                 raise SystemExit
         finally:
             opened.restore_gc()

@@ -12,7 +12,6 @@ import sys
 from functools import partial
 from linecache import getline
 
-from .clocks import perf_counter_ns
 from .failures import LINE_LIMIT, TRACE_LIMIT, Fault, Skipped, failure, prepare
 from .functions import Benchmark, code_of, is_async
 from .opened import OpenBenchmark, set_heap_aside
@@ -115,7 +114,6 @@ class PedanticBenchmark(OpenBenchmark):
         self.before_each = setup
         self.after_each = teardown
         self.number = iterations
-        self.beside_ns = 0
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         made = self.before_each() if self.before_each else None
@@ -132,13 +130,11 @@ class PedanticBenchmark(OpenBenchmark):
 
     def sample(self, loops: int, wall: Clock, cpu: Clock) -> tuple[int, int]:
         """Set up, time the calls, and tear down."""
-        start_ns = perf_counter_ns()
         args, kwargs = self.arguments()
         call = partial(self.function, *args, **kwargs)
         spent = self.time_calls(call, loops, wall, cpu)
         if self.after_each:
             self.after_each(*args, **kwargs)
-        self.beside_ns = perf_counter_ns() - start_ns - spent[0]
         return spent
 
     def _trace(self) -> tuple[int, int]:
@@ -150,10 +146,6 @@ class PedanticBenchmark(OpenBenchmark):
         finally:
             if self.after_each:
                 self.after_each(*args, **kwargs)
-
-    def find_loops(self, target_ns: int) -> dict[str, int]:
-        """Say also what a sample takes that is not timed."""
-        return {**super().find_loops(target_ns), "beside_ns": max(0, self.beside_ns)}
 
 
 def opened_for(call: Callable[[], Any]) -> OpenBenchmark:
@@ -433,14 +425,14 @@ class PytestHost:
         else:
             server.hello([], self.faults)
         set_heap_aside()
-        message = server.next()
-        while message is not None:
+        id_ = server.next()
+        while id_ is not None:
             try:
-                self.run_test(self.items.get(message["id"]))
+                self.run_test(self.items.get(id_))
             except BaseException as error:  # noqa: BLE001 - of plugins
                 server.opened = None
                 server.reply(failure(error))
-            message = None if self.is_over else server.next()
+            id_ = None if self.is_over else server.next()
         self.is_over = True
 
     def is_benchmark(self, item: Any) -> bool:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     Send = Callable[[bytes], None]
 
 OLDEST_PYTHON = (3, 8)
+PROTOCOL = 1
 SAMPLE = b"s"
 GOODBYE = b"bye\n"
 TIMER_PAIRS = 1000
@@ -81,7 +82,8 @@ def connect(
         while data:
             data = data[write(target, data) :]
 
-    return json.loads(request or (receive() or b"{}").decode()), receive, send
+    asked = request or (receive() or b"hello {}").decode().partition(" ")[2]
+    return json.loads(asked), receive, send
 
 
 class Server:
@@ -107,9 +109,10 @@ class Server:
         self.loaded_by_python = loaded_by_python
         self.host = host
         self.origins: Any = None
-        self.dumps, self.loads = json.dumps, json.loads
+        self.dumps = json.dumps
         self.is_fork = False
         self.taken: list[Any] = []
+        self.listed: dict[str, Any] = {}
         self.opened: OpenBenchmark | None = None
         self.rss_is_own = False
         self.clean: dict[str, Any] = {}
@@ -179,13 +182,17 @@ class Server:
         """
         self.clean = surroundings()
         self.children = use_of_children()
+        self.listed = {"benchmarks": described, "faults": faults}
+        name, version = sys.implementation.name, sys.version.split()[0]
         self.reply(
             {
-                "benchmarks": described,
-                "faults": faults,
-                "executable": sys.executable,
-                "python": f"{sys.implementation.name} {sys.version.split()[0]}",
+                "language": "Python",
+                "versions": {name: version},
+                "clock": "time.perf_counter_ns",
                 "clock_steps_ns": clock_steps_ns(),
+                "steps": list(STEPS),
+                "executable": sys.executable,
+                "python": f"{name} {version}",
                 "folders": self.folders,
                 **self.origins.look(),
             }
@@ -194,7 +201,7 @@ class Server:
     def serve(self, request: dict[str, Any]) -> None:
         """Let the host carry out the request, and all that follow."""
         # Before anything that may hang: another program may have started this one.
-        self.send(b"%d\n" % os.getpid())
+        self.reply({"protocol": PROTOCOL, "pid": os.getpid()})
         try:
             self.set_up(request)
             self.host(self, request).run()
@@ -202,11 +209,11 @@ class Server:
             self.reply(failure(error))
         self.carry_out()  # benchgate may not know yet that the host has failed
 
-    def next(self) -> dict[str, Any] | None:
-        """Return the next request to open a benchmark; None if benchgate has closed its side."""
-        message = self.carry_out(until="open")
+    def next(self) -> str | None:
+        """Return the id of the benchmark to open; None if benchgate has closed its side."""
+        id_ = self.carry_out(until="open")
         self.forget_peak()
-        return message
+        return id_
 
     def forget_peak(self) -> None:
         """Let the peak of memory begin anew, before anything of a benchmark is set up."""
@@ -214,10 +221,10 @@ class Server:
 
     def serve_each(self, open_: Callable[[str], OpenBenchmark]) -> None:
         """Open and measure what benchgate asks for by its id, until benchgate closes its side."""
-        message = self.next()
-        while message is not None:
+        id_ = self.next()
+        while id_ is not None:
             try:
-                opened = open_(message["id"])
+                opened = open_(id_)
                 if not self.measure(opened):
                     opened.close()
                     return
@@ -225,7 +232,7 @@ class Server:
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 self.opened = None
                 self.reply(failure(error))
-            message = self.next()
+            id_ = self.next()
 
     def measure(self, opened: OpenBenchmark) -> bool:
         """Carry out the steps of one open benchmark, until benchgate closes it.
@@ -234,8 +241,15 @@ class Server:
             Whether benchgate waits for `close` now; otherwise it has closed its side.
         """
         self.opened = opened
-        about = {"is_inside": opened.is_inside, "times_each": opened.times_each}
-        self.reply({"rss_is_own": self.rss_is_own, "number": opened.number or 1, **about})
+        self.reply(
+            {
+                "rss_is_own": self.rss_is_own,
+                "number": opened.number,
+                "is_inside": opened.is_inside,
+                "times_each": opened.times_each,
+                "inner_loops": opened.inner_loops,
+            }
+        )
         return self.carry_out(until="close") is not None
 
     def close(self, opened: OpenBenchmark) -> None:
@@ -249,27 +263,25 @@ class Server:
             reply["had_children"] = had_children(self.children)
         self.reply(reply)
 
-    def carry_out(self, *, until: str = "") -> dict[str, Any] | None:
+    def carry_out(self, *, until: str = "") -> str | None:
         """Carry out requests.
 
         Args:
             until: a step that is left to the caller.
 
         Returns:
-            The request for that step; None if benchgate has closed its side.
+            The argument of that step; None if benchgate has closed its side.
         """
         line = self.receive()
         while line is not None:
             try:
                 if line == SAMPLE and self.opened:
-                    self.send(
-                        b"%d %d\n" % self.opened.sample(self.opened.loops, *self.opened.clocks)
-                    )
+                    self.send(b"%d %d %d\n" % self.opened.timed())
                 else:
-                    message: dict[str, Any] = self.loads(line.decode())
-                    if message["do"] == until:
-                        return message
-                    self.reply(self.step(message))
+                    step, _, argument = line.decode().partition(" ")
+                    if step == until:
+                        return argument
+                    self.reply(self.listed if step == "list" else self.step(step, argument))
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 if self.opened:
                     self.opened.restore_gc()
@@ -277,11 +289,10 @@ class Server:
             line = self.receive()
         return None
 
-    def step(self, message: dict[str, Any]) -> dict[str, Any]:
+    def step(self, step: str, argument: str) -> dict[str, Any]:
         if self.opened is None:
             raise ValueError("no benchmark is open")
-        self.opened.long_ns = message.get("long_ns", self.opened.long_ns)
-        reply: dict[str, Any] = getattr(self.opened, STEPS[message["do"]])(message)
+        reply: dict[str, Any] = getattr(self.opened, STEPS[step])(argument)
         return reply
 
 

@@ -219,7 +219,7 @@ def count_per_call(worker: Worker, loops: int, event: Event) -> float:
 
 
 def _least(worker: Worker, counter: Counter, loops: int) -> int:
-    worker.ask("loops", loops=loops)
+    worker.ask("loops", loops)
     least, wall_ns = _sample(worker, counter)
     if wall_ns <= _LONG_NS:
         least = min(least, *(_sample(worker, counter)[0] for _ in range(_SAMPLES - 1)))

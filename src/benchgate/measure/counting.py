@@ -199,7 +199,7 @@ class FunctionCounter:
             if arm not in entry.sides:
                 continue
             worker.allow(min(entry.timeout_s, LIMIT_S))
-            opened = worker.ask("open", id=entry.sides[arm].name)
+            opened = worker.ask("open", entry.sides[arm].name)
             if not opened["is_inside"]:
                 raise CounterError("it works in processes that benchgate does not see")
             if opened["times_each"]:
@@ -220,12 +220,12 @@ def _count_per_call(worker: Worker, timed: int, loops: int, folder: Path) -> flo
         loops: calls in a sample that is counted.
     """
     samples = _SAMPLES if timed > 1 else 1
-    worker.ask("loops", loops=loops)
+    worker.ask("loops", loops)
     if timed > 1:
         worker.sample()
     worker.ask("begin")
     of_all = min(_count_sample(worker, folder) for _ in range(samples))
-    worker.ask("loops", loops=0)
+    worker.ask("loops", 0)
     of_none = min(_count_sample(worker, folder) for _ in range(samples))
     worker.ask("end")
     if of_all <= of_none:

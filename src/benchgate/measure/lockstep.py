@@ -18,6 +18,7 @@ import numpy as np
 
 from benchgate.measure.counters import COUNTS_SETUPS, CounterError, count_per_call
 from benchgate.measure.engine import MetricSamples, Observation, Stopwatch
+from benchgate.measure.machine import run_time_ns
 from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import (
     ALLOC_BLOCKS,
@@ -35,7 +36,7 @@ from benchgate.stats.timeseries import settled_index
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.measure.counters import Event
     from benchgate.measure.worker import Worker
@@ -288,6 +289,10 @@ _WARM_RATIO = 1.25
 # A call that takes this long is a launch: it is neither repeated nor traced. Otherwise 9 rounds
 # of it would not fit into the default budget.
 _LONG_S = 10.0
+# A sample that takes half as long is not taken a third time.
+_LONG_NS = 100_000_000
+# Clocks of the OS differ by a little, and its accounting rounds.
+_ONE_THREAD = 0.97
 _NOT_TRACED = "not traced, because a call takes too long for one more"
 # How many times as fast calls must become in the warm-up, to calibrate again.
 _MUCH_FASTER = 2
@@ -345,32 +350,29 @@ def measure_launch(
         changed, so that no other benchmark may follow.
     """
     once = Stopwatch()
-    opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
+    opened = [_ask([w], timeout_s, "open", n) for w, n in zip(workers, names, strict=True)]
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
-    # Of work in other processes, only times are known.
-    is_inside = all(step["is_inside"] for (step,) in opened)
-    times_each = any(step["times_each"] for (step,) in opened)
-    number = max(step["number"] for (step,) in opened)
-    timeout_s *= number
-    plan = SamplePlan(number, 1, 0) if sampling.brief else plan
+    kind = SampleKind.of([step for (step,) in opened])
+    timeout_s *= kind.number or 1
+    plan = SamplePlan(kind.number or 1, 1, 0) if sampling.brief else plan
     is_first = plan is None
-    sampler = _Sampler(workers, sampling, rng, timeout_s, once, times_each, is_inside)
+    sampler = _Sampler(workers, sampling, rng, timeout_s, once, kind)
     plan, warmup, samples = sampler.take(plan)
     is_long = max(wall_ns for (wall_ns, _), *_ in samples) >= 1e9 * _long_s(timeout_s)
     peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
     metrics = [_timings(plan, *both) for both in zip(samples, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
-    if sampling.event and times_each:
+    if sampling.event and kind.times_each:
         notes += (f"{INSTRUCTIONS.name}: {COUNTS_SETUPS}",)
-    elif sampling.event and is_inside and (is_first or plan.samples > 1):
+    elif sampling.event and kind.is_inside and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
-        if all(own_rss) and is_inside:
+        if all(own_rss) and kind.is_inside:
             found.append(MetricSamples.single(PEAK_RSS, peak))
-    if is_first and is_inside:
+    if is_first and kind.is_inside:
         with once:
             notes += _trace(workers, timeout_s, metrics, is_long=is_long)
     closed = _ask(workers, timeout_s, "close")
@@ -409,19 +411,118 @@ def _observed(
 
 
 def _ask(
-    workers: Sequence[Worker], timeout_s: float, step: str, **arguments: object
+    workers: Sequence[Worker], timeout_s: float, step: str, argument: object = ""
 ) -> list[dict[str, Any]]:
     """Let each worker carry out one step, one worker after the other."""
     replies = []
     for worker in workers:
         worker.allow(timeout_s)
-        replies.append(worker.ask(step, **arguments))
+        replies.append(worker.ask(step, argument))
     return replies
 
 
 def _long_s(timeout_s: float) -> float:
     """How long a sample takes at least if it is not repeated; repeated ones share a limit."""
     return min(_LONG_S, timeout_s / 3)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleKind:
+    """What a sample of the open benchmark may be, on every arm.
+
+    Attributes:
+        number: the calls that its author has set; None if any will do.
+        inner_loops: the calls are a multiple of these.
+        times_each: whether they are timed one by one.
+        is_inside: whether the worker's process does the work; of others only times are known.
+    """
+
+    number: int | None = None
+    inner_loops: int = 1
+    times_each: bool = False
+    is_inside: bool = True
+
+    @classmethod
+    def of(cls, replies: Sequence[Mapping[str, Any]]) -> SampleKind:
+        """What the workers say when they have opened the benchmark."""
+        return cls(
+            max((reply["number"] for reply in replies if reply["number"]), default=None),
+            max(reply["inner_loops"] for reply in replies),
+            any(reply["times_each"] for reply in replies),
+            all(reply["is_inside"] for reply in replies),
+        )
+
+
+@dataclass(slots=True)
+class Calibration:
+    """Finds how many calls make a sample of one worker long enough, and what a sample is like.
+
+    Attributes:
+        may_share: whether both arms may take a sample at the same time, on one CPU.
+        long_ns: a sample that takes this long is taken only once.
+        loops, sample_ns, beside_ns: of the last samples; the time is the shortest.
+        first_ns: how long the first of all samples took.
+        waiting_ratio: the part of its time in which a sample did not compute, of the sample that
+            waited least; waiting for a CPU does not count.
+        is_several: whether threads or processes did a part of the last sample.
+    """
+
+    worker: Worker
+    timeout_s: float
+    kind: SampleKind
+    may_share: bool
+    long_ns: int
+    loops: int = 1
+    sample_ns: int = 1
+    beside_ns: int = 0
+    first_ns: int | None = None
+    waiting_ratio: float = 1.0
+    is_several: bool = False
+
+    def find_loops(self, target_ns: int) -> None:
+        """Take samples until they last this long, or have the number of calls that is set."""
+        self.time(self.kind.number or 1)
+        if self.kind.number:
+            return
+        if self.kind.times_each:
+            # Their time need not be as long, because setting up takes time as well.
+            if (loops := target_ns // max(self.sample_ns, self.beside_ns)) > 1:
+                self.time(loops)
+            return
+        while self.sample_ns < target_ns:
+            # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
+            aimed = int(self.loops * target_ns * 1.2 / self.sample_ns)
+            self.time(max(self.loops + 1, min(self.loops * 10, aimed)))
+
+    def time(self, loops: int) -> None:
+        """Take a sample three times, twice if it is long, or once if it is very long.
+
+        The shortest counts: first calls import, connect and fill caches, and interruptions only
+        ever add time. This time decides how a whole session takes its samples.
+        """
+        inner_loops = self.kind.inner_loops
+        self.loops = -(-loops // inner_loops) * inner_loops
+        shared = " shared" if self.may_share else ""
+        _ask([self.worker], self.timeout_s, "loops", f"{self.loops}{shared}")
+        taken = [self._sample()]
+        if sum(taken[0]) < self.long_ns:
+            taken.append(self._sample())
+        if sum(wall_ns for wall_ns, _ in taken) < _LONG_NS:
+            taken.append(self._sample())
+        self.first_ns = self.first_ns or taken[0][0]
+        self.sample_ns = max(1, min(wall_ns for wall_ns, _ in taken))
+        # What was set up before the first one is not part of it.
+        self.beside_ns = sorted(beside_ns for _, beside_ns in taken)[len(taken) // 2]
+
+    def _sample(self) -> tuple[int, int]:
+        """Take a sample; return its time, and what it took that was not timed."""
+        before_ns = run_time_ns(self.worker.pid) if self.may_share else None
+        wall_ns, cpu_ns = self.worker.sample()
+        if before_ns is not None and wall_ns:
+            main_ns = (run_time_ns(self.worker.pid) or 0) - before_ns
+            self.waiting_ratio = min(self.waiting_ratio, max(0.0, 1 - cpu_ns / wall_ns))
+            self.is_several = main_ns < _ONE_THREAD * cpu_ns
+        return wall_ns, self.worker.beside_ns
 
 
 @dataclass(slots=True)
@@ -437,8 +538,7 @@ class _Sampler:
     rng: random.Random
     timeout_s: float
     once: Stopwatch
-    times_each: bool
-    is_inside: bool
+    kind: SampleKind
 
     def take(self, plan: SamplePlan | None) -> tuple[SamplePlan, list[Samples], list[Samples]]:
         """Follow the plan; make another one if there is none, or the samples are not like it.
@@ -485,25 +585,26 @@ class _Sampler:
         timer_cost_ns = max(worker.timer.error_ns for worker in workers)
         target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
         long_ns = int(1e9 * _long_s(timeout_s))
-        limits = {"target_ns": target_ns, "long_ns": long_ns}
-        found = _ask(workers, timeout_s, "calibrate", may_share=together, **limits)
-        loops = shared_loops([(each["loops"], each["sample_ns"]) for each in found], target_ns)
-        samples_ns = [
-            each["sample_ns"]
-            if each["loops"] == loops
-            else _ask([worker], timeout_s, "time", loops=loops)[0]["sample_ns"]
-            for each, worker in zip(found, workers, strict=True)
-        ]
+        found = [Calibration(worker, timeout_s, self.kind, together, long_ns) for worker in workers]
+        for each in found:
+            each.find_loops(target_ns)
+        loops = shared_loops([(each.loops, each.sample_ns) for each in found], target_ns)
+        is_limited = loops < max(each.loops for each in found)
+        is_warm = all((each.first_ns or 0) <= _WARM_RATIO * each.sample_ns for each in found)
+        for each in found:
+            if each.loops != loops:
+                each.time(loops)
+        samples_ns = [each.sample_ns for each in found]
         work = Work(
             loops=loops,
             samples_ns=samples_ns,
-            beside_ns=max(each["beside_ns"] for each in found),
-            has_number=any(each["has_number"] for each in found),
-            is_limited=loops < max(each["loops"] for each in found),
-            times_each=self.times_each,
-            is_warm=all(each["first_ns"] <= _WARM_RATIO * each["sample_ns"] for each in found),
-            only_computes=together and only_computes(each["waiting_ratio"] for each in found),
-            is_several=not self.is_inside or any(each["is_several"] for each in found),
+            beside_ns=max(each.beside_ns for each in found),
+            has_number=self.kind.number is not None,
+            is_limited=is_limited,
+            times_each=self.kind.times_each,
+            is_warm=is_warm,
+            only_computes=together and only_computes(each.waiting_ratio for each in found),
+            is_several=not self.kind.is_inside or any(each.is_several for each in found),
         )
         plan = make_plan(
             work,
@@ -516,7 +617,8 @@ class _Sampler:
 
     def _warm_up(self, plan: SamplePlan) -> tuple[list[Samples], SamplePlan]:
         """Discard samples; if their number is open, determine it for all launches."""
-        self._ask_sharing(plan, "loops", loops=plan.loops, shares_cpu=plan.together)
+        shared = " shared" if plan.together else ""
+        self._ask_sharing(plan, "loops", f"{plan.loops}{shared}")
         if plan.warmup is not None:
             warmup = take_samples(self.workers, plan.warmup, self.rng, together=plan.together)
             return warmup, plan
@@ -527,10 +629,10 @@ class _Sampler:
             notes += (f"the warm-up has not settled after {count} samples",)
         return warmup, replace(plan, warmup=count, notes=notes)
 
-    def _ask_sharing(self, plan: SamplePlan, step: str, **arguments: object) -> None:
+    def _ask_sharing(self, plan: SamplePlan, step: str, argument: object = "") -> None:
         """Let each worker carry out a step; the samples that follow have the same time limit."""
         factor = len(self.workers) if plan.together else 1
-        _ask(self.workers, factor * self.timeout_s, step, **arguments)
+        _ask(self.workers, factor * self.timeout_s, step, argument)
 
 
 def _mostly_waits(samples: Samples) -> bool:
@@ -600,7 +702,7 @@ def measure_values(
     """
     for worker, name in zip(workers, names, strict=True):
         worker.allow(timeout_s)
-        worker.ask("open", id=name)
+        worker.ask("open", name)
     values = [_value(worker, timeout_s) for worker in workers]
     if kind is None:
         kind = Kind.EXACT

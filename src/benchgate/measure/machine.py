@@ -163,6 +163,12 @@ def _bind(thread: int, cpus: frozenset[int]) -> None:
             os.sched_setaffinity(thread, cpus)
 
 
+def run_time_ns(pid: int) -> int | None:
+    """How long the main thread of a process has been on a CPU; None if the OS does not tell."""
+    text = _read(Path(f"/proc/{pid}/schedstat"))
+    return int(text.split()[0]) if text else None
+
+
 @dataclass(frozen=True, slots=True)
 class CpuUse:
     """The CPU time that was used up to a moment.

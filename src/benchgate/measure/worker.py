@@ -42,25 +42,19 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 2**63
-_MOST_DIGITS = 19  # of a number below that
 _ORIGINS = ("foreign", "elsewhere", "packages", "shared", "has_own", "own")
 # What a reply says at least, by step.
 _KEYS: Mapping[str, Sequence[str]] = {
-    "file": (
-        "benchmarks",
-        "faults",
+    "greeting": ("protocol", "pid"),
+    "list": ("benchmarks", "faults"),
+    "hello": (
         "executable",
         "python",
         "clock_steps_ns",
         "folders",
         *_ORIGINS,
     ),
-    "open": ("rss_is_own", "is_inside", "times_each", "number"),
-    "calibrate": (
-        *("loops", "sample_ns", "first_ns", "beside_ns"),
-        *("waiting_ratio", "is_several", "has_number"),
-    ),
-    "time": ("sample_ns",),
+    "open": ("rss_is_own", "is_inside", "times_each", "number", "inner_loops"),
     "loops": (),
     "begin": (),
     "count": (),
@@ -89,20 +83,25 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
 
 
 def read_pid(line: bytes) -> int | None:
-    """Read the process id of a worker; None if the format is wrong."""
-    if not line.isdigit() or len(line) > _MOST_DIGITS:
-        return None
-    pid = int(line)
-    return pid if 0 < pid < _LARGEST else None
+    """Read the process id of a worker from its greeting; None if the format is wrong."""
+    greeting = read_reply("greeting", line)
+    pid = greeting["pid"] if greeting and "error" not in greeting else None
+    return pid if isinstance(pid, int) and 0 < pid < _LARGEST else None
 
 
-def read_sample(line: bytes) -> tuple[int, int] | None:
-    """Read the wall and CPU time of a sample, in nanoseconds; None if the format is wrong."""
+def read_sample(line: bytes) -> tuple[int, int, int] | None:
+    """Read a sample, in nanoseconds; None if the format is wrong.
+
+    Returns:
+        The wall time, the CPU time, and what the sample took beside them, as far as known.
+    """
     try:
-        wall_ns, cpu_ns = map(int, line.split())
+        wall_ns, cpu_ns, *beside = map(int, line.split())
+        (beside_ns,) = beside or (0,)
     except ValueError:
         return None
-    return (wall_ns, cpu_ns) if max(abs(wall_ns), abs(cpu_ns)) < _LARGEST else None
+    is_right = max(abs(wall_ns), abs(cpu_ns), abs(beside_ns)) < _LARGEST
+    return (wall_ns, cpu_ns, beside_ns) if is_right else None
 
 
 # What faulthandler prints. Each thread has its header, and a line for each of its frames.
@@ -270,6 +269,7 @@ class Worker:
         pid: process id of the Python. Until it has told its own, that of the interpreter's command,
             which may be another program that starts Python.
         order: its place among the workers that were started together.
+        beside_ns: what its last sample took that was not timed.
         timer: its clock, once it is ready.
         packages: files of the installed modules that it has imported, as far as known.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
@@ -277,6 +277,7 @@ class Worker:
 
     timer: Timer
     order = 0
+    beside_ns = 0
 
     def __init__(
         self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
@@ -288,6 +289,7 @@ class Worker:
         self._provided = setting.provided
         self._buffer = b""
         self._is_lost = False
+        self._describes = describe
         self._output = _open_output()
         self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
@@ -298,7 +300,7 @@ class Worker:
             theirs.close()
         self.pid = self._process.pid
         self.allow(0)
-        self._send_step("file", describe=describe, **setting.request(arm))
+        self._send("hello", json.dumps({"describe": describe, **setting.request(arm)}))
 
     def _start(
         self, setting: WorkerSetting, guardian: Guardian, channel: socket.socket
@@ -435,7 +437,9 @@ class Worker:
         return f"... {text}" if size > TAIL_BYTES else text
 
     def ready(self, timeout_s: float) -> dict[str, Any]:
-        """Wait until the benchmark file is imported; return the worker's first reply.
+        """Wait until the benchmark file is imported; return what the worker says of itself.
+
+        If it is to describe its benchmarks, it says that, too.
 
         Raises:
             WorkerFailedError: when the import fails, a module came from a forbidden tree, or the
@@ -447,16 +451,16 @@ class Worker:
         if pid is None:
             raise self.intruded(line)
         self.pid = pid
-        hello = self._reply("file")
+        hello = self._reply("hello")
         try:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:
             raise WorkerFailedError(self, str(error)) from None
-        return hello
+        return {**hello, **self.ask("list")} if self._describes else hello
 
-    def ask(self, step: str, **arguments: object) -> dict[str, Any]:
+    def ask(self, step: str, argument: object = "") -> dict[str, Any]:
         """Let the worker carry out one step; return its reply."""
-        self._send_step(step, **arguments)
+        self._send(step, argument)
         return self._reply(step)
 
     def sample(self) -> tuple[int, int]:
@@ -475,13 +479,13 @@ class Worker:
         sample = read_sample(line)
         if sample is None:
             raise self._refused(self._read_reply("sample", line))
-        wall_ns, cpu_ns = sample
+        wall_ns, cpu_ns, self.beside_ns = sample
         if wall_ns < 0 or cpu_ns < 0:
             raise WorkerFailedError(self, f"a clock ran backwards: {wall_ns} ns, CPU {cpu_ns} ns")
         return wall_ns, cpu_ns
 
-    def _send_step(self, step: str, **arguments: object) -> None:
-        self.send(json.dumps({"do": step, **arguments}).encode() + b"\n")
+    def _send(self, step: str, argument: object) -> None:
+        self.send(f"{step} {argument}".rstrip(" ").encode() + b"\n")
 
     def _reply(self, step: str) -> dict[str, Any]:
         reply = self._read_reply(step, self.line())
