@@ -183,16 +183,14 @@ class Server:
         self.clean = surroundings()
         self.children = use_of_children()
         self.listed = {"benchmarks": described, "faults": faults}
-        name, version = sys.implementation.name, sys.version.split()[0]
         self.reply(
             {
                 "language": "Python",
-                "versions": {name: version},
+                "versions": {sys.implementation.name: sys.version.split()[0]},
                 "clock": "time.perf_counter_ns",
                 "clock_steps_ns": clock_steps_ns(),
-                "steps": list(STEPS),
+                "steps": [*STEPS, "shared"],
                 "executable": sys.executable,
-                "python": f"{name} {version}",
                 "folders": self.folders,
                 **self.origins.look(),
             }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.config import loads, loads_folder, policy_from
 from benchgate.config.benchmarks import (
     FunctionBenchmarks,
+    LiveBenchmarks,
     ProgramBenchmark,
     ScenarioBenchmark,
     is_benchmark_file,
@@ -276,6 +277,11 @@ def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
         if isinstance(one, FunctionBenchmarks)
         for path in one.paths
     ]
+    if any(
+        isinstance(one, LiveBenchmarks) and not isinstance(one, FunctionBenchmarks)
+        for one in config.benchmarks
+    ):
+        return True  # a tool finds them, or they are built
     searched += [
         (PurePosixPath(config.folder, one.scenario).as_posix(), lambda _: True)
         for one in config.benchmarks

@@ -36,6 +36,7 @@ _SECTIONS = {
     "Reference": {
         "validate": "Check the configuration and the benchmark files without running them.",
         "schema": "Print the JSON schema of a file that benchgate reads or writes.",
+        "conformance": "Test whether a program speaks the worker protocol.",
         "cache": "Show or remove the builds that are kept for the next check.",
     },
 }

@@ -182,7 +182,7 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
 def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
     """Report folders that do not exist; `[build]` may create those of a tree that is built."""
     for index, one in enumerate(config.benchmarks):
-        named = [("pythonpath", folder) for folder in one.pythonpath or ()]
+        named = [("pythonpath", folder) for folder in getattr(one, "pythonpath", None) or ()]
         if isinstance(one, ProgramBenchmark):
             named.append(("cwd", one.cwd))
         for key, folder in named:

@@ -68,47 +68,29 @@ PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
-class FunctionBenchmarks(BenchmarkTable):
-    """Functions that are called in the project's own interpreter, base and head side by side.
+class LiveBenchmarks(BenchmarkTable):
+    """Benchmarks that live processes measure, workers: those of base and head take turns.
 
     Attributes:
-        BESIDE: names of files that the tool reads from the folders above, if they exist.
-        NAMED: patterns of file names by which the tool knows its files among code of the project.
         LACKS: what to say of a path at which there are none.
-        IN_FOLDERS: whether a path may be that of a folder.
-        OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
-        paths: folders or files that are searched, relative to the configuration file.
+        paths: what is searched, relative to the configuration file.
     """
 
-    BESIDE: ClassVar[tuple[str, ...]] = ()
-    NAMED: ClassVar[tuple[str, ...]] = ()
     LACKS: ClassVar[str] = "does not exist"
-    IN_FOLDERS: ClassVar[bool] = True
-    OWN_PACKAGE: ClassVar[bool] = False
 
     paths: fields.Paths
-    interpreter: fields.Template | None = key(
-        neutral,
-        None,
-        "Python to run them in, for example `{env}/bin/python`;"
-        " by default [that of the project](#tools-that-manage-environments).",
-    )
-    pythonpath: fields.Templates | None = PYTHONPATH
-    isolate: bool = key(neutral, False, "Give each function a process of its own.")
+    isolate: bool = key(neutral, False, "Give each benchmark a process of its own.")
     parallel: bool = PARALLEL
     in_turn: bool = IN_TURN
     timeout_s: fields.Duration | None = key(
         neutral,
         None,
-        "Time limit for each call of a function, its setup, each count and its"
+        "Time limit for each call of a benchmark, its setup, each count and its"
         f" teardown; {TIMEOUT_DEFAULT}.",
     )
     tags: fields.Names = TAGS
     env: fields.Environment = ENV
     data: fields.DataGlobs = DATA
-    allow_foreign: bool = key(
-        on, False, "They measure what is installed, such as a dependency, not the project."
-    )
 
     @property
     def tool_arguments(self) -> tuple[str, ...]:
@@ -125,6 +107,37 @@ class FunctionBenchmarks(BenchmarkTable):
         """The folders and files that are searched."""
         return self.paths
 
+    def covers(self, subject: str) -> bool:
+        """Whether one of its folders holds the other's folder or file."""
+        return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
+
+
+class FunctionBenchmarks(LiveBenchmarks):
+    """Functions that are called in the project's own interpreter of Python.
+
+    Attributes:
+        BESIDE: names of files that the tool reads from the folders above, if they exist.
+        NAMED: patterns of file names by which the tool knows its files among code of the project.
+        IN_FOLDERS: whether a path may be that of a folder.
+        OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
+    """
+
+    BESIDE: ClassVar[tuple[str, ...]] = ()
+    NAMED: ClassVar[tuple[str, ...]] = ()
+    IN_FOLDERS: ClassVar[bool] = True
+    OWN_PACKAGE: ClassVar[bool] = False
+
+    interpreter: fields.Template | None = key(
+        neutral,
+        None,
+        "Python to run them in, for example `{env}/bin/python`;"
+        " by default [that of the project](#tools-that-manage-environments).",
+    )
+    pythonpath: fields.Templates | None = PYTHONPATH
+    allow_foreign: bool = key(
+        on, False, "They measure what is installed, such as a dependency, not the project."
+    )
+
     def may_hold(self, file: PurePath) -> bool:
         """Whether a file may belong to the benchmarks.
 
@@ -132,10 +145,6 @@ class FunctionBenchmarks(BenchmarkTable):
             file: relative to one of its folders; only its name if it is named itself.
         """
         return is_own_code(file)
-
-    def covers(self, subject: str) -> bool:
-        """Whether one of its folders holds the other's folder or file."""
-        return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
 
 
 class PythonBenchmark(FunctionBenchmarks):
@@ -282,6 +291,80 @@ class PyperfBenchmark(FunctionBenchmarks):
         return len(file.parts) == 1
 
 
+class WorkerBenchmark(LiveBenchmarks):
+    """A program that speaks [benchgate's worker protocol](worker-protocol.md), in any language."""
+
+    KIND = "worker"
+
+    command: fields.Command = key(neutral, ..., "The command that starts it.", alias="worker")
+    paths: fields.Paths = key(neutral, (), "Its source files: a change of them is other work.")
+    group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.group or " ".join(self.command)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Its title: the ids are known once it has run."""
+        return (self.title,)
+
+    def covers(self, subject: str) -> bool:
+        """Whether it has the same title."""
+        return subject == self.title
+
+
+class GoBenchmark(LiveBenchmarks):
+    """Functions `Benchmark*` of Go, and what they start by `b.Run`."""
+
+    KIND = "go"
+    LACKS = "has no file *_test.go with a function Benchmark*"
+
+    paths: fields.Paths = key(
+        neutral, ..., "Folders that are searched for packages with benchmarks.", alias="go"
+    )
+    arguments: fields.Arguments = key(
+        neutral, (), "Further arguments of `go test -c`, such as `-tags fast`."
+    )
+    group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
+
+
+class NodeBenchmark(LiveBenchmarks):
+    """Scripts that use tinybench, mitata or benchmark.js, run by Node."""
+
+    KIND = "node"
+
+    paths: fields.Paths = key(neutral, ..., "Scripts that run benchmarks.", alias="node")
+    arguments: fields.Arguments = key(
+        neutral, (), "Arguments of `node` before the script, such as `--import tsx`."
+    )
+    group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
+
+
+class RustBenchmark(LiveBenchmarks):
+    """Bench targets of Cargo that use Criterion."""
+
+    KIND = "rust"
+    LACKS = "is no bench target of Cargo.toml"
+
+    paths: fields.Paths = key(neutral, ..., "Names of bench targets.", alias="rust")
+    arguments: fields.Arguments = key(
+        neutral, (), "Further arguments of `cargo bench`, such as `--features fast`."
+    )
+    group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
+
+
+class CppBenchmark(LiveBenchmarks):
+    """Programs of Google Benchmark, which `[build]` builds with the flags that benchgate adds."""
+
+    KIND = "cpp"
+    LACKS = "is not there: [build] must build it"
+
+    paths: fields.Paths = key(neutral, ..., "The programs, such as `build/bench`.", alias="cpp")
+    group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
+
+
 class ScenarioBenchmark(BenchmarkTable):
     """A workload under load, as a file of each side describes it."""
 
@@ -391,6 +474,11 @@ Benchmark = (
     | PytestBenchmark
     | AsvBenchmark
     | PyperfBenchmark
+    | GoBenchmark
+    | NodeBenchmark
+    | RustBenchmark
+    | CppBenchmark
+    | WorkerBenchmark
     | SuiteBenchmark
     | ScenarioBenchmark
 )

@@ -403,7 +403,7 @@ def _files_of(tree: Tree, file: BenchFile) -> Iterator[str]:
     """
     root = tree.arm.root
     for folder in PurePosixPath(file.path).parents:
-        for name in file.benchmark.BESIDE:
+        for name in file.functions.BESIDE:
             if (root / folder / name).is_file():
                 yield (folder / name).as_posix()
     place = root / file.path
@@ -412,8 +412,8 @@ def _files_of(tree: Tree, file: BenchFile) -> Iterator[str]:
         return
     for name in _files_below(root, file.path):
         inner = (root / name).relative_to(place)
-        is_named = any(fnmatchcase(inner.name, pattern) for pattern in file.benchmark.NAMED)
-        if file.benchmark.may_hold(inner) and (is_named or not tree.is_code(name)):
+        is_named = any(fnmatchcase(inner.name, pattern) for pattern in file.functions.NAMED)
+        if file.functions.may_hold(inner) and (is_named or not tree.is_code(name)):
             yield name
 
 
@@ -468,7 +468,7 @@ def _require_no_shadow(given: _Side, onto: Tree, whole: Iterable[str], new: Iter
             continue
         inside = beside.relative_to(root)
         known = modules_in(onto.arm.root / inside)
-        named = [path for path in file.benchmark.pythonpath or () if "{" not in path]
+        named = [path for path in file.functions.pythonpath or () if "{" not in path]
         tops = (onto.arm.folder / path for path in named)
         folders = {*onto.module_folders, *tops} - {onto.arm.root / inside}
         for module, place in sorted(modules_in(beside).items()):

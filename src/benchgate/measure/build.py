@@ -82,6 +82,25 @@ def build(
     return last_warnings(warnings)
 
 
+def run_command(
+    arm: Arm,
+    command: Sequence[str],
+    *,
+    timeout_s: float,
+    variables: Mapping[str, str],
+    guardian: Guardian,
+) -> tuple[list[str], str | None]:
+    """Run a command of benchgate's own in an arm; for the arguments see `build`.
+
+    Returns:
+        The last lines that it printed, and how it failed; None if it did not.
+    """
+    environment = build_environment(arm, variables) | guardian.variables
+    output = _Output(deque(maxlen=TAIL_LINES))
+    failure = _run(command, arm, output, timeout_s, environment=environment, guardian=guardian)
+    return [arm.generalize(line) for line in output.tail], failure
+
+
 def last_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
     """The last few warnings, equal ones once."""
     return tuple(dict.fromkeys(warnings))[-MOST_WARNINGS:]

@@ -20,7 +20,7 @@ from benchgate.model.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.config.benchmarks import FunctionBenchmarks, LiveBenchmarks
     from benchgate.measure.engine import Arm
 
 
@@ -35,18 +35,19 @@ def has_own_interpreter(benchmark: FunctionBenchmarks) -> bool:
     return benchmark.interpreter is not None and "{" in benchmark.interpreter
 
 
-def settings_of(benchmark: FunctionBenchmarks) -> Mapping[str, str]:
+def settings_of(benchmark: LiveBenchmarks) -> Mapping[str, str]:
     """Return the digest of each setting of the interpreter, by name.
 
     Values of secrets and the interpreter's own path are left out.
     """
-    options = _options(shlex.split(benchmark.interpreter or "")[1:])
+    interpreter = getattr(benchmark, "interpreter", None) or ""
+    options = _options(shlex.split(interpreter)[1:])
     found = {}
     if benchmark.env:
         text = Redactor(benchmark.env)(json.dumps(dict(benchmark.env), sort_keys=True))
         found["its `env`"] = _digest(text)
-    if benchmark.pythonpath is not None:
-        found["its `pythonpath`"] = _digest(json.dumps(benchmark.pythonpath))
+    if (pythonpath := getattr(benchmark, "pythonpath", None)) is not None:
+        found["its `pythonpath`"] = _digest(json.dumps(pythonpath))
     if benchmark.tool_arguments:
         found["its `arguments`"] = _digest(json.dumps(benchmark.tool_arguments))
     if options:

@@ -351,7 +351,7 @@ def measure_launch(
     """
     once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", n) for w, n in zip(workers, names, strict=True)]
-    own_rss = [step["rss_is_own"] or alone for (step,) in opened]
+    own_rss = [step.get("rss_is_own", False) or alone for (step,) in opened]
     kind = SampleKind.of([step for (step,) in opened])
     timeout_s *= kind.number or 1
     plan = SamplePlan(kind.number or 1, 1, 0) if sampling.brief else plan
@@ -359,20 +359,25 @@ def measure_launch(
     sampler = _Sampler(workers, sampling, rng, timeout_s, once, kind)
     plan, warmup, samples = sampler.take(plan)
     is_long = max(wall_ns for (wall_ns, _), *_ in samples) >= 1e9 * _long_s(timeout_s)
-    peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
+    peaks = [step["peak_rss"] for step in _ask_if_known(workers, timeout_s, "peak")]
     metrics = [_timings(plan, *both) for both in zip(samples, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
     if sampling.event and kind.times_each:
         notes += (f"{INSTRUCTIONS.name}: {COUNTS_SETUPS}",)
-    elif sampling.event and kind.is_inside and (is_first or plan.samples > 1):
+    elif (
+        sampling.event
+        and _can(workers, "count")
+        and kind.is_inside
+        and (is_first or plan.samples > 1)
+    ):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
-    _ask(workers, timeout_s, "end")
-    for found, peak in zip(metrics, peaks, strict=True):
+    _ask_if_known(workers, timeout_s, "end")
+    for found, peak in zip(metrics, peaks, strict=False):
         if all(own_rss) and kind.is_inside:
             found.append(MetricSamples.single(PEAK_RSS, peak))
-    if is_first and kind.is_inside:
+    if is_first and kind.is_inside and _can(workers, "allocations"):
         with once:
             notes += _trace(workers, timeout_s, metrics, is_long=is_long)
     closed = _ask(workers, timeout_s, "close")
@@ -381,12 +386,12 @@ def measure_launch(
         _observed(id_, worker, found, notes, once.elapsed_s)
         for worker, found in zip(workers, metrics, strict=True)
     ]
-    return plan, observations, any(step["changed"] for step in closed)
+    return plan, observations, any(step.get("changed") for step in closed)
 
 
 def _notes_on_others(closed: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """Say what worked beside the benchmarks that were closed, if anything did."""
-    names = dict.fromkeys(name for step in closed for name in step["beside"])
+    names = dict.fromkeys(name for step in closed for name in step.get("beside", ()))
     return (_BESIDE.format(" and ".join(names)),) if names else ()
 
 
@@ -421,6 +426,15 @@ def _ask(
     return replies
 
 
+def _can(workers: Sequence[Worker], step: str) -> bool:
+    return all(step in worker.steps for worker in workers)
+
+
+def _ask_if_known(workers: Sequence[Worker], timeout_s: float, step: str) -> list[dict[str, Any]]:
+    """Let each worker carry out a step that only some languages have; [] if one has not."""
+    return _ask(workers, timeout_s, step) if _can(workers, step) else []
+
+
 def _long_s(timeout_s: float) -> float:
     """How long a sample takes at least if it is not repeated; repeated ones share a limit."""
     return min(_LONG_S, timeout_s / 3)
@@ -446,10 +460,10 @@ class SampleKind:
     def of(cls, replies: Sequence[Mapping[str, Any]]) -> SampleKind:
         """What the workers say when they have opened the benchmark."""
         return cls(
-            max((reply["number"] for reply in replies if reply["number"]), default=None),
-            max(reply["inner_loops"] for reply in replies),
-            any(reply["times_each"] for reply in replies),
-            all(reply["is_inside"] for reply in replies),
+            max((reply["number"] for reply in replies if reply.get("number")), default=None),
+            max(reply.get("inner_loops", 1) for reply in replies),
+            any(reply.get("times_each", False) for reply in replies),
+            all(reply.get("is_inside", True) for reply in replies),
         )
 
 
@@ -549,7 +563,8 @@ class _Sampler:
             The plan, and of each worker the warm-up and the samples.
         """
         calls_ns: list[float] = []
-        together = self.sampling.together and len(self.workers) > 1
+        shares = self.sampling.together and len(self.workers) > 1
+        together = shares and _can(self.workers, "shared")
         if plan is None:
             with self.once:
                 plan, calls_ns = self._calibrate(together=together)
@@ -564,7 +579,7 @@ class _Sampler:
         if not waits and not any(faster):
             return taken
         with self.once:
-            _ask(self.workers, self.timeout_s, "end")
+            _ask_if_known(self.workers, self.timeout_s, "end")
             plan, _ = self._calibrate(together=together and not waits)
         return self._follow(plan)
 
@@ -572,7 +587,8 @@ class _Sampler:
         """Warm up, then take the samples."""
         try:
             warmup, plan = self._warm_up(plan)
-            self._ask_sharing(plan, "begin")
+            if _can(self.workers, "begin"):
+                self._ask_sharing(plan, "begin")
             samples = take_samples(self.workers, plan.samples, self.rng, together=plan.together)
         except WorkerFailedError as failure:
             failure.is_beside = plan.together

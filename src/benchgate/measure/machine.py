@@ -357,7 +357,7 @@ def describe_runtime(arm: Arm, hello: Mapping[str, Any]) -> str:
     Args:
         hello: the first reply of the arm's worker.
     """
-    name, _, version = hello["python"].partition(" ")
+    ((name, version),) = hello["versions"].items()
     implementation = "CPython" if name == "cpython" else name
     places: dict[str, list[str]] = {}
     for module, file in hello["own"]:

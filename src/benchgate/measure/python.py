@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.config.benchmarks import LiveBenchmarks
     from benchgate.measure.arm_command import EngineSettings
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.worker import Worker
@@ -78,7 +78,7 @@ class PythonEngine:
 
     def __init__(
         self,
-        benchmarks: Mapping[ArmName, Sequence[FunctionBenchmarks]],
+        benchmarks: Mapping[ArmName, Sequence[LiveBenchmarks]],
         arms: Sequence[Arm],
         settings: EngineSettings,
         guardian: Guardian,
@@ -152,8 +152,10 @@ class PythonEngine:
         groups: dict[tuple[object, ...], list[str]] = {}
         entries = self._discovery.entries
         places = together([next(iter(entries[id_].sides.values())).name for id_ in ids])
+        # A program of another language may have them in its own order only.
+        listed = {id_: (index,) for index, id_ in enumerate(entries) if entries[id_].is_in_order}
         ranks = {
-            id_: (not entries[id_].is_compared, place)
+            id_: (False, listed[id_]) if id_ in listed else (not entries[id_].is_compared, place)
             for id_, place in zip(ids, places, strict=True)
         }
         for id_ in sorted(ids, key=ranks.__getitem__):

@@ -7,24 +7,39 @@ from itertools import zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from benchgate.config.benchmarks import FunctionBenchmarks
 from benchgate.errors import UsageError
+from benchgate.measure import adapters
 from benchgate.measure.arm_command import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, metric_of
 from benchgate.measure.interpreter import scripts_of, settings_of, with_matrix
 from benchgate.measure.machine import describe_runtime
-from benchgate.measure.python_workers import BenchFile, find_files
+from benchgate.measure.python_workers import find_files, find_programs
 from benchgate.measure.worker import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.config.benchmarks import LiveBenchmarks
     from benchgate.measure.arm_command import EngineSettings
     from benchgate.measure.engine import Arm
     from benchgate.measure.python_workers import BenchFile, Workers
     from benchgate.model.run import Metric
     from benchgate.stats.timer import Timer
+
+
+# What a worker of another language need not say of a benchmark.
+_OF_ANY_LANGUAGE: Mapping[str, Any] = {
+    "parallel": False,
+    "data": (),
+    "timeout_s": None,
+    "measures": TIME.name,
+    "of_unit": "",
+    "location": None,
+    "unit": None,
+    "notes": (),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,11 @@ class Entry:
         return self._leading.file.benchmark.isolate or self._leading.measures == PEAK_RSS.name
 
     @property
+    def is_in_order(self) -> bool:
+        """Whether it is measured after those that were listed before it."""
+        return not isinstance(self._leading.file.benchmark, FunctionBenchmarks)
+
+    @property
     def in_turn(self) -> bool:
         """Whether both arms never take a sample at the same time."""
         return self._leading.file.benchmark.in_turn
@@ -82,7 +102,7 @@ class Entry:
     @property
     def allow_foreign(self) -> bool:
         """Whether it may measure installed code that is the same in both arms."""
-        return self._leading.file.benchmark.allow_foreign
+        return getattr(self._leading.file.benchmark, "allow_foreign", False)
 
     @property
     def timeout_s(self) -> float:
@@ -119,14 +139,14 @@ class PythonDiscovery:
 
     def __init__(
         self,
-        benchmarks: Mapping[ArmName, Sequence[FunctionBenchmarks]],
+        benchmarks: Mapping[ArmName, Sequence[LiveBenchmarks]],
         arms: Mapping[ArmName, Arm],
         workers: Workers,
         settings: EngineSettings,
     ) -> None:
         self.entries: dict[str, Entry] = {}
         self._benchmarks = benchmarks
-        self._own: dict[ArmName, list[FunctionBenchmarks]] = {}
+        self._own: dict[ArmName, list[LiveBenchmarks]] = {}
         self._arms = arms
         self._workers = workers
         self._settings = settings
@@ -141,7 +161,10 @@ class PythonDiscovery:
         runtimes: dict[ArmName, dict[str, None]] = {}
         warnings: dict[str, None] = {}
         for name, arm in self._arms.items():
-            matrices = [with_matrix(arm, one) for one in self._benchmarks.get(name, ())]
+            matrices = [
+                with_matrix(arm, one) if isinstance(one, FunctionBenchmarks) else (one, ())
+                for one in self._benchmarks.get(name, ())
+            ]
             self._own[name] = [one for one, _ in matrices]
             warnings |= dict.fromkeys(text for _, texts in matrices for text in texts)
             found[name], toolchains[name], runtimes[name] = {}, {}, {}
@@ -151,8 +174,12 @@ class PythonDiscovery:
                 failures.append(_unread(described, file.label))
                 continue
             hello, timer = described
-            toolchains[arm.name][PYTHON] = hello["python"]
-            runtimes[arm.name][describe_runtime(arm, hello)] = None
+            for tool, version in hello["versions"].items():
+                if isinstance(file.benchmark, FunctionBenchmarks):
+                    toolchains[arm.name][PYTHON] = f"{tool} {version}"
+                    runtimes[arm.name][describe_runtime(arm, hello)] = None
+                else:
+                    toolchains[arm.name][tool] = version
             other = timers.get(arm.name, timer)
             timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
             failures += [
@@ -189,6 +216,9 @@ class PythonDiscovery:
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
         for benchmark in self._own[arm.name]:
+            if not isinstance(benchmark, FunctionBenchmarks):
+                yield from self._programs(arm, benchmark)
+                continue
             for path in benchmark.paths:
                 # The base may lack files that its own configuration names; only the head is an
                 # error.
@@ -196,21 +226,29 @@ class PythonDiscovery:
                 if is_required and not any(
                     find_files(other, benchmark, path) for other in self._arms.values()
                 ):
-                    raise UsageError(
-                        "no benchmarks found: "
-                        f'[[benchmark]] {benchmark.KIND} = "{path}" {benchmark.LACKS}',
-                        hint="The path is relative to the configuration file. benchgate ignores "
-                        "files that git ignores.",
-                    )
+                    raise _nothing_at(benchmark, path)
                 yield from find_files(arm, benchmark, path)
+
+    def _programs(self, arm: Arm, benchmark: LiveBenchmarks) -> Iterator[BenchFile]:
+        """The programs of one table in another language."""
+        is_required = self._settings.requires_files and arm.name is ArmName.HEAD
+        if is_required and not any(
+            find_programs(other, benchmark) for other in self._arms.values()
+        ):
+            raise _nothing_at(benchmark, '", "'.join(benchmark.paths))
+        yield from find_programs(arm, benchmark)
 
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
+        if isinstance(file.benchmark, FunctionBenchmarks):
+            own = {**described["parts"], **scripts_of(arm, file.benchmark)}
+        else:
+            own = adapters.parts(arm, file.benchmark, file.path, described)
+            described = {**_OF_ANY_LANGUAGE, **described}
         parallel = file.benchmark.parallel or described["parallel"]
         parts = {
-            **described["parts"],
+            **own,
             **settings_of(file.benchmark),
-            **scripts_of(arm, file.benchmark),
             **self._data.parts(arm.name, (*file.benchmark.data, *described["data"])),
         }
         workload = workload_of(parts)
@@ -249,6 +287,14 @@ class PythonDiscovery:
         for new, old in renamed(base, head, self._settings.aliases).items():
             base[new] = replace(base.pop(old), id=new, renamed_from=old)
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
+
+
+def _nothing_at(benchmark: LiveBenchmarks, path: str) -> UsageError:
+    return UsageError(
+        f'no benchmarks found: [[benchmark]] {benchmark.KIND} = "{path}" {benchmark.LACKS}',
+        hint="The path is relative to the configuration file. benchgate ignores files that git "
+        "ignores.",
+    )
 
 
 def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFailure:

@@ -11,19 +11,28 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from benchgate._worker.functions import unknown_attribute
 from benchgate.config.benchmarks import (
     PATTERN,
     FunctionBenchmarks,
+    LiveBenchmarks,
     PythonBenchmark,
     is_benchmark_file,
 )
+from benchgate.measure import adapters
 from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.own_code import ProvidedModules, import_path, moved, provided_by
-from benchgate.measure.worker import Described, Worker, WorkerFailedError, WorkerSetting
+from benchgate.measure.worker import (
+    Described,
+    ProgramSetting,
+    Unstarted,
+    Worker,
+    WorkerFailedError,
+    WorkerSetting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,10 +65,15 @@ class BenchFile:
         top: the folder that was searched, relative to the root.
     """
 
-    benchmark: FunctionBenchmarks
+    benchmark: LiveBenchmarks
     path: str
     group: str
     top: str = "."
+
+    @property
+    def functions(self) -> FunctionBenchmarks:
+        """Its table, of a file of Python."""
+        return cast("FunctionBenchmarks", self.benchmark)
 
     @property
     def label(self) -> str:
@@ -86,6 +100,14 @@ def find_files(arm: Arm, benchmark: FunctionBenchmarks, path: str) -> tuple[Benc
         path_, top_ = (p.relative_to(arm.root).as_posix() for p in (file, top))
         found.append(BenchFile(benchmark, path_, group, top_))
     return tuple(found)
+
+
+def find_programs(arm: Arm, benchmark: LiveBenchmarks) -> tuple[BenchFile, ...]:
+    """Find what a table of another language names in one arm."""
+    return tuple(
+        BenchFile(benchmark, path, "/".join(filter(None, (benchmark.prefix, group))))
+        for path, group in adapters.find(arm, benchmark)
+    )
 
 
 def search_of(folders: tuple[str, ...]) -> PythonBenchmark:
@@ -140,11 +162,11 @@ def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
     elsewhere.
     """
     top = arm.root / file.top
-    path = import_path(arm, file.benchmark.pythonpath)
+    path = import_path(arm, file.functions.pythonpath)
     folders = (str(arm.root), *path.before, *path.after)
     if any(Path(folder).is_relative_to(top) for folder in folders):
         return None
-    if file.benchmark.OWN_PACKAGE or _NAMED_FOR_TESTS.search(file.top):
+    if file.functions.OWN_PACKAGE or _NAMED_FOR_TESTS.search(file.top):
         return top
     if (top / "__init__.py").exists():
         return None
@@ -271,6 +293,7 @@ class Workers:
         self._is_halted = False
         self._starting = Lock()
         self._provided: dict[ArmName, ProvidedModules] = {}
+        self._programs = adapters.Programs(guardian)
 
     def timeout_s(self, file: BenchFile) -> float:
         """The time limit for one launch of a benchmark in a file."""
@@ -312,7 +335,8 @@ class Workers:
             self._settings.described[_described_as(arm, file)] = described
         else:
             described = worker
-        if file.benchmark.interpreter is None and described.hello["executable"]:
+        is_default = getattr(file.benchmark, "interpreter", "") is None
+        if is_default and described.hello["executable"]:
             self._executables[arm.name] = described.hello["executable"]
         return arm, file, described
 
@@ -383,39 +407,73 @@ class Workers:
         describe: bool = False,
         under: Sequence[str] = (),
     ) -> Worker:
-        checkout = self._settings.outside.checkout
-        others = (other.root for other in self._arms.values() if other.root != arm.root)
-        variables = self._variables(arm, file.benchmark)
-        inherited = self._inherited_path(arm, file.benchmark, variables.pop("PYTHONPATH", ""))
-        default = self._executables.get(arm.name, self._settings.interpreter)
-        interpreter = interpreter_of(arm, file.benchmark, default)
-        in_env = any(str(arm.env) in word for word in interpreter)
-        path = import_path(arm, file.benchmark.pythonpath, inherited, in_env=in_env)
-        setting = WorkerSetting(
-            interpreter=interpreter,
-            file=arm.root / file.path,
-            # The worker sets PYTHONPATH only after its own imports, so that these are not
-            # affected.
-            path=path.before,
-            path_after=path.after,
-            cpus=sorted(self._settings.all_cpus or ()) if cpu is None else (cpu,),
-            forbidden=(*((checkout,) if checkout else ()), *others),
-            variables=variables,
-            layout=layout,
-            helpers=helpers_of(arm, file),
-            own=own_folders(arm, file.benchmark),
-            own_interpreter=has_own_interpreter(file.benchmark),
-            provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
-            host=file.benchmark.KIND,
-            arguments=file.benchmark.tool_arguments,
-            under=under,
-        )
+        setting: WorkerSetting | ProgramSetting
+        if isinstance(file.benchmark, FunctionBenchmarks):
+            setting = self._of_python(arm, file, cpu, layout, under)
+        else:
+            setting = self._of_program(arm, file, cpu, layout)
         with self._starting:
             worker = Worker(arm, setting, self._guardian, describe=describe)
             self._alive.append(worker)
             if self._is_halted:
                 worker.stop()
         return worker
+
+    def _of_program(
+        self, arm: Arm, file: BenchFile, cpu: int | None, layout: Layout
+    ) -> ProgramSetting:
+        try:
+            program = self._programs.program(arm, file.benchmark, file.path)
+        except adapters.NotBuiltError as error:
+            line, _, output = str(error).partition("\n")
+            raise WorkerFailedError(Unstarted(arm), line, output) from None
+        return ProgramSetting(
+            program.command,
+            program.folder,
+            cpus=self._cpus(cpu),
+            variables=self._variables(arm, file.benchmark) | dict(program.variables),
+            layout=layout,
+        )
+
+    def _cpus(self, cpu: int | None) -> Sequence[int]:
+        return sorted(self._settings.all_cpus or ()) if cpu is None else (cpu,)
+
+    def _of_python(
+        self,
+        arm: Arm,
+        file: BenchFile,
+        cpu: int | None,
+        layout: Layout,
+        under: Sequence[str],
+    ) -> WorkerSetting:
+        benchmark = file.functions
+        checkout = self._settings.outside.checkout
+        others = (other.root for other in self._arms.values() if other.root != arm.root)
+        variables = self._variables(arm, benchmark)
+        inherited = self._inherited_path(arm, benchmark, variables.pop("PYTHONPATH", ""))
+        default = self._executables.get(arm.name, self._settings.interpreter)
+        interpreter = interpreter_of(arm, benchmark, default)
+        in_env = any(str(arm.env) in word for word in interpreter)
+        path = import_path(arm, benchmark.pythonpath, inherited, in_env=in_env)
+        return WorkerSetting(
+            interpreter=interpreter,
+            file=arm.root / file.path,
+            # The worker sets PYTHONPATH only after its own imports, so that these are not
+            # affected.
+            path=path.before,
+            path_after=path.after,
+            cpus=self._cpus(cpu),
+            forbidden=(*((checkout,) if checkout else ()), *others),
+            variables=variables,
+            layout=layout,
+            helpers=helpers_of(arm, file),
+            own=own_folders(arm, benchmark),
+            own_interpreter=has_own_interpreter(benchmark),
+            provided=None if benchmark.allow_foreign else self._provided_by(arm),
+            host=benchmark.KIND,
+            arguments=benchmark.tool_arguments,
+            under=under,
+        )
 
     def _inherited_path(
         self, arm: Arm, benchmark: FunctionBenchmarks, given: str
@@ -426,7 +484,7 @@ class Workers:
         outside = self._settings.outside
         return moved(given, arm, outside.checkout, outside.cwd)
 
-    def _variables(self, arm: Arm, benchmark: FunctionBenchmarks) -> dict[str, str]:
+    def _variables(self, arm: Arm, benchmark: LiveBenchmarks) -> dict[str, str]:
         """The environment of a worker, equally long in both arms because it lies on the stack."""
         variables = {**self._settings.outside.environ, **arm.variables}
         variables |= {key: arm.substitute(value) for key, value in benchmark.env.items()}

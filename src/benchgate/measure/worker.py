@@ -21,13 +21,15 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from benchgate._worker import PROGRAM
 from benchgate.measure.execution import timed_out
 from benchgate.measure.lanes import peak_memory_bytes
+from benchgate.measure.machine import bound_to
 from benchgate.measure.memory_layout import fixed_addresses
 from benchgate.process import ProcessTree, how_ended
 from benchgate.stats.timer import Timer, timer
@@ -41,20 +43,19 @@ if TYPE_CHECKING:
     from benchgate.measure.own_code import ProvidedModules
 
 
+CHANNEL: Final = "BENCHGATE_FD"
+"""The variable that tells a worker the descriptor of its channel."""
+
+PROTOCOL: Final = 1
+
 _LARGEST = 2**63
 _ORIGINS = ("foreign", "elsewhere", "packages", "shared", "has_own", "own")
 # What a reply says at least, by step.
-_KEYS: Mapping[str, Sequence[str]] = {
+_KEYS: Final[Mapping[str, Sequence[str]]] = {
     "greeting": ("protocol", "pid"),
+    "hello": ("language", "versions", "clock", "clock_steps_ns"),
     "list": ("benchmarks", "faults"),
-    "hello": (
-        "executable",
-        "python",
-        "clock_steps_ns",
-        "folders",
-        *_ORIGINS,
-    ),
-    "open": ("rss_is_own", "is_inside", "times_each", "number", "inner_loops"),
+    "open": (),
     "loops": (),
     "begin": (),
     "count": (),
@@ -62,15 +63,24 @@ _KEYS: Mapping[str, Sequence[str]] = {
     "end": (),
     "value": ("value",),
     "allocations": ("alloc_peak", "alloc_blocks"),
+    "close": (),
+}
+# What a worker of Python says, too.
+_KEYS_OF_PYTHON: Final[Mapping[str, Sequence[str]]] = {
+    "hello": (*_KEYS["hello"], "executable", "folders", *_ORIGINS),
+    "open": ("rss_is_own", "is_inside", "times_each", "number", "inner_loops"),
     "close": ("changed", "beside", *_ORIGINS),
 }
 
 
-def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
+def read_reply(
+    step: str, line: bytes, known: Mapping[str, Sequence[str]] = _KEYS
+) -> dict[str, Any] | None:
     """Read the reply to a step; None if its format is wrong.
 
     Args:
         step: the step that was requested; "sample" for a line that is not two numbers.
+        known: what a reply says at least, by step.
     """
     try:
         reply = json.loads(line)
@@ -78,14 +88,14 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(reply, dict):
         return None
-    keys = ("error", "trace") if "error" in reply else _KEYS.get(step)
+    keys = ("error",) if "error" in reply else known.get(step)
     return reply if keys is not None and reply.keys() >= set(keys) else None
 
 
 def read_pid(line: bytes) -> int | None:
     """Read the process id of a worker from its greeting; None if the format is wrong."""
     greeting = read_reply("greeting", line)
-    pid = greeting["pid"] if greeting and "error" not in greeting else None
+    pid = greeting.get("pid") if greeting else None
     return pid if isinstance(pid, int) and 0 < pid < _LARGEST else None
 
 
@@ -173,6 +183,13 @@ class Described(NamedTuple):
     timer: Timer
 
 
+class Unstarted(NamedTuple):
+    """Stands for a worker whose program could not be built."""
+
+    arm: Arm
+    order: int = 0
+
+
 class WorkerFailedError(Exception):
     """The benchmark, or the process that runs it, failed.
 
@@ -184,7 +201,7 @@ class WorkerFailedError(Exception):
 
     is_beside = False
 
-    def __init__(self, worker: Worker, line: str, explanation: str = "") -> None:
+    def __init__(self, worker: Worker | Unstarted, line: str, explanation: str = "") -> None:
         super().__init__(line)
         self.worker = worker
         # The tree lies in a temporary folder: readers know its files by their place in it.
@@ -242,6 +259,19 @@ class WorkerSetting:
     host: str = "python"
     arguments: Sequence[str] = ()
     under: Sequence[str] = ()
+    folder: None = None
+
+    WHAT = "the interpreter "
+    KEYS = MappingProxyType({**_KEYS, **_KEYS_OF_PYTHON})
+    cpus_at_start = None  # it binds itself, when its interpreter has started
+
+    def words(self, channel: int) -> list[str]:
+        """The command that starts it, with the descriptor of its channel."""
+        return [*self.under, *self.interpreter, str(PROGRAM), *[str(channel)] * 2]
+
+    def environ(self, _channel: int) -> Mapping[str, str]:
+        """Its environment, except what its layout adds."""
+        return self.variables
 
     def request(self, arm: Arm) -> dict[str, Any]:
         """What a worker is told about it."""
@@ -262,6 +292,44 @@ class WorkerSetting:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramSetting:
+    """The settings that a worker of another language is started with.
+
+    Attributes:
+        command: starts it.
+        folder: where it starts; None for the folder of the configuration.
+        cpus: as in `WorkerSetting`.
+        variables: the whole environment of the process.
+        layout: decides where its stack lies.
+    """
+
+    command: Sequence[str]
+    folder: Path | None
+    cpus: Sequence[int] | None
+    variables: Mapping[str, str]
+    layout: Layout
+    provided: None = None
+
+    WHAT = ""
+    KEYS = _KEYS
+
+    @property
+    def cpus_at_start(self) -> frozenset[int] | None:
+        return frozenset(self.cpus) if self.cpus else None
+
+    def words(self, _channel: int) -> list[str]:
+        """The command that starts it."""
+        return [*self.command]
+
+    def environ(self, channel: int) -> Mapping[str, str]:
+        """Its environment, with the descriptor of its channel."""
+        return {**self.variables, CHANNEL: str(channel)}
+
+    def request(self, _arm: Arm) -> dict[str, Any]:
+        return {}
+
+
 class Worker:
     """A process that answers line by line and runs from construction until `close` or `kill`.
 
@@ -280,12 +348,18 @@ class Worker:
     beside_ns = 0
 
     def __init__(
-        self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
+        self,
+        arm: Arm,
+        setting: WorkerSetting | ProgramSetting,
+        guardian: Guardian,
+        *,
+        describe: bool = False,
     ) -> None:
         self.arm = arm
+        self.steps: frozenset[str] = frozenset()
         self.packages: dict[str, Path] = {}
         self.runs_own_code = True
-        self._interpreter = setting.interpreter[0]
+        self._setting = setting
         self._provided = setting.provided
         self._buffer = b""
         self._is_lost = False
@@ -295,7 +369,7 @@ class Worker:
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN)
         try:
-            self._process = self._start(setting, guardian, theirs)
+            self._process = self._start(setting, guardian, theirs.fileno())
         finally:
             theirs.close()
         self.pid = self._process.pid
@@ -303,24 +377,24 @@ class Worker:
         self._send("hello", json.dumps({"describe": describe, **setting.request(arm)}))
 
     def _start(
-        self, setting: WorkerSetting, guardian: Guardian, channel: socket.socket
+        self, setting: WorkerSetting | ProgramSetting, guardian: Guardian, channel: int
     ) -> ProcessTree:
-        command = [*setting.under, *setting.interpreter]
         try:
-            with fixed_addresses():
+            with fixed_addresses(), bound_to(setting.cpus_at_start):
                 return ProcessTree(
-                    [*command, str(PROGRAM), *[str(channel.fileno())] * 2],
-                    cwd=self.arm.folder,
-                    env={**setting.variables, **setting.layout.variables},
+                    setting.words(channel),
+                    cwd=setting.folder or self.arm.folder,
+                    env={**setting.environ(channel), **setting.layout.variables},
                     guardian=guardian,
                     stdout=self._output,
                     stderr=subprocess.STDOUT,
-                    pass_fds=[channel.fileno()],
+                    pass_fds=[channel],
                 )
         except OSError as error:
             self._release()
-            why = self.arm.why_missing(command[0]) or error.strerror
-            line = f"cannot start the interpreter {self.arm.generalize(command[0])}: {why}"
+            program = setting.words(channel)[0]
+            why = self.arm.why_missing(program) or error.strerror
+            line = f"cannot start {setting.WHAT}{self.arm.generalize(program)}: {why}"
             raise WorkerFailedError(self, line) from error
 
     def allow(self, seconds: float) -> None:
@@ -332,14 +406,20 @@ class Worker:
         """Drop the output so far: it belongs to a benchmark that did not fail."""
         os.ftruncate(self._output.fileno(), 0)
 
-    def close(self) -> None:
-        """End it cleanly: run the open benchmark's teardown and exit handlers, kill its group."""
+    def close(self) -> bytes:
+        """End it cleanly: run the open benchmark's teardown and exit handlers, kill its group.
+
+        Returns:
+            The last line that it said.
+        """
+        said = b""
         if not self._is_lost and self._channel.fileno() >= 0:
             with contextlib.suppress(WorkerFailedError, OSError):
                 self._channel.shutdown(socket.SHUT_WR)
                 self.allow(_END_WAIT_S)
-                self.line()
+                said = self.line()
         self.kill()
+        return said
 
     def kill(self) -> None:
         """End it now, with every process of its group; does nothing if it has ended."""
@@ -451,7 +531,12 @@ class Worker:
         if pid is None:
             raise self.intruded(line)
         self.pid = pid
+        if (spoken := json.loads(line)["protocol"]) != PROTOCOL:
+            raise WorkerFailedError(
+                self, f"it speaks the worker protocol {spoken}, and benchgate speaks {PROTOCOL}"
+            )
         hello = self._reply("hello")
+        self.steps = frozenset(hello.get("steps", ()))
         try:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:
@@ -500,7 +585,7 @@ class Worker:
         return reply
 
     def _read_reply(self, step: str, line: bytes) -> dict[str, Any]:
-        reply = read_reply(step, line)
+        reply = read_reply(step, line, self._setting.KEYS)
         if reply is None:
             raise self.intruded(line)
         return reply
@@ -535,7 +620,7 @@ class Worker:
         """Make an exception from the error that the worker reports."""
         if reply.get("skipped"):
             return WorkerSkippedError(self, reply["error"])
-        parts = reply["trace"], self.tail()
+        parts = reply.get("trace", ""), self.tail()
         line = reply["error"] + self._about_missing_module(reply["error"])
         return WorkerFailedError(self, line, "\n".join(part for part in parts if part))
 
@@ -547,7 +632,7 @@ class Worker:
         module = missing[1].partition(".")[0]
         if self._provided and self._provided.modules.get(module):
             return f". {_remedy(self._provided.modules[module])}"
-        interpreter = self.arm.generalize(self._interpreter)
+        interpreter = self.arm.generalize(getattr(self._setting, "interpreter", ("",))[0])
         if interpreter.startswith("{env}"):
             return f". Let [build] install it for {interpreter}"
         return f". Install it for {interpreter}, or let [build] install it into {{env}}"

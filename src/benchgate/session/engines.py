@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.config import CommandBenchmark, FunctionBenchmarks, ScenarioBenchmark, SuiteBenchmark
+from benchgate.config import CommandBenchmark, LiveBenchmarks, ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import ConfigError, UsageError
+from benchgate.measure.adapters import build_variables
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from benchgate.config import Config
+    from benchgate.config import Build, Config
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
@@ -205,7 +206,14 @@ def config_in(arm: ArmName, config: Config) -> Config:
     return config.base or config if arm is ArmName.BASE else config
 
 
-def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[FunctionBenchmarks]:
+def build_of(arm: ArmName, config: Config) -> Build:
+    """What builds an arm, with the variables that adapters of its benchmarks need."""
+    own = config_in(arm, config)
+    added = build_variables(own.benchmarks, own.build.env)
+    return own.build.model_copy(update={"env": {**own.build.env, **added}}) if added else own.build
+
+
+def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[LiveBenchmarks]:
     """Get what an arm's configuration looks for; without any [[benchmark]], all bench_*.py files.
 
     If both arms are searched, the same folders are searched: ids are relative to them.
@@ -216,7 +224,7 @@ def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[Fu
     if own.searches:
         searched = [one for one in arms if config_in(one.name, config).searches]
         return [search_of(find_folders(searched))]
-    return [one for one in own.benchmarks if isinstance(one, FunctionBenchmarks)]
+    return [one for one in own.benchmarks if isinstance(one, LiveBenchmarks)]
 
 
 def _command_benchmarks(

@@ -26,6 +26,7 @@ from benchgate.session.engines import (
     EngineOptions,
     Place,
     about_cost,
+    build_of,
     choose_counting,
     choose_place,
     config_in,
@@ -102,7 +103,7 @@ class Builder:
         warnings: dict[ArmName, tuple[str, ...]] = {}
         cache = cache_for(self.config, self.effects, self.checkout)
         builds = {
-            arm.name: ArmBuild(arm, config_in(arm.name, self.config).build, cache, self.guardian)
+            arm.name: ArmBuild(arm, build_of(arm.name, self.config), cache, self.guardian)
             for arm in drawn
         }
         # What is built now shows which packages there are now.
@@ -213,7 +214,8 @@ def note_shared(ground: Ground | None, described: Mapping[tuple[str, ...], Descr
     """Note what workers may import outside of the trees, before the head can change it."""
     if ground:
         for one in described.values():
-            ground.shared.add(one.hello)
+            if "folders" in one.hello:  # other languages do not say what they import
+                ground.shared.add(one.hello)
 
 
 def open_session(

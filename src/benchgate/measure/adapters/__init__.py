@@ -1,0 +1,273 @@
+"""Workers of other languages: how each is found, built and started.
+
+The files beside this one are the adapters: they let a program of a benchmark tool speak
+benchgate's worker protocol without an edit of the project.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.config.benchmarks import (
+    CppBenchmark,
+    GoBenchmark,
+    LiveBenchmarks,
+    NodeBenchmark,
+    RustBenchmark,
+    WorkerBenchmark,
+)
+from benchgate.errors import UsageError
+from benchgate.measure.build import run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian
+
+HERE: Final = Path(__file__).parent
+_BUILD_TIMEOUT_S = 900.0
+_SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
+_GO_FUNCTION = re.compile(r"^func (Benchmark\w*)\(.*?^}", re.MULTILINE | re.DOTALL)
+
+
+class NotBuiltError(Exception):
+    """A program of benchmarks could not be built; the text says why, with the tool's output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that is a worker, in one arm.
+
+    Attributes:
+        command: starts it.
+        folder: where it starts; None for the folder of the configuration.
+        variables: added to its environment.
+    """
+
+    command: tuple[str, ...]
+    folder: Path | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
+    """Find the programs of a table in one arm.
+
+    Yields:
+        Of each its path, relative to the configuration's folder, and its group.
+    """
+    if isinstance(benchmark, WorkerBenchmark):
+        yield benchmark.title, ""
+        return
+    for path in benchmark.paths:
+        if isinstance(benchmark, GoBenchmark):
+            for folder in _go_packages(arm.folder / path):
+                relative = folder.relative_to(arm.folder).as_posix()
+                yield relative, "" if relative == "." else relative
+        elif isinstance(benchmark, RustBenchmark):
+            if path in _bench_targets(arm.folder):
+                yield path, path
+        elif (arm.folder / path).is_file():
+            yield path, Path(path).stem
+
+
+def _go_packages(top: Path) -> list[Path]:
+    """The folders whose tests have a function `Benchmark*`."""
+    found = {
+        file.parent
+        for file in sorted(top.rglob("*_test.go"))
+        if not _is_skipped(file.relative_to(top)) and _GO_FUNCTION.search(_text(file))
+    }
+    return sorted(found)
+
+
+def _is_skipped(path: Path) -> bool:
+    """Whether Go leaves a file out, too."""
+    return any(part in _SKIPPED or part.startswith((".", "_")) for part in path.parts[:-1])
+
+
+def _bench_targets(folder: Path) -> list[str]:
+    """The names of the bench targets of a Cargo package."""
+    try:
+        manifest = tomllib.loads(_text(folder / "Cargo.toml"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{folder / 'Cargo.toml'}: {error}") from error
+    named = [str(one.get("name")) for one in manifest.get("bench", [])]
+    benches = folder / "benches"
+    found = [file.stem for file in benches.glob("*.rs")]
+    found += [file.parent.name for file in benches.glob("*/main.rs")]
+    return sorted({*named, *found})
+
+
+def parts(
+    arm: Arm, benchmark: LiveBenchmarks, path: str, described: Mapping[str, Any]
+) -> dict[str, str]:
+    """Identify the work of a benchmark, as far as its text can be told from that of others."""
+    if isinstance(benchmark, GoBenchmark):
+        name = "Benchmark" + described["id"].partition("/")[0]
+        texts = (_text(file) for file in sorted((arm.folder / path).glob("*_test.go")))
+        code = [m[0] for text in texts for m in _GO_FUNCTION.finditer(text) if m[1] == name]
+        return {"its code": _digest("\0".join(code))}
+    source = described.get("source")
+    return {"its code": _digest(source)} if isinstance(source, str) else {}
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+class Programs:
+    """Builds the programs of the arms, each once."""
+
+    def __init__(self, guardian: Guardian) -> None:
+        self._guardian = guardian
+        self._built: dict[tuple[Path, str], Program] = {}
+        self._overlays: dict[Path, Path] = {}
+
+    def program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+        """The program at a path, which is built first if it has to be.
+
+        Raises:
+            NotBuiltError: it cannot be built.
+        """
+        key = (arm.root, f"{benchmark.KIND} {path} {benchmark.tool_arguments}")
+        if key not in self._built:
+            self._built[key] = self._program(arm, benchmark, path)
+        return self._built[key]
+
+    def _program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+        if isinstance(benchmark, WorkerBenchmark):
+            return Program(tuple(arm.substitute(word) for word in benchmark.command))
+        if isinstance(benchmark, NodeBenchmark):
+            hook = f"--import={HERE / 'benchgate.mjs'}"
+            return Program(("node", hook, *benchmark.arguments, path))
+        if isinstance(benchmark, GoBenchmark):
+            return self._go(arm, benchmark, path)
+        if isinstance(benchmark, RustBenchmark):
+            return self._rust(arm, benchmark, path)
+        return Program((str(arm.folder / path),))
+
+    def _run(self, arm: Arm, benchmark: LiveBenchmarks, command: Sequence[str]) -> list[str]:
+        lines, failure = run_command(
+            arm,
+            command,
+            timeout_s=_BUILD_TIMEOUT_S,
+            variables=benchmark.env,
+            guardian=self._guardian,
+        )
+        if failure:
+            raise NotBuiltError("\n".join([f"{' '.join(command[:3])} {failure}", *lines]))
+        return lines
+
+    def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+        """Compile the tests of a package together with a worker in Go's package `testing`."""
+        made = arm.env / "benchgate" / "go"
+        if arm.root not in self._overlays:
+            self._overlays[arm.root] = self._overlay(arm, benchmark, made)
+        program = made / f"{path.replace('/', '-')}.test"
+        overlay = f"-overlay={self._overlays[arm.root]}"
+        compiled = ("go", "test", "-c", "-vet=off", overlay, *benchmark.tool_arguments)
+        self._run(arm, benchmark, [*compiled, "-o", str(program), f"./{path}"])
+        return Program((str(program), "-test.run=^$", "-test.bench=."), arm.folder / path)
+
+    def _overlay(self, arm: Arm, benchmark: LiveBenchmarks, made: Path) -> Path:
+        lines = self._run(arm, benchmark, ["go", "env", "GOROOT"])
+        testing = Path(lines[-1]) / "src" / "testing"
+        text = _text(testing / "benchmark.go")
+        for pattern, replacement in _GO_CHANGES:
+            text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+            if not count:
+                raise NotBuiltError(
+                    f"{testing / 'benchmark.go'} is not as benchgate knows it: it has no line "
+                    f"like {pattern}"
+                )
+        made.mkdir(parents=True, exist_ok=True)
+        changed, overlay = made / "benchmark.go", made / "overlay.json"
+        changed.write_text(text)
+        replaced = {
+            str(testing / "benchmark.go"): str(changed),
+            str(testing / "benchgate.go"): str(HERE / "benchgate.go"),
+        }
+        overlay.write_text(json.dumps({"Replace": replaced}))
+        return overlay
+
+    def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+        """Build a bench target with a crate that is a worker, in place of criterion."""
+        made = arm.env / "benchgate" / "criterion"
+        if not made.is_dir():
+            copytree(HERE / "criterion", made)
+            manifest = made / "Cargo.toml"
+            version = _criterion_version(arm.folder)
+            manifest.write_text(_text(manifest).replace("0.0.0", version))
+        patch = f"patch.crates-io.criterion.path={json.dumps(str(made))}"
+        command = ["cargo", "bench", "--no-run", "--config", patch, "--bench", path]
+        lines = self._run(arm, benchmark, [*command, *benchmark.tool_arguments])
+        found = [m[1] for line in lines if (m := _EXECUTABLE.search(line))]
+        if not found:
+            raise NotBuiltError("\n".join(["cargo bench --no-run named no executable", *lines]))
+        program = str(arm.folder / found[-1])
+        return Program((program, "--bench"))
+
+
+# What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
+_GO_CHANGES: Final = (
+    (r"^func \(b \*B\) run1\(\) bool \{", "func (b *B) benchgateRun1() bool {"),
+    (
+        r"^(func runBenchmarks\(.*\{)$",
+        (
+            r"\1\n\twalk := func() { runBenchmarks(importPath, matchString, benchmarks) }\n"
+            r"\tif benchgateServe(walk) {\n\t\treturn true\n\t}"
+        ),
+    ),
+    (r"^(\t\t)(b\.start = .*)$", r"\1benchgateCPUStart = benchgateCPUNow()\n\1\2"),
+    (
+        r"^(\t\tb\.duration \+= .*)$",
+        r"\1\n\t\tbenchgateCPU += benchgateCPUNow() - benchgateCPUStart",
+    ),
+    (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
+)
+_EXECUTABLE: Final = re.compile(r"Executable \S+ \((.+)\)$")
+_VERSION: Final = re.compile(r"\d+(\.\d+)*")
+
+
+def _criterion_version(folder: Path) -> str:
+    """The version of criterion that a project has locked, or else asks for."""
+    for above in (folder, *folder.parents):
+        if (above / "Cargo.lock").is_file():
+            locked = tomllib.loads(_text(above / "Cargo.lock")).get("package", [])
+            found = [one["version"] for one in locked if one.get("name") == "criterion"]
+            if found:
+                return str(found[-1])
+    manifest = tomllib.loads(_text(folder / "Cargo.toml"))
+    asked = manifest.get("dev-dependencies", {}).get("criterion", "0.5")
+    text = asked.get("version", "0.5") if isinstance(asked, dict) else asked
+    match = _VERSION.search(text)
+    numbers = (match[0] if match else "0.5").split(".")
+    return ".".join([*numbers, "0", "0"][:3])
+
+
+def build_variables(benchmarks: Iterable[object], given: Mapping[str, str]) -> dict[str, str]:
+    """What [build] gets for these benchmarks: a compiler for C++ that adds what a worker needs.
+
+    Args:
+        given: the variables that the configuration sets.
+    """
+    if not any(isinstance(one, CppBenchmark) for one in benchmarks):
+        return {}
+    compiler = {**os.environ, **given}.get("CXX", "c++")
+    return {"CXX": str(HERE / "cpp" / "c++"), "BENCHGATE_CXX": compiler}

@@ -1,0 +1,228 @@
+// Serves benchgate instead of printing results; see docs/worker-protocol.md.
+//
+// The Go adapter adds this file to the package testing, in which it finds one sub-benchmark by its
+// name, and runs it with the N that benchgate asks for. It renames the real run1 to benchgateRun1.
+
+package testing
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type benchgateWorker struct {
+	in     *bufio.Reader
+	out    *os.File
+	walk   func() // runs all benchmarks, as far as run1 lets them
+	target string // the benchmark to open; "" while all are listed
+	found  []string
+	faults []string // pairs: a benchmark, and what is wrong with it
+	opened bool
+	ended  bool
+	n      int
+}
+
+var benchgate *benchgateWorker
+
+// The CPU time of the current run: a started timer is running since benchgateCPUStart.
+var benchgateCPU, benchgateCPUStart int64
+
+func benchgateCPUNow() int64 {
+	var used syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return syscall.TimevalToNsec(used.Utime) + syscall.TimevalToNsec(used.Stime)
+}
+
+// benchgateServe reports whether benchgate has started this process and has been served.
+func benchgateServe(walk func()) bool {
+	descriptor, err := strconv.Atoi(os.Getenv("BENCHGATE_FD"))
+	if err != nil || benchgate != nil {
+		return false
+	}
+	os.Unsetenv("BENCHGATE_FD")
+	syscall.CloseOnExec(descriptor)
+	channel := os.NewFile(uintptr(descriptor), "benchgate")
+	benchgate = &benchgateWorker{in: bufio.NewReader(channel), out: channel, walk: walk, n: 1}
+	benchgate.send(fmt.Sprintf(`{"protocol": 1, "pid": %d}`, os.Getpid()))
+	benchgate.serve()
+	benchgate.send("bye")
+	os.Exit(0)
+	return true
+}
+
+func (w *benchgateWorker) send(line string) {
+	if _, err := w.out.WriteString(line + "\n"); err != nil {
+		os.Exit(1)
+	}
+}
+
+// next returns the next request and its argument; "" at the end.
+func (w *benchgateWorker) next() (string, string) {
+	line, err := w.in.ReadString('\n')
+	if err != nil {
+		w.ended = true
+		return "", ""
+	}
+	word, argument, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	return word, argument
+}
+
+// serve carries out requests while no benchmark is open.
+func (w *benchgateWorker) serve() {
+	for {
+		word, argument := w.next()
+		if w.ended {
+			return
+		}
+		switch word {
+		case "hello":
+			w.send(w.hello())
+		case "list":
+			w.walk()
+			w.send(w.listed())
+		case "open":
+			w.target, w.opened, w.faults = "Benchmark"+argument, false, nil
+			w.walk()
+			if !w.opened {
+				w.refuse("there is no benchmark "+argument, strings.Join(w.faults, "\n"))
+			}
+			if w.ended {
+				return
+			}
+		default:
+			w.refuse("no benchmark is open", "")
+		}
+	}
+}
+
+func (w *benchgateWorker) hello() string {
+	steps := make([]string, 1000)
+	for i := range steps {
+		start := time.Now()
+		steps[i] = strconv.FormatInt(int64(time.Since(start)), 10)
+	}
+	return fmt.Sprintf(
+		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s]}`,
+		benchgateQuote(runtime.Version()), strings.Join(steps, ", "))
+}
+
+func (w *benchgateWorker) listed() string {
+	var found, faults []string
+	for _, name := range w.found {
+		found = append(found, `{"id": `+benchgateQuote(name)+`}`)
+	}
+	for i := 0; i < len(w.faults); i += 2 {
+		faults = append(faults, benchgateQuote(w.faults[i])+": "+benchgateQuote(w.faults[i+1]))
+	}
+	return fmt.Sprintf(`{"benchmarks": [%s], "faults": {%s}}`,
+		strings.Join(found, ", "), strings.Join(faults, ", "))
+}
+
+func (w *benchgateWorker) refuse(problem, output string) {
+	w.send(fmt.Sprintf(`{"error": %s, "trace": %s}`, benchgateQuote(problem), benchgateQuote(output)))
+}
+
+// run1 takes the place of the real one, which runs a benchmark once before it is measured.
+func (b *B) run1() bool {
+	w := benchgate
+	switch {
+	case w == nil:
+		return b.benchgateRun1()
+	case w.ended || w.opened:
+	case w.target == "":
+		if b.benchgateRun1() {
+			w.found = append(w.found, strings.TrimPrefix(b.name, "Benchmark"))
+		} else if b.failed {
+			w.faults = append(w.faults, strings.TrimPrefix(b.name, "Benchmark"), benchgateFailure(b))
+		}
+	case b.name == w.target:
+		w.opened = true
+		w.send("{}")
+		w.measure(b)
+	case strings.HasPrefix(w.target, b.name+"/"):
+		b.benchgateRun1()
+		if b.failed && !w.opened {
+			w.faults = append(w.faults, benchgateFailure(b))
+		}
+	}
+	return false
+}
+
+// measure carries out requests while a benchmark is open.
+func (w *benchgateWorker) measure(b *B) {
+	for {
+		word, argument := w.next()
+		if w.ended {
+			return
+		}
+		switch word {
+		case "s":
+			w.sample(b)
+		case "loops":
+			w.n, _ = strconv.Atoi(argument)
+			w.send("{}")
+		case "close":
+			w.send("{}")
+			return
+		default:
+			w.refuse("a benchmark is open, and there is no step "+word, "")
+		}
+	}
+}
+
+func (w *benchgateWorker) sample(b *B) {
+	b.benchTime.n = w.n
+	benchgateCPU = 0
+	// As in the real launch: FailNow ends the goroutine.
+	var problem interface{}
+	go func() {
+		defer func() {
+			problem = recover()
+			b.signal <- true
+		}()
+		b.runN(w.n)
+	}()
+	<-b.signal
+	switch {
+	case problem != nil:
+		w.refuse(fmt.Sprint("panic: ", problem), "")
+	case b.failed:
+		w.refuse(benchgateFailure(b), "")
+	case b.skipped:
+		w.send(`{"error": ` + benchgateQuote(benchgateFailure(b)) + `, "trace": "", "skipped": true}`)
+	case b.N != w.n:
+		w.refuse(fmt.Sprintf("it ran %d times, not %d times", b.N, w.n), "")
+	default:
+		w.send(strconv.FormatInt(int64(b.duration), 10) + " " + strconv.FormatInt(benchgateCPU, 10))
+	}
+}
+
+func benchgateFailure(b *B) string {
+	text := strings.TrimSpace(string(b.output))
+	if text == "" {
+		return b.name + " failed"
+	}
+	return text
+}
+
+// benchgateQuote writes a string of JSON; strconv.Quote knows other escapes.
+func benchgateQuote(text string) string {
+	var quoted bytes.Buffer
+	quoted.WriteByte('"')
+	for _, r := range text {
+		if r < ' ' || r == '"' || r == '\\' {
+			fmt.Fprintf(&quoted, `\u%04x`, r)
+		} else {
+			quoted.WriteRune(r)
+		}
+	}
+	quoted.WriteByte('"')
+	return quoted.String()
+}

@@ -1,0 +1,367 @@
+// Serves benchgate instead of printing results; see docs/worker-protocol.md.
+//
+// Loaded by `node --import`, it takes the place of tinybench, mitata and benchmark.js. A program
+// collects its benchmarks as ever; each is measured when the program comes to run it.
+
+import fs from "node:fs";
+import module from "node:module";
+import v8 from "node:v8";
+import vm from "node:vm";
+
+const { readSync, writeSync } = fs;
+const { hrtime, cpuUsage } = process;
+const TOOLS = ["tinybench", "mitata", "benchmark"];
+const descriptor = Number(process.env.BENCHGATE_FD);
+delete process.env.BENCHGATE_FD;
+
+let pending = "";
+let target = null; // the id of the benchmark to open; null while all are listed
+let found = [];
+let isSaid = true; // whether the last request has been answered
+let collect;
+
+/** The next line from benchgate; null at the end. */
+function receive() {
+  const chunk = Buffer.alloc(4096);
+  while (!pending.includes("\n")) {
+    let count = 0;
+    try {
+      count = readSync(descriptor, chunk);
+    } catch (error) {
+      if (error.code === "EAGAIN") continue;
+      throw error;
+    }
+    if (!count) return null;
+    pending += chunk.toString("utf8", 0, count);
+  }
+  const at = pending.indexOf("\n");
+  const line = pending.slice(0, at);
+  pending = pending.slice(at + 1);
+  return line;
+}
+
+function send(reply) {
+  writeSync(descriptor, (typeof reply === "string" ? reply : JSON.stringify(reply)) + "\n");
+}
+
+function refuse(error) {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  send({ error: text, trace: error?.stack ?? "" });
+}
+
+function end() {
+  send("bye");
+  process.exit(0);
+}
+
+/** Answers requests until one needs the program: `list`, or to open a benchmark. */
+function begin(tool) {
+  for (;;) {
+    const line = receive();
+    if (line === null) return end();
+    const [word, argument] = split(line);
+    if (word === "hello") send(hello(tool));
+    else if (word === "list" || word === "open") {
+      target = word === "open" ? argument : null;
+      isSaid = false;
+      return;
+    } else send({ error: "no benchmark is open", trace: "" });
+  }
+}
+
+function split(line) {
+  const at = line.indexOf(" ");
+  return at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
+}
+
+function hello(tool) {
+  const steps = Array.from({ length: 1000 }, () => Number(-hrtime.bigint() + hrtime.bigint()));
+  return {
+    language: "JavaScript",
+    tool,
+    versions: { node: process.versions.node },
+    clock: "process.hrtime",
+    clock_steps_ns: steps,
+  };
+}
+
+/** A function of its own for each benchmark: V8 optimizes it for what it calls. */
+function timer(isAsync) {
+  const call = isAsync ? "await fn()" : "fn()";
+  const make = new Function(
+    "hrtime", "cpuUsage", "keep",
+    `return ${isAsync ? "async " : ""}function sample(fn, n) {
+      const cpu = cpuUsage(), start = hrtime.bigint();
+      let last;
+      for (let i = 0; i < n; i++) last = ${call};
+      const wall_ns = hrtime.bigint() - start, used = cpuUsage(cpu);
+      keep(last);
+      return [Number(wall_ns), 1000 * (used.user + used.system)];
+    }`,
+  );
+  return make(hrtime, cpuUsage, (value) => { globalThis.benchgateKept = value; });
+}
+
+/** Lets benchgate measure those of these benchmarks that it wants, until it wants another one. */
+async function serve(all) {
+  if (target === null) {
+    found.push(...all.map(({ id, source }) => ({ id, source: String(source) })));
+    return;
+  }
+  for (let one = named(all); one; one = named(all)) {
+    const { fn, before, after, beforeEach, afterEach } = one;
+    try {
+      await before?.();
+      await beforeEach?.();
+      const first = fn();
+      const isAsync = typeof first?.then === "function";
+      await first;
+      await afterEach?.();
+      isSaid = true;
+      send("{}");
+      await measure(fn, timer(isAsync), beforeEach, afterEach);
+      await after?.();
+      send("{}");
+    } catch (error) {
+      isSaid = true;
+      refuse(error);
+    }
+    begin("");
+  }
+}
+
+const named = (all) => all.find(({ id }) => id === target);
+
+async function measure(fn, sample, beforeEach, afterEach) {
+  let loops = 1;
+  for (;;) {
+    const line = receive();
+    if (line === null) return end();
+    const [word, argument] = split(line);
+    if (word === "s") {
+      let [wall_ns, cpu_ns] = [0, 0];
+      try {
+        if (beforeEach || afterEach) {
+          for (let i = 0; i < loops; i++) {
+            await beforeEach?.();
+            const one = await sample(fn, 1);
+            await afterEach?.();
+            wall_ns += one[0];
+            cpu_ns += one[1];
+          }
+        } else {
+          const all = sample(fn, loops);
+          [wall_ns, cpu_ns] = Array.isArray(all) ? all : await all;
+        }
+        send(`${wall_ns} ${cpu_ns}`);
+      } catch (error) {
+        refuse(error);
+      }
+    } else if (word === "loops") {
+      loops = Number(argument);
+      send("{}");
+    } else if (word === "collect") {
+      collect();
+      send("{}");
+    } else if (word === "close") return;
+    else send({ error: `a benchmark is open, and there is no step ${word}`, trace: "" });
+  }
+}
+
+let isTaken = false;
+function take(tool) {
+  if (isTaken) return;
+  isTaken = true;
+  v8.setFlagsFromString("--expose-gc");
+  collect = vm.runInNewContext("gc");
+  send({ protocol: 1, pid: process.pid });
+  begin(tool);
+  process.on("exit", () => {
+    if (isSaid) return;
+    if (target === null) send({ benchmarks: found, faults: {} });
+    else send({ error: `there is no benchmark ${target}, or it was passed`, trace: "" });
+  });
+}
+
+const path = (...parts) => parts.filter(Boolean).join("/");
+
+// tinybench
+
+class Task {
+  constructor(bench, name, fn, options = {}) {
+    Object.assign(this, { bench, name, fn, options, result: undefined, runs: 0 });
+  }
+  addEventListener() {}
+  removeEventListener() {}
+  async warmup() {}
+  get entry() {
+    const { bench, options } = this;
+    return {
+      id: path(bench.name, this.name),
+      source: this.fn,
+      fn: () => this.fn(),
+      before: async () => {
+        await bench.options.setup?.(this, "run");
+        await options.beforeAll?.call(this, "run");
+      },
+      after: async () => {
+        await options.afterAll?.call(this, "run");
+        await bench.options.teardown?.(this, "run");
+      },
+      beforeEach: options.beforeEach && (() => options.beforeEach.call(this, "run")),
+      afterEach: options.afterEach && (() => options.afterEach.call(this, "run")),
+    };
+  }
+  async run() {
+    await serve([this.entry]);
+    return this;
+  }
+}
+
+class Bench {
+  constructor(options = {}) {
+    Object.assign(this, { options, opts: options, name: options.name, all: new Map() });
+  }
+  add(name, fn, options) {
+    this.all.set(name, new Task(this, name, fn, options));
+    return this;
+  }
+  remove(name) {
+    this.all.delete(name);
+    return this;
+  }
+  get tasks() {
+    return [...this.all.values()];
+  }
+  get results() {
+    return this.tasks.map(() => undefined);
+  }
+  getTask(name) {
+    return this.all.get(name);
+  }
+  addEventListener() {}
+  removeEventListener() {}
+  reset() {}
+  table() {
+    return [];
+  }
+  async warmup() {}
+  async run() {
+    await serve(this.tasks.map((task) => task.entry));
+    return this.tasks;
+  }
+}
+
+// mitata
+
+const groups = [];
+let planned = [];
+
+function bench(name, fn) {
+  if (typeof name === "function") [name, fn] = [name.name, name];
+  planned.push({ id: path(...groups, name), source: fn, fn });
+  const chain = new Proxy({}, {
+    get: (_, key) => (...given) => {
+      if (key === "args" || key === "range" || key === "dense_range" || key === "denseRange") {
+        throw new Error(`benchgate does not know mitata's ${String(key)} yet`);
+      }
+      return chain;
+    },
+  });
+  return chain;
+}
+
+function group(name, body) {
+  if (typeof name === "function") return name();
+  groups.push(name?.name ?? name);
+  const leave = () => groups.pop();
+  const result = body();
+  if (typeof result?.then === "function") return result.finally(leave);
+  leave();
+  return result;
+}
+
+const inside = (body) => body();
+
+async function run() {
+  const all = planned;
+  planned = [];
+  await serve(all);
+  return { benchmarks: [] };
+}
+
+// benchmark.js
+
+class Suite {
+  constructor(name) {
+    Object.assign(this, { name: typeof name === "string" ? name : "", all: [], handlers: {} });
+  }
+  add(name, fn, options) {
+    if (typeof name === "object") [name, fn, options] = [name.name, name.fn, name];
+    if (typeof fn === "object") [fn, options] = [fn.fn, fn];
+    this.all.push({ name, fn, options: options ?? {} });
+    return this;
+  }
+  on(names, handler) {
+    for (const name of names.split(" ")) (this.handlers[name] ??= []).push(handler);
+    return this;
+  }
+  run() {
+    this.done = serve(
+      this.all.map(({ name, fn, options }) => ({
+        id: path(this.name, name),
+        source: fn,
+        fn: options.defer ? () => new Promise((resolve) => fn({ resolve })) : fn,
+        before: options.setup,
+        after: options.teardown,
+      })),
+    );
+    return this;
+  }
+}
+
+function Benchmark(name, fn, options) {
+  return new Suite().add(name, fn, options);
+}
+Benchmark.Suite = Suite;
+Benchmark.options = {};
+
+const TAKEN = {
+  tinybench: { Bench, Task, now: () => performance.now() },
+  mitata: {
+    bench, group, run, B: class {}, do_not_optimize: (value) => { globalThis.benchgateKept = value; },
+    boxplot: inside, barplot: inside, summary: inside, lineplot: inside, compact: inside,
+    baseline: bench,
+  },
+  benchmark: { default: Benchmark, Suite, Benchmark },
+};
+
+globalThis.benchgateTool = (tool) => {
+  take(tool);
+  return TAKEN[tool];
+};
+
+if (Number.isInteger(descriptor)) {
+  const load = module._load;
+  module._load = function (name, ...rest) {
+    if (!TOOLS.includes(name)) return load.call(this, name, ...rest);
+    const taken = globalThis.benchgateTool(name);
+    return taken.default ?? taken;
+  };
+  const sources = Object.fromEntries(TOOLS.map((tool) => {
+    const names = Object.keys(TAKEN[tool]).filter((name) => name !== "default");
+    const lines = names.map((name) => `export const ${name} = taken.${name};`);
+    const rest = TAKEN[tool].default ? "taken.default" : "taken";
+    return [tool, `const taken = globalThis.benchgateTool("${tool}");\n${lines.join("\n")}\nexport default ${rest};`];
+  }));
+  const hooks = `
+    const sources = ${JSON.stringify(sources)};
+    export async function resolve(name, context, next) {
+      return name in sources ? { url: "benchgate:" + name, shortCircuit: true } : next(name, context);
+    }
+    export async function load(url, context, next) {
+      if (!url.startsWith("benchgate:")) return next(url, context);
+      return { format: "module", source: sources[url.slice(10)], shortCircuit: true };
+    }`;
+  module.register("data:text/javascript," + encodeURIComponent(hooks));
+}

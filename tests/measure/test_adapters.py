@@ -1,0 +1,165 @@
+"""Every adapter with the real tools of its language."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.measure.benchmarks import sampling
+
+from benchgate.config import loads
+from benchgate.measure.adapters import build_variables
+from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
+from benchgate.measure.build import build
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.machine import available_cpus
+from benchgate.measure.python import PythonEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchgate.measure.engine import Observation
+    from benchgate.measure.guardian import Guardian
+
+PROJECTS = Path(__file__).with_name("adapters")
+
+
+@pytest.fixture
+def measured(
+    tmp_path: Path, guardian: Guardian
+) -> Iterator[Callable[..., dict[str, list[Observation]]]]:
+    """Measure a round of a project's benchmarks on both sides; give what was seen, by id."""
+    engines = []
+
+    def measure(
+        project: str, table: str, *, builds: tuple[str, ...] = (), rounds: int = 1
+    ) -> dict[str, list[Observation]]:
+        arms = []
+        config = loads(f"[[benchmark]]\n{table}\n", "benchgate.toml")
+        for name in ArmName:
+            root = tmp_path / name / "tree"
+            shutil.copytree(PROJECTS / project, root)
+            arm = Arm(name, root, tmp_path / name / "env", variables=guardian.variables)
+            commands = [tuple(each.split()) for each in builds]
+            variables = build_variables(config.benchmarks, {})
+            build(arm, commands, timeout_s=600, variables=variables, guardian=guardian)
+            arms.append(arm)
+        settings = EngineSettings(
+            measure=sampling(5, 0.005),
+            cpu=min(available_cpus()),
+            outside=StartingEnvironment({**os.environ, **guardian.variables}),
+        )
+        by_arm = {arm.name: config.benchmarks for arm in arms}
+        engine = PythonEngine(by_arm, arms, settings, guardian)  # type: ignore[arg-type]
+        engines.append(engine)
+        discovery = engine.discover()
+        assert discovery.failures == ()
+        assert discovery.found[ArmName.BASE] == discovery.found[ArmName.HEAD]
+        ids = [one.id for one in discovery.found[ArmName.HEAD]]
+        seen: dict[str, list[Observation]] = {id_: [] for id_ in ids}
+        rng = random.Random(0)  # noqa: S311 - repeatable on purpose
+        for index in range(rounds):
+            for one in engine.measure_round(ids, rng, index):
+                seen[one.benchmark].append(one)
+        return seen
+
+    yield measure
+    for engine in engines:
+        engine.close()
+
+
+def require(*programs: str) -> pytest.MarkDecorator:
+    missing = [name for name in programs if shutil.which(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)}: not installed")
+
+
+def times_s(seen: list[Observation]) -> list[float]:
+    """The shortest time of each observation."""
+    assert [one.error for one in seen] == [None] * len(seen)
+    return [min(one.metrics[0].samples) for one in seen]
+
+
+def error_of(seen: list[Observation]) -> str:
+    errors = {one.error for one in seen if one.error}
+    assert errors
+    return "\n".join(sorted(errors))
+
+
+@require("go")
+def test_go(measured: Callable[..., dict[str, list[Observation]]]) -> None:
+    seen = measured("go", 'go = "."', rounds=2)
+    assert list(seen) == [
+        "text/Checksum",
+        "text/Slug/short",
+        "text/Slug/long_one",
+        "text/Fails",
+        "text/Panics",
+    ]
+    assert error_of(seen.pop("text/Fails")).endswith("it is broken")
+    assert "panic: what now" in error_of(seen.pop("text/Panics"))
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 4, id_
+    assert min(times_s(seen["text/Slug/long_one"])) > 10 * min(times_s(seen["text/Slug/short"]))
+
+
+@require("g++", "cmake")
+@pytest.mark.skipif(
+    not Path("/usr/include/benchmark/benchmark.h").exists(), reason="libbenchmark-dev is missing"
+)
+def test_cpp(measured: Callable[..., dict[str, list[Observation]]]) -> None:
+    seen = measured(
+        "cpp", 'cpp = "build/bench_text"', builds=("cmake -S . -B build", "cmake --build build")
+    )
+    assert list(seen) == [
+        f"bench_text/{name}"
+        for name in (
+            "BM_Checksum/real_time",
+            "BM_Fill<int>/8",
+            "BM_Fill<int>/64",
+            "Words/Copy",
+            "BM_fails",
+        )
+    ]
+    assert error_of(seen.pop("bench_text/BM_fails")).strip() == "it is broken"
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_
+    assert min(times_s(seen["bench_text/BM_Checksum/real_time"])) > 1e-6
+
+
+@require("node")
+@pytest.mark.parametrize(
+    ("script", "ids"),
+    [
+        ("tinybench.js", ["text/checksum", "text/tick", "text/each", "text/fails"]),
+        ("mitata.mjs", ["sums/small", "fails"]),
+        ("benchmark.cjs", ["text/index", "text/wait", "text/fails"]),
+    ],
+)
+def test_node(
+    measured: Callable[..., dict[str, list[Observation]]], script: str, ids: list[str]
+) -> None:
+    seen = measured("node", f'node = "{script}"')
+    group = script.partition(".")[0]
+    assert list(seen) == [f"{group}/{id_}" for id_ in ids]
+    *fine, failing = seen
+    assert error_of(seen[failing]).startswith("Error: it is broken")
+    for id_ in fine:
+        assert len(times_s(seen[id_])) == 2, id_
+    if script == "benchmark.cjs":
+        assert min(times_s(seen["benchmark/text/wait"])) >= 0.001
+
+
+@require("cargo")
+def test_rust(measured: Callable[..., dict[str, list[Observation]]]) -> None:
+    seen = measured("rust", 'rust = "text"\nenv = {CARGO_NET_OFFLINE = "true"}')
+    assert list(seen) == [
+        f"text/{name}" for name in ("words", "checksum/100", "checksum/2000", "sort", "fails")
+    ]
+    assert error_of(seen.pop("text/fails")).startswith("it panicked: it is broken")
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_
+    assert min(times_s(seen["text/checksum/2000"])) > 5 * min(times_s(seen["text/checksum/100"]))

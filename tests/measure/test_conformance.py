@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.measure.conformance import Conformance
+from benchgate.measure.engine import Arm, ArmName
+
+if TYPE_CHECKING:
+    from benchgate.measure.conformance import Finding
+    from benchgate.measure.guardian import Guardian
+
+WORKER = Path(__file__).with_name("adapters") / "worker.py"
+
+
+def found(guardian: Guardian, fault: str = "") -> dict[str, Finding]:
+    variables = {**os.environ, **guardian.variables, "FAULT": fault}
+    arm = Arm(ArmName.HEAD, WORKER.parent, WORKER.parent)
+    all_ = Conformance(arm, [sys.executable, str(WORKER)], variables, guardian).run()
+    return {finding.test: finding for finding in all_}
+
+
+def test_a_worker_that_does_all_that_it_should(guardian: Guardian) -> None:
+    findings = found(guardian)
+    assert {test: one.problem for test, one in findings.items() if one.problem} == {}
+    assert all(one.was_tried for one in findings.values())
+    assert len(findings) == 11
+    first = findings["says hello and lists its benchmarks"].detail
+    assert first.startswith("Test, test 1; 6 benchmarks; clock ")
+    failed = findings["survives a benchmark that fails"].detail
+    assert failed == "it says: ValueError: it is broken"
+    assert findings["loses little time between samples"].detail.startswith("median ")
+
+
+@pytest.mark.parametrize(
+    ("fault", "test", "problem"),
+    [
+        (
+            "is newer",
+            "says hello and lists its benchmarks",
+            "it speaks the worker protocol 2, and benchgate speaks 1",
+        ),
+        ("has none", "says hello and lists its benchmarks", "it lists no benchmarks"),
+        ("twice", "says hello and lists its benchmarks", "two benchmarks have the same id"),
+        (
+            "accepts all",
+            "answers each step that it cannot carry out with an error",
+            "it answers `loops 3` with b'{}', not with an error",
+        ),
+        (
+            "ignores loops",
+            "measures every benchmark, one after the other",
+            "100,000,000 calls of all/quick take only ",
+        ),
+        (
+            "lies",
+            "measures every benchmark, one after the other",
+            "a sample of all/quick lasted longer than benchgate waited",
+        ),
+        ("leaves", "ends with `bye` when benchgate closes its side", "it says nothing"),
+    ],
+)
+def test_what_a_worker_does_wrong_is_named(
+    guardian: Guardian, fault: str, test: str, problem: str
+) -> None:
+    assert found(guardian, fault)[test].problem.startswith(problem)
