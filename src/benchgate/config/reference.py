@@ -33,8 +33,11 @@ _COMMAND = (("benchmark", "command"), "[a command](#a-command)")
 Likeness = tuple[tuple[str, ...], str]
 """The table in which some keys of another one stand already, and a link to it."""
 
+OTHER_LANGUAGES: Final = ("go", "node", "rust", "cpp", "worker")
+
 ALIKE: Final[Mapping[tuple[str, ...], Likeness]] = {
     **dict.fromkeys((("benchmark", kind) for kind in ("pytest", "asv", "pyperf")), _FUNCTIONS),
+    **dict.fromkeys((("benchmark", kind) for kind in OTHER_LANGUAGES), _FUNCTIONS),
     **dict.fromkeys((("benchmark", kind) for kind in ("suite", "scenario")), _COMMAND),
     ("benchmark", "python"): _COMMAND,
     ("rule",): (("gate",), "[`[gate]`](#gate)"),

@@ -116,6 +116,10 @@ def parts(
         texts = (_text(file) for file in sorted((arm.folder / path).glob("*_test.go")))
         code = [m[0] for text in texts for m in _GO_FUNCTION.finditer(text) if m[1] == name]
         return {"its code": _digest("\0".join(code))}
+    if isinstance(benchmark, WorkerBenchmark):
+        return {
+            "its files": _digest("\0".join(_text(arm.folder / each) for each in benchmark.paths))
+        }
     source = described.get("source")
     return {"its code": _digest(source)} if isinstance(source, str) else {}
 
