@@ -74,7 +74,7 @@ def test_tests_are_benchmarks(suite: Project, benchgate: Program) -> None:
     assert "test_plain" not in listed.out
     valid = benchgate(suite.root, "validate")
     assert valid.code == 0, valid.err
-    assert "checks: more once it is imported (see benchgate list)" in valid.out
+    assert "checks: known once it runs (see benchgate list)" in valid.out
 
 
 def test_each_change_has_its_row(suite: Project, benchgate: Program, tmp_path: Path) -> None:

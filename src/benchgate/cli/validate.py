@@ -12,7 +12,13 @@ import click
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
 from benchgate.cli.world import configuration, repository_or_none
-from benchgate.config import FunctionBenchmarks, PythonBenchmark, ScenarioBenchmark, SuiteBenchmark
+from benchgate.config import (
+    FunctionBenchmarks,
+    LiveBenchmarks,
+    PythonBenchmark,
+    ScenarioBenchmark,
+    SuiteBenchmark,
+)
 from benchgate.config.benchmarks import ProgramBenchmark
 from benchgate.config.reference import config_schema
 from benchgate.errors import ConfigError
@@ -25,6 +31,7 @@ from benchgate.measure.python_workers import (
     BenchSource,
     find_files,
     find_folders,
+    find_programs,
     read_source,
     search_of,
 )
@@ -120,7 +127,7 @@ class Validation:
     """What was found in the benchmark files.
 
     Attributes:
-        functions: for each benchmark file, the names of its functions.
+        functions: for each benchmark file or program, the names of its functions.
         unlisted: files that may define more functions when they are imported.
         scenarios: for each scenario file, the ids of its benchmarks.
         problems: one sentence each, with the place; empty if all is well.
@@ -164,8 +171,12 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
             problems += wrong
             if git and is_ignored(git, root / file.path):
                 problems.append(f"{file.path}: git ignores it, so it is not measured")
+    programs, absent = _programs(config, arm)
+    functions |= dict.fromkeys(programs, ())
+    unlisted |= programs
     scenarios = read_scenarios(config, arm, git)
     problems += [
+        *absent,
         *_missing_folders(config, arm),
         *_unknown_formats(config),
         *scenarios.problems,
@@ -177,6 +188,20 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
     return Validation(
         functions, frozenset(unlisted), commands, suites, scenarios.ids, tuple(problems)
     )
+
+
+def _programs(config: Config, arm: Arm) -> tuple[set[str], list[str]]:
+    """Name the programs in other languages, and those that are not there."""
+    found: set[str] = set()
+    absent = []
+    for one in config.benchmarks:
+        if isinstance(one, LiveBenchmarks) and not isinstance(one, FunctionBenchmarks):
+            programs = {file.path for file in find_programs(arm, one)}
+            found |= programs or set(one.subjects)
+            if not programs and not config.build.commands:  # [build] may have to make it
+                named = '", "'.join(one.subjects)
+                absent.append(f'[[benchmark]] {one.KIND} = "{named}" {one.LACKS}')
+    return found, absent
 
 
 def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
@@ -236,7 +261,9 @@ def validate_command(config_file: Path | None) -> int:
     found = validate(config, git.root if git else cwd, git)
     say(f"{config.source or 'no configuration file, using the defaults'}: valid")
     for file, functions in found.functions.items():
-        more = ("more once it is imported (see benchgate list)",) if file in found.unlisted else ()
+        more = (
+            ("what it lists once it runs (see benchgate list)",) if file in found.unlisted else ()
+        )
         say(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
         say(f"command: {name}")
