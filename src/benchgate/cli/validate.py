@@ -261,9 +261,8 @@ def validate_command(config_file: Path | None) -> int:
     found = validate(config, git.root if git else cwd, git)
     say(f"{config.source or 'no configuration file, using the defaults'}: valid")
     for file, functions in found.functions.items():
-        more = (
-            ("what it lists once it runs (see benchgate list)",) if file in found.unlisted else ()
-        )
+        known = "more once it is imported" if functions else "known once it runs"
+        more = (f"{known} (see benchgate list)",) if file in found.unlisted else ()
         say(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
         say(f"command: {name}")
