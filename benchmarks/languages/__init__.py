@@ -1,0 +1,1 @@
+"""Measures what only compiled languages have: a layout of the code."""

@@ -1,0 +1,12 @@
+import { Bench } from "tinybench";
+import { checksum, find, long, slug } from "./text.js";
+
+const text = "The quick brown Fox ";
+const v = Array.from({ length: 1000 }, (_, i) => 3 * i);
+const bench = new Bench();
+bench
+  .add("Checksum", () => checksum(text))
+  .add("Slug", () => slug(text + text))
+  .add("Find", () => find(v))
+  .add("Long", () => long(text));
+await bench.run();

@@ -1,0 +1,98 @@
+"""Counts what checks of small programs in other languages say: clean ones, and slower ones.
+
+Run it with `python -m benchmarks.languages.checks LANGUAGE [CHECKS] [PERCENT] [BUSY]`: so many
+checks, in which one benchmark in turn does so many percent more work (0: none), beside so many
+programs that keep a CPU busy.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from benchmarks.languages.programs import CHANGED, CONFIG, write
+
+BURN = "while True: pass"
+
+
+def git(root: Path, *words: str) -> None:
+    """Run git in a repository."""
+    subprocess.run(["git", "-C", root, *words], check=True, capture_output=True)
+
+
+def check(language: str, slower: str, percent: int) -> tuple[int, dict[str, str], float]:
+    """Check a change; give the exit code, the outcome of each typical value, and the seconds."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name) / "project"
+        write(language, root)
+        (root / "benchgate.toml").write_text(CONFIG[language])
+        (root / ".gitignore").write_text("/bench\ntarget/\n")
+        git(root.parent, "init", "--quiet", "project")
+        git(root, "add", "--all")
+        who = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@example.com")
+        git(root, *who, "commit", "--quiet", "--message", "base")
+        write(language, root, slower=slower, percent=percent)
+        verdict = Path(name) / "verdict.json"
+        start_s = time.monotonic()
+        ended = subprocess.run(
+            [
+                *(sys.executable, "-m", "benchgate", "check", "--against", "HEAD"),
+                *("--no-cache", "--format", "json"),
+            ],
+            cwd=root,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        took_s = time.monotonic() - start_s
+        if not ended.stdout.startswith("{"):
+            sys.exit(ended.stderr)
+        verdict.write_text(ended.stdout)
+        rows = json.loads(ended.stdout)["rows"]
+    outcomes = {
+        row["benchmark"].rpartition("/")[2]: row["outcome"]
+        for row in rows
+        if row["metric"] == "time" and row["statistic"] == "p25"
+    }
+    return ended.returncode, outcomes, took_s
+
+
+def main() -> None:
+    """Make the checks, and say what they found."""
+    language = sys.argv[1]
+    count, percent, busy = (int(word) for word in [*sys.argv[2:], "20", "0", "0"][:3])
+    outcomes: Counter[str] = Counter()
+    codes: Counter[int] = Counter()
+    seconds = []
+    found = 0
+    with ExitStack() as stack:
+        for _ in range(busy):
+            burner = subprocess.Popen([sys.executable, "-c", BURN])
+            stack.callback(burner.kill)
+        for index in range(count):
+            slower = CHANGED[index % len(CHANGED)] if percent else ""
+            code, each, took_s = check(language, slower, percent)
+            codes[code] += 1
+            seconds.append(took_s)
+            found += each.get(slower) == "regressed"
+            others = [outcome for name, outcome in each.items() if name != slower]
+            outcomes.update(others)
+            wrong = {n: o for n, o in each.items() if o == "regressed" and n != slower}
+            if wrong or (slower and each.get(slower) != "regressed"):
+                print(f"  {slower or 'clean'}: {each}", flush=True)
+    print(
+        f"{language}, {percent} % slower, beside {busy} busy: found {found} of {count}; exit codes "
+        f"{dict(codes)}; others {dict(outcomes)}; {median(seconds):.0f} s each, at most "
+        f"{max(seconds):.0f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()
