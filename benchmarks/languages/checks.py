@@ -44,7 +44,7 @@ def check(language: str, slower: str, percent: int) -> tuple[int, dict[str, str]
         ended = subprocess.run(
             [
                 *(sys.executable, "-m", "benchgate", "check", "--against", "HEAD"),
-                *("--no-cache", "--format", "json"),
+                *("--no-cache", "--json", verdict),
             ],
             cwd=root,
             check=False,
@@ -52,10 +52,9 @@ def check(language: str, slower: str, percent: int) -> tuple[int, dict[str, str]
             text=True,
         )
         took_s = time.monotonic() - start_s
-        if not ended.stdout.startswith("{"):
+        if not verdict.exists():
             sys.exit(ended.stderr)
-        verdict.write_text(ended.stdout)
-        rows = json.loads(ended.stdout)["rows"]
+        rows = json.loads(verdict.read_text())["rows"]
     outcomes = {
         row["benchmark"].rpartition("/")[2]: row["outcome"]
         for row in rows
@@ -67,7 +66,8 @@ def check(language: str, slower: str, percent: int) -> tuple[int, dict[str, str]
 def main() -> None:
     """Make the checks, and say what they found."""
     language = sys.argv[1]
-    count, percent, busy = (int(word) for word in [*sys.argv[2:], "20", "0", "0"][:3])
+    given, defaults = sys.argv[2:], ["20", "0", "0"]
+    count, percent, busy = map(int, given + defaults[len(given) :])
     outcomes: Counter[str] = Counter()
     codes: Counter[int] = Counter()
     seconds = []
