@@ -135,7 +135,7 @@ def test_cpp(measured: Callable[..., dict[str, list[Observation]]]) -> None:
     ("script", "ids"),
     [
         ("tinybench.js", ["text/checksum", "text/tick", "text/each", "text/fails"]),
-        ("mitata.mjs", ["sums/small", "fails"]),
+        ("mitata.mjs", ["sums/small", "slice 10", "slice 1000", "made", "fails"]),
         ("benchmark.cjs", ["text/index", "text/wait", "text/fails"]),
     ],
 )

@@ -109,18 +109,17 @@ async function serve(all) {
     return;
   }
   for (let one = named(all); one; one = named(all)) {
-    const { fn, before, after, beforeEach, afterEach } = one;
     try {
-      await before?.();
-      await beforeEach?.();
-      const first = fn();
+      await one.before?.();
+      await one.beforeEach?.();
+      const first = one.fn();
       const isAsync = typeof first?.then === "function";
       await first;
-      await afterEach?.();
+      await one.afterEach?.();
       isSaid = true;
       send("{}");
-      await measure(fn, timer(isAsync), beforeEach, afterEach);
-      await after?.();
+      await measure(one, timer(isAsync));
+      await one.after?.();
       send("{}");
     } catch (error) {
       isSaid = true;
@@ -132,7 +131,7 @@ async function serve(all) {
 
 const named = (all) => all.find(({ id }) => id === target);
 
-async function measure(fn, sample, beforeEach, afterEach) {
+async function measure({ fn, beforeEach, afterEach }, sample) {
   let loops = 1;
   for (;;) {
     const line = receive();
@@ -259,16 +258,52 @@ let planned = [];
 
 function bench(name, fn) {
   if (typeof name === "function") [name, fn] = [name.name, name];
-  planned.push({ id: path(...groups, name), source: fn, fn });
+  const plan = { name: path(...groups, name), fn, args: {} };
+  planned.push(plan);
   const chain = new Proxy({}, {
     get: (_, key) => (...given) => {
-      if (key === "args" || key === "range" || key === "dense_range" || key === "denseRange") {
-        throw new Error(`benchgate does not know mitata's ${String(key)} yet`);
-      }
+      const [named, low, high] = typeof given[0] === "string" ? given : ["x", ...given];
+      if (key === "args") {
+        const lists = typeof low === "object" ? { [named]: low } : given[0];
+        Object.assign(plan.args, Array.isArray(lists) ? { x: lists } : lists);
+      } else if (key === "range") plan.args[named] = powers(low, high, given.at(-1));
+      else if (key === "dense_range") plan.args[named] = steps(low, high);
       return chain;
     },
   });
   return chain;
+}
+
+function powers(low, high, multiplier) {
+  const factor = multiplier === high ? 8 : multiplier;
+  const all = [];
+  for (let n = low; n < high; n *= factor) all.push(n);
+  return [...all, high];
+}
+
+const steps = (low, high) => Array.from({ length: high - low + 1 }, (_, i) => low + i);
+
+/** An entry for each combination of the arguments. */
+function expanded({ name, fn, args }) {
+  let all = [{}];
+  for (const [key, values] of Object.entries(args))
+    all = all.flatMap((known) => values.map((value) => ({ ...known, [key]: value })));
+  return all.map((given) => {
+    const id = Object.entries(given).reduce((text, [key, value]) => text.replaceAll(`$${key}`, value), name);
+    const entry = { id: all.length > 1 && id === name ? path(name, ...Object.values(given)) : id, source: fn, fn };
+    if (fn.constructor.name.endsWith("GeneratorFunction")) {
+      // It yields what is timed: a function, or one with arguments that are made for each call.
+      let [call, made] = [undefined, []];
+      entry.before = async () => {
+        const { value } = await fn({ get: (key) => given[key ?? "x"] }).next();
+        call = typeof value === "function" ? value : value.bench;
+        const makers = Object.keys(value).filter((key) => /^\d+$/.test(key)).map((key) => value[key]);
+        if (makers.length) entry.beforeEach = async () => { made = await Promise.all(makers.map((make) => make())); };
+      };
+      entry.fn = () => call(...made);
+    }
+    return entry;
+  });
 }
 
 function group(name, body) {
@@ -286,7 +321,7 @@ const inside = (body) => body();
 async function run() {
   const all = planned;
   planned = [];
-  await serve(all);
+  await serve(all.flatMap(expanded));
   return { benchmarks: [] };
 }
 

@@ -7,5 +7,12 @@ group("sums", () => {
     do_not_optimize(sum);
   });
 });
+bench("slice $n", function* (state) {
+  const values = Array.from({ length: state.get("n") }, (_, i) => i);
+  yield () => values.slice();
+}).args("n", [10, 1000]);
+bench("made", function* () {
+  yield { 0: () => [3, 1, 2], bench: (values) => values.sort() };
+});
 bench("fails", () => { throw new Error("it is broken"); });
 await run();
