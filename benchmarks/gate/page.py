@@ -120,28 +120,13 @@ code that did get slower. [The tables](believability-tables.md) have all figures
 
 _HEAD = """\
 All of this was measured on real work, on a virtual machine with two CPUs that it shares with
-others, and the launches were kept. `make bench-gate` measures what is missing and recomputes the
-figures. `python -m benchmarks.gate judge` only recomputes them, from the recordings in
-`benchmarks/gate/recordings.parquet` and from fixed seeds, so the result is always the same.
+others. The launches are in `benchmarks/gate/recordings.parquet`, and
+`python -m benchmarks.gate judge` recomputes the figures from them, with fixed seeds.
 
 ![False alarms against power](believability.svg)
 
 A build is ten benchmarks of real work, such as JSON, sorting and SQLite. In the figure, *found*
-counts builds for benchgate and the simple rules, and workloads for the other tools.
-
-The tables are about:
-
-- [builds that were really run](believability-tables.md#builds-that-were-really-run), and what a
-  user waits;
-- [the same two commits](believability-tables.md#the-same-two-commits-again-and-again), checked
-  again and again;
-- [thousands of builds](believability-tables.md#builds-made-of-recorded-rounds) made of recorded
-  rounds, also with other margins;
-- [simple rules](believability-tables.md#simple-rules-on-the-same-rounds) and
-  [other tools](believability-tables.md#other-tools) on the same work;
-- [stored results](believability-tables.md#stored-results-launches-that-share-no-rounds) and
-  [launches in turn](believability-tables.md#launches-in-turn-and-in-lockstep), which see less;
-- [stored baselines](believability-tables.md#stored-baselines-simulated), simulated."""
+counts builds for benchgate and the simple rules, and workloads for the other tools."""
 
 _TABLES = f"""\
 {_MADE}# How often benchgate is right: the tables
