@@ -14,7 +14,7 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
     return caught.value
 
 
-KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
+KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `go`, `node`, `rust`, `cpp`, `worker`, `suite`, `scenario`"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_the_shared_file_names_the_whole_key() -> None:
         ),
         (
             "[[benchmark]]\npython = 'x'\ntimeout = 5",
-            "`timeout`: Time limit for each call of a function, its setup",
+            "`timeout`: Time limit for each call of a benchmark, its setup",
         ),
         ("[aliases]\na = 3", "`aliases`: Renamed benchmarks"),
         ("[aliases]\na = 'b'\nb = 'c'", "write 'c' here"),
