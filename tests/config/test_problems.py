@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.config import loads
+from benchgate.config.benchmarks import KINDS
 from benchgate.errors import ConfigError
 
 
@@ -14,7 +15,7 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
     return caught.value
 
 
-KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `go`, `node`, `rust`, `cpp`, `worker`, `suite`, `scenario`"
+KEYS = ", ".join(f"`{kind}`" for kind in KINDS)
 
 
 @pytest.mark.parametrize(
