@@ -10,7 +10,7 @@ def described(name: ArmName, executable: str, own: list[tuple[str, str]]) -> str
     """Describe an arm; paths are relative to a folder with its tree and its environment."""
     top = Path("/tmp") / name  # noqa: S108 - only a name
     hello = {
-        "python": "cpython 3.12.1",
+        "versions": {"cpython": "3.12.1"},
         "executable": executable.format(top=top),
         "own": [(module, f"{top}/{file}") for module, file in own],
     }
