@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 2**63
-_MOST_DIGITS = 19  # of a number below that
+_PID = re.compile(rb"[1-9]\d{0,8}")
 _ORIGINS = ("foreign", "elsewhere", "packages", "shared", "has_own", "own")
 # What a reply says at least, by step.
 _KEYS: Mapping[str, Sequence[str]] = {
@@ -90,10 +90,7 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
 
 def read_pid(line: bytes) -> int | None:
     """Read the process id of a worker; None if the format is wrong."""
-    if not line.isdigit() or len(line) > _MOST_DIGITS:
-        return None
-    pid = int(line)
-    return pid if 0 < pid < _LARGEST else None
+    return int(line) if _PID.fullmatch(line) else None
 
 
 def read_sample(line: bytes) -> tuple[int, int] | None:
