@@ -37,10 +37,10 @@ demo: $(INSTALLED) ## judge a change to the example project, then the same proje
 test: $(INSTALLED) ## run the tests, except slow ones; ARGS are pytest's
 	@$(PYTEST) -m "not slow" $(ARGS)
 
-test-slow: $(INSTALLED) $(SUITES_INSTALLED) $(DOCS_INSTALLED) ## run the slow tests: whole programs, GitHub's runner
+test-slow: $(INSTALLED) ## run the slow tests: whole programs, GitHub's runner
 	@$(PYTEST) -m "slow and not nightly" $(ARGS)
 
-test-nightly: $(INSTALLED) $(SUITES_INSTALLED) $(AXE_INSTALLED) $(PICTURES_INSTALLED) ## run what guards single packages: faults, browsers, other tools, examples, documented commands
+test-nightly: $(INSTALLED) $(SUITES_INSTALLED) $(DOCS_INSTALLED) $(AXE_INSTALLED) $(PICTURES_INSTALLED) ## run what guards single packages: faults, browsers, other tools, examples, documented commands
 	@$(PYTEST) -m nightly $(ARGS)
 
 tools: ## install other tools for slow and nightly tests; Debian and Ubuntu only

@@ -49,10 +49,10 @@ SLOW = (
 # Each takes minutes and guards a few packages, which CONTRIBUTING.md names: `make test-nightly`
 # runs those of their tests that are slow.
 NIGHTLY = (
-    *("browser/", "docs/test_shell_examples.py", "docs/test_validation.py", "e2e/test_examples.py"),
-    *("e2e/test_init.py", "e2e/test_recipes.py", "faults/", "measure/test_asv_versions.py"),
-    *("measure/test_pyperf_versions.py", "measure/test_pytest_versions.py", "suites/"),
-    "test_linear_time.py",
+    *("browser/", "docs/test_shell_examples.py", "docs/test_site.py", "docs/test_validation.py"),
+    *("e2e/test_examples.py", "e2e/test_init.py", "e2e/test_recipes.py", "faults/"),
+    *("measure/test_asv_versions.py", "measure/test_pyperf_versions.py"),
+    *("measure/test_pytest_versions.py", "suites/", "test_linear_time.py"),
 )
 
 

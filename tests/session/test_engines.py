@@ -12,11 +12,12 @@ from tests.patience import in_time
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
+from benchgate.measure.arm_command import EngineSettings
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.machine import available_cpus, supports_pinning
-from benchgate.session.choice import Choice
-from benchgate.session.engines import EngineOptions, Place, choose_place, make_engines
+from benchgate.session.choice import EVERYTHING, Choice
+from benchgate.session.engines import Place, choose_place, make_engines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +53,12 @@ def measured(
         arms.append(Arm(name, tmp_path / name, tmp_path / "env", str(name), guardian.variables))
     place = Place(None, available_cpus(), None, "not pinned")
     engines = make_engines(
-        config, arms, place, guardian, {"PATH": os.environ["PATH"]}, options=EngineOptions()
+        config,
+        arms,
+        place,
+        guardian,
+        {"PATH": os.environ["PATH"]},
+        settings=EngineSettings(config.measure),
     )
     try:
         return _round(engines, id_)
@@ -112,12 +118,19 @@ def test_each_side_runs_its_own_command_as_the_base_says(
 SUITE = '[[benchmark]]\nsuite = "{}"\nshell = true\nallow_foreign = true\n'
 
 
-def suites_of(config: Config, tmp_path: Path, guardian: Guardian, **keys: Any) -> list[Engine]:  # noqa: ANN401 - any argument
+def suites_of(
+    config: Config,
+    tmp_path: Path,
+    guardian: Guardian,
+    choice: Choice = EVERYTHING,
+    **keys: Any,  # noqa: ANN401 - any argument
+) -> list[Engine]:
     (tmp_path / "tree").mkdir()
     arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
     place = Place(None, available_cpus(), None, "not pinned")
     environ = {"PATH": os.environ["PATH"]}
-    return make_engines(config, [arm], place, guardian, environ, options=EngineOptions(**keys))
+    settings = EngineSettings(config.measure, **keys)
+    return make_engines(config, [arm], place, guardian, environ, settings=settings, choice=choice)
 
 
 def test_each_suite_has_an_engine(tmp_path: Path, guardian: Guardian) -> None:
@@ -150,7 +163,9 @@ def test_only_a_suites_own_pin_pins_it(
     place = choose_place(config, None)
     arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
     environ = {"PATH": os.environ["PATH"]}
-    (engine,) = make_engines(config, [arm], place, guardian, environ, options=EngineOptions())
+    (engine,) = make_engines(
+        config, [arm], place, guardian, environ, settings=EngineSettings(config.measure)
+    )
     (found,) = engine.discover().found[ArmName.HEAD]
     engine.close()
     cpus = (tmp_path / "tree/cpus").read_text().split()[1]
@@ -187,7 +202,12 @@ def test_suites_are_joined_by_their_titles(tmp_path: Path, guardian: Guardian) -
     place = Place(None, available_cpus(), None, "not pinned")
     environ = {"PATH": os.environ["PATH"]}
     engines = make_engines(
-        config, arms, place, guardian, environ, options=EngineOptions(runs_suites=False)
+        config,
+        arms,
+        place,
+        guardian,
+        environ,
+        settings=EngineSettings(config.measure, runs_suites=False),
     )
     found = [
         {arm: [one.id for one in each] for arm, each in engine.discover().found.items()}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from validation.critical_values import critical, statistics
 
@@ -136,6 +136,7 @@ def test_too_few_values_have_no_change() -> None:
     assert indices(np.repeat([1.0, 2.0], 8)) == [8]
 
 
+@example(runs=[(0, 18), (1, 20), (3, 25), (1, 14)])
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(2, 30)), min_size=2, max_size=6))
 def test_a_few_levels_are_cut_only_where_the_value_moves(runs: list[tuple[int, int]]) -> None:
     values = np.repeat(*np.array(runs).T).astype(np.float64)

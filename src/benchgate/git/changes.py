@@ -170,7 +170,9 @@ def _hidden(git: Git) -> dict[str, tuple[str, ...]]:
 def _index_without(git: Git, hidden: Mapping[str, Collection[str]], folder: Path) -> Path:
     """Write an index as that of the checkout, but without the flags; return its path."""
     copy = folder / "index"
-    shutil.copyfile(git.root / git.run("rev-parse", "--git-path", "index").strip(), copy)
+    # With its time: git reads files that are as new as the index, because it may not have seen a
+    # change of the same size.
+    shutil.copy2(git.root / git.run("rev-parse", "--git-path", "index").strip(), copy)
     for flag, paths in hidden.items():
         git.run(
             *("-c", "core.splitIndex=false"),  # it would write into the user's repository

@@ -320,6 +320,7 @@ class EngineSettings:
         introspect: ask the targets of scenarios for their versions and settings.
         requires_files: whether it is an error if neither side has a file that the head names.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
+        has_canary: whether to make the canary too, if it is wanted.
         tell: tells the user what takes time, and what concerns no single benchmark.
         starting: times how long the workers of a launch take to start.
     """
@@ -340,6 +341,7 @@ class EngineSettings:
     introspect: bool = False
     requires_files: bool = True
     runs_suites: bool = True
+    has_canary: bool = True
     tell: Callable[[str], None] = ignore
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
 

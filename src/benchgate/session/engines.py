@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +21,7 @@ from benchgate.measure.counters import (
     find_obstacle,
     find_valgrind,
 )
-from benchgate.measure.engine import ArmName, ignore
+from benchgate.measure.engine import ArmName
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.lanes import Room
 from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, why_unpinned
@@ -34,14 +33,12 @@ from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from benchgate.config import Build, Config
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.worker import Described
     from benchgate.session.choice import Choice
 
 
@@ -97,29 +94,6 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
     return Place(checkout, cpus, idlest[0], "", lane_cpus, limit, suite_cpu=idlest[0])
 
 
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """How engines measure, beside what the configuration says; the rest is in `EngineSettings`.
-
-    Attributes:
-        choice: what is measured; a suite that has none of it does not run.
-        has_canary: whether to make the canary too, if it is wanted.
-    """
-
-    event: Event | None = None
-    valgrind: Valgrind | None = None
-    unable: Collection[str] = ()
-    choice: Choice = EVERYTHING
-    runs_suites: bool = True
-    brief: bool = False
-    described: dict[tuple[str, ...], Described] = field(default_factory=dict)
-    introspect: bool = False
-    tell: Callable[[str], None] = ignore
-    starting: Callable[[], AbstractContextManager[None]] = nullcontext
-    has_canary: bool = True
-    requires_files: bool = True
-
-
 def make_engines(
     config: Config,
     arms: Sequence[Arm],
@@ -127,19 +101,24 @@ def make_engines(
     guardian: Guardian,
     environ: Mapping[str, str],
     *,
-    options: EngineOptions,
+    settings: EngineSettings,
+    choice: Choice = EVERYTHING,
 ) -> list[Engine]:
     """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
 
     Each arm's own configuration says what there is to measure in it.
+
+    Args:
+        settings: what neither the configuration nor the place nor the environment tells.
+        choice: what is measured; a suite that has none of it does not run.
     """
-    measure, unable = config.measure, options.unable
     checkout = place.checkout or arms[-1].root
     environ = with_environment(environ, checkout / config.folder, checkout)
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
-    commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
-    settings = EngineSettings(
-        measure=measure,
+    commands = {arm.name: _command_benchmarks(config, arm, settings.unable) for arm in arms}
+    settings = replace(
+        settings,
+        measure=config.measure,
         aliases=config.aliases,
         lead=ArmName.BASE if config.sides else ArmName.HEAD,
         cpu=place.cpu,
@@ -147,16 +126,6 @@ def make_engines(
         unpinned=place.unpinned,
         outside=StartingEnvironment(environ, place.checkout),
         interpreter=default_interpreter(checkout, environ),
-        event=options.event,
-        valgrind=options.valgrind,
-        unable=unable,
-        brief=options.brief,
-        described=options.described,
-        introspect=options.introspect,
-        requires_files=options.requires_files,
-        runs_suites=options.runs_suites,
-        tell=options.tell,
-        starting=options.starting,
     )
     engines: list[Engine] = []
     if any(functions.values()):
@@ -164,9 +133,9 @@ def make_engines(
     if any(commands.values()):
         engines.append(CommandEngine(commands, arms, guardian, settings))
     of_suites = replace(settings, cpu=place.suite_cpu)
-    engines += _suite_engines(config, arms, guardian, of_suites, options.choice)
+    engines += _suite_engines(config, arms, guardian, of_suites, choice)
     engines += _scenario_engines(config, arms, guardian, settings)
-    if measure.canary and options.has_canary and len(arms) > 1:
+    if config.measure.canary and settings.has_canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
 

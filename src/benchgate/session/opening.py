@@ -14,6 +14,7 @@ from benchgate.config import ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.gate.evidence import files_of
 from benchgate.git.repository import clean_environ
+from benchgate.measure.arm_command import EngineSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.machine import available_cpus, describe_runtimes, kept_off
@@ -23,7 +24,6 @@ from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
 from benchgate.session.benchmark_sets import Attempt, SetFinder, found_by
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.engines import (
-    EngineOptions,
     Place,
     about_cost,
     build_of,
@@ -159,8 +159,8 @@ class Builder:
         """Run each benchmark of the base once, as briefly as possible, before the head runs."""
         config, effects = self.config, self.effects
         new_ids = config.aliases
-        options = EngineOptions(choice=self.choice, described=described)
-        with self.trying(arm, config, options, explain) as session:
+        settings = EngineSettings(config.measure, described=described)
+        with self.trying(arm, config, settings, explain) as session:
             found = session.definitions(arm.name)
             ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
             # Code of a pull request must not get around it; else it is not worth much of the time.
@@ -172,12 +172,12 @@ class Builder:
         return BaseTrial({one.id: one.error or "" for one in failed}, frozenset(untried))
 
     def attempt(
-        self, arm: Arm, config: Config, options: EngineOptions, ids: Collection[str]
+        self, arm: Arm, config: Config, settings: EngineSettings, ids: Collection[str]
     ) -> Attempt:
         """Run some benchmarks of one side once; those that there is no time for count as able."""
         if not ids:
             return Attempt({}, ())
-        with self.trying(arm, config, options, Explainer([arm])) as session:
+        with self.trying(arm, config, settings, Explainer([arm])) as session:
             end_s = self.effects.clock() + _LARGEST_SHARE * config.measure.limit_s
             session.measure_round(
                 0,
@@ -195,15 +195,17 @@ class Builder:
 
     @contextmanager
     def trying(
-        self, arm: Arm, config: Config, options: EngineOptions, explain: Explainer
+        self, arm: Arm, config: Config, settings: EngineSettings, explain: Explainer
     ) -> Iterator[Session]:
         """Open a session that runs benchmarks of one side, each as briefly as possible."""
         effects = self.effects
         light = replace(config, measure=config.measure.model_copy(update=_ONCE))
         place = Place(self.checkout, available_cpus(), None, "")
         environ = clean_environ(effects.environ)
-        brief = replace(options, brief=True, tell=effects.progress.message)
-        engines = make_engines(light, [arm], place, self.guardian, environ, options=brief)
+        brief = replace(settings, brief=True, tell=effects.progress.message)
+        engines = make_engines(
+            light, [arm], place, self.guardian, environ, settings=brief, choice=self.choice
+        )
         find = partial(found_by, engines, explain)
         with closing(Session(find, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
@@ -260,10 +262,10 @@ def open_session(
     if several and (why := place.why_fewer_lanes(config.measure.lanes)):
         effects.progress.message(why)
     stack.enter_context(kept_off(place.cpu))
-    options = EngineOptions(
+    settings = EngineSettings(
+        config.measure,
         event=counting.event,
         valgrind=counting.valgrind,
-        choice=choice,
         runs_suites=runs_suites,
         introspect=introspect,
         described=built.described,
@@ -272,8 +274,10 @@ def open_session(
     )
     environ = clean_environ(effects.environ)
 
-    def make(config: Config, arms: Sequence[Arm], options: EngineOptions) -> list[Engine]:
-        engines = make_engines(config, arms, place, guardian, environ, options=options)
+    def make(config: Config, arms: Sequence[Arm], settings: EngineSettings) -> list[Engine]:
+        engines = make_engines(
+            config, arms, place, guardian, environ, settings=settings, choice=choice
+        )
         for engine in engines:
             stack.callback(engine.close)
         return engines
@@ -287,12 +291,12 @@ def open_session(
             config=config,
             arms=drawn,
             builder=builder,
-            options=options,
+            settings=settings,
             make=make,
             explain=explain,
         )
         if ground and ground.laying
-        else partial(found_by, make(config, drawn, options), explain),
+        else partial(found_by, make(config, drawn, settings), explain),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -337,8 +341,8 @@ def _finder(
     config: Config,
     arms: Sequence[Arm],
     builder: Builder,
-    options: EngineOptions,
-    make: Callable[[Config, Sequence[Arm], EngineOptions], list[Engine]],
+    settings: EngineSettings,
+    make: Callable[[Config, Sequence[Arm], EngineSettings], list[Engine]],
     explain: Explainer,
 ) -> Callable[[], list[FoundSet]]:
     """Return what finds the benchmarks of two sides.
@@ -351,7 +355,7 @@ def _finder(
     """
     # What is known about a file is known about its version.
     described: dict[BenchmarkFiles, dict[tuple[str, ...], Described]]
-    described = {one: {} for one in BenchmarkFiles} | {BenchmarkFiles.BASE: options.described}
+    described = {one: {} for one in BenchmarkFiles} | {BenchmarkFiles.BASE: settings.described}
 
     def inside(name: ArmName, tables: Tables) -> str:
         of = {BenchmarkFiles.BASE: ArmName.BASE, BenchmarkFiles.HEAD: ArmName.HEAD}
@@ -366,9 +370,9 @@ def _finder(
         )
         return of_tables, [replace(arm, inside=inside(arm.name, tables)) for arm in arms]
 
-    def options_for(tables: Tables, options: EngineOptions) -> EngineOptions:
+    def settings_for(tables: Tables, settings: EngineSettings) -> EngineSettings:
         return replace(
-            options,
+            settings,
             described=described[tables.files],
             has_canary=tables.has_canary,
             # Where the base's files lie, the head lacks what only its own configuration names.
@@ -376,12 +380,12 @@ def _finder(
         )
 
     def make_for(tables: Tables, unable: Collection[str]) -> list[Engine]:
-        return make(*view(tables), replace(options_for(tables, options), unable=unable))
+        return make(*view(tables), replace(settings_for(tables, settings), unable=unable))
 
     def attempt(name: ArmName, tables: Tables, ids: Collection[str]) -> Attempt:
         of_tables, among = view(tables)
         [arm] = (one for one in among if one.name is name)
-        own = options_for(tables, EngineOptions(choice=options.choice))
+        own = settings_for(tables, EngineSettings(config.measure))
         return builder.attempt(arm, of_tables, own, ids)
 
     finder = SetFinder(laying, lay, make_for, attempt, config.aliases, explain)

@@ -226,7 +226,19 @@ def _change(stretch: FloatArray, alpha: float) -> tuple[int, float] | None:
     # Windows of equal length find a change, but it need not be in their middle. Distances between
     # the values place it better than those between the ranks, which forget how far a change went.
     window = _without_extremes(stretch[cut.low : cut.high])
-    return cut.low + EnergyScan(len(window), LEAST_RUNS).best(window).index, p
+    return _to_a_move(stretch, cut.low + EnergyScan(len(window), LEAST_RUNS).best(window).index), p
+
+
+def _to_a_move(stretch: FloatArray, index: int) -> int:
+    """Move a place among equal values to the nearest at which the value moves.
+
+    A window may begin or end so near to the change that no place in it fits better.
+    """
+    if np.ptp(stretch[max(0, index - LEAST_RUNS) : index + LEAST_RUNS]) > 0:
+        return index
+    moves = np.flatnonzero(np.diff(stretch)) + 1
+    moves = moves[(moves >= LEAST_RUNS) & (moves <= len(stretch) - LEAST_RUNS)]
+    return int(moves[np.abs(moves - index).argmin()]) if len(moves) else index
 
 
 def _without_extremes(values: FloatArray) -> FloatArray:
