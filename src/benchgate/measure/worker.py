@@ -86,7 +86,7 @@ def read_reply(
         reply = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(reply, dict):
+    if not isinstance(reply, dict) or not isinstance(reply.get("error", ""), str):
         return None
     keys = ("error",) if "error" in reply else known.get(step)
     return reply if keys is not None and reply.keys() >= set(keys) else None
