@@ -55,30 +55,15 @@ LANGUAGES = {
         CppBenchmark.model_construct(paths=("bench",)),
         "bench",
         {
-            "none": {},
-            "functions": {"ALIGN": "-falign-functions=64"},
-            "functions and loops": {"ALIGN": "-falign-functions=64 -falign-loops=32"},
-            "and jumps": {
-                "ALIGN": "-falign-functions=64 -falign-loops=64 -falign-jumps=32 -falign-labels=16"
-            },
+            "as the adapter does": {},
+            "nothing": {"ALIGN": "-fno-align-functions"},
+            "functions and loops": {"ALIGN": "-falign-loops=32"},
         },
     ),
     "rust": Language(
-        RustBenchmark.model_construct(paths=("text",)),
-        "text",
-        {
-            "none": {},
-            "functions": {"RUSTFLAGS": "-C llvm-args=-align-all-functions=6"},
-            "functions and loops": {
-                "RUSTFLAGS": "-C llvm-args=-align-all-functions=6 -C llvm-args=-align-loops=32"
-            },
-            "and blocks": {
-                "RUSTFLAGS": "-C llvm-args=-align-all-functions=6 "
-                "-C llvm-args=-align-all-nofallthru-blocks=5"
-            },
-        },
+        RustBenchmark.model_construct(paths=("text",)), "text", {"as the adapter does": {}}
     ),
-    "go": Language(GoBenchmark.model_construct(paths=(".",)), ".", {"none": {}}),
+    "go": Language(GoBenchmark.model_construct(paths=(".",)), ".", {"as the adapter does": {}}),
 }
 
 

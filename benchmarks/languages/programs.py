@@ -21,7 +21,7 @@ CPP_BODIES = (
     "sum += v[i] * {n};",
     "sum ^= v[i] << ({n} % 7);",
     "if (v[i] > {n}) sum--;",
-    "sum = sum % {n} + 1;",
+    "sum = (sum + v[i]) % {n} + 1;",
 )
 
 GO_OTHER = """\
@@ -49,7 +49,7 @@ RUST_OTHER = """\
 #[inline(never)] #[no_mangle]
 pub extern "C" fn other{index}(v: *const i32, n: usize) -> i32 {{
     let v = unsafe {{ std::slice::from_raw_parts(v, n) }};
-    let mut sum = {index};
+    let mut sum: i32 = {index};
     for i in 0..v.len() {{ {body} }}
     sum
 }}
@@ -59,7 +59,7 @@ RUST_BODIES = (
     "sum = sum.wrapping_add(v[i].wrapping_mul({n}));",
     "sum ^= v[i] << ({n} % 7);",
     "if v[i] > {n} {{ sum -= 1 }}",
-    "sum = sum % {n} + 1;",
+    "sum = (sum + v[i]) % {n} + 1;",
 )
 
 # By language: the file with the code, and then others that stay the same.
@@ -115,15 +115,14 @@ def write(language: str, root: Path, *, seed: int = 0, slower: str = "", percent
 
 def _more(text: str, name: str, percent: int) -> str:
     """Raise the constant that says how often a benchmark does its work."""
-    pattern = rf"(?i)(\b[kK]?{name}_?rounds(?::\s*usize)?\s*=\s*)(\d+)"
-    text = re.sub(pattern, lambda m: f"{m[1]}{int(m[2]) * (100 + percent) // 100}", text, count=1)
     listed = re.compile(r"^const (.*Rounds) = (.*)$", re.MULTILINE)  # of Go
     if found := listed.search(text):
         values = [int(value) for value in found[2].split(", ")]
         at = found[1].split(", ").index(f"{name}Rounds")
         values[at] = values[at] * (100 + percent) // 100
-        text = listed.sub(f"const {found[1]} = {', '.join(map(str, values))}", text)
-    return text
+        return listed.sub(f"const {found[1]} = {', '.join(map(str, values))}", text)
+    pattern = rf"(?i)(\bk?{name}_?rounds(?::\s*usize)?\s*=\s*)(\d+)"
+    return re.sub(pattern, lambda m: f"{m[1]}{int(m[2]) * (100 + percent) // 100}", text, count=1)
 
 
 def _others(rng: random.Random, other: str, bodies: tuple[str, ...], first: int) -> str:

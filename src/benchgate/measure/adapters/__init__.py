@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shutil import copytree
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.benchmarks import (
@@ -166,12 +167,18 @@ class Programs:
             return self._rust(arm, benchmark, path)
         return Program((str(arm.folder / path),))
 
-    def _run(self, arm: Arm, benchmark: LiveBenchmarks, command: Sequence[str]) -> list[str]:
+    def _run(
+        self,
+        arm: Arm,
+        benchmark: LiveBenchmarks,
+        command: Sequence[str],
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> list[str]:
         lines, failure = run_command(
             arm,
             command,
             timeout_s=_BUILD_TIMEOUT_S,
-            variables=benchmark.env,
+            variables={**benchmark.env, **more},
             guardian=self._guardian,
         )
         if failure:
@@ -214,13 +221,16 @@ class Programs:
         """Build a bench target with a crate that is a worker, in place of criterion."""
         made = arm.env / "benchgate" / "criterion"
         if not made.is_dir():
-            copytree(HERE / "criterion", made)
+            copytree(HERE / "rust" / "criterion", made)
             manifest = made / "Cargo.toml"
             version = _criterion_version(arm.folder)
             manifest.write_text(_text(manifest).replace("0.0.0", version))
         patch = f"patch.crates-io.criterion.path={json.dumps(str(made))}"
         command = ["cargo", "bench", "--no-run", "--config", patch, "--bench", path]
-        lines = self._run(arm, benchmark, [*command, *benchmark.tool_arguments])
+        wrapped = {"RUSTC_WRAPPER": str(HERE / "rust" / "rustc")}
+        if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
+            wrapped["BENCHGATE_RUSTC_WRAPPER"] = own
+        lines = self._run(arm, benchmark, [*command, *benchmark.tool_arguments], wrapped)
         found = [m[1] for line in lines if (m := _EXECUTABLE.search(line))]
         if not found:
             raise NotBuiltError("\n".join(["cargo bench --no-run named no executable", *lines]))
