@@ -354,6 +354,7 @@ def test_a_suite_that_takes_too_long_is_ended(make_engine: MakeEngine, tmp_path:
         lambda: all((tmp_path / f"{arm}-tree/begun").exists() for arm in ArmName),
     )
     assert {one.error.partition(":")[0] for one in found.failures} == {"timed out"}
+    assert all("`timeout` of [[benchmark]] sets the limit" in one.error for one in found.failures)
     assert all("begun" in one.error for one in found.failures)
 
 
