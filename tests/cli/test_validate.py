@@ -133,9 +133,13 @@ def test_what_a_session_refuses_is_a_problem(tmp_path: Path, source: str, proble
 
 def test_suites_are_named_and_their_folders_checked(tmp_path: Path) -> None:
     suite = "[[benchmark]]\nsuite = 'go test'\ncwd = 'missing'\nformat = 'golang'\n"
+    suite += "[[benchmark]]\nsuite = 'go test -bench={filter}'\n"
     found = found_in(tmp_path, suite, {})
-    assert (found.commands, found.suites) == ((), ("go test in missing",))
-    assert found.problems == (
+    assert found.commands == ()
+    assert found.suites == ("go test in missing", "go test -bench={filter}")
+    *problems, no_filter = found.problems
+    assert no_filter.startswith("benchgate.toml:6: benchmark[1].suite: {filter} needs `format`")
+    assert tuple(problems) == (
         'benchgate.toml:3: benchmark[0].cwd = "missing": there is no such folder',
         'benchgate.toml:4: benchmark[0].format = "golang": there is no such format',
     )

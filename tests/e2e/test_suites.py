@@ -86,6 +86,44 @@ def test_a_slower_benchmark_of_a_suite_is_a_regression(benchgate: Program, fake:
     assert rows_of(again) == rows
 
 
+SEARCHES = 3
+"""How often a suite runs to find its benchmarks: on the base alone, then on both sides."""
+# Like TOOL, with a filter: it notes what it was asked for, and prints what Google Benchmark does.
+FILTERING = """\
+import json, pathlib, random, re, sys
+print(sys.argv[2], file=open(sys.argv[1], "a"))
+found = [
+    {"name": name, "iterations": 1, "real_time": value * random.uniform(1, 1.001),
+     "cpu_time": value, "time_unit": "s"}
+    for name, value in json.loads(pathlib.Path("values.json").read_text()).items()
+    if re.search(sys.argv[2], name)
+]
+print(json.dumps({"context": {}, "benchmarks": found}))
+"""
+
+
+def test_more_rounds_of_a_suspect_run_it_alone(benchgate: Program, fake: Project) -> None:
+    fake.write({"tool.py": FILTERING})
+    log = fake.root.parent / "filters"
+    suite = f'suite = "{sys.executable} tool.py {log} {{filter}}"\nformat = "google-benchmark"\n'
+    fake.configure("", benchmarks=f"[[benchmark]]\n{suite}")
+    fake.commit()
+    set_values(fake, parse=1.1)
+    done = benchgate(fake.root, "check", "--json", "-")
+    done.check(3, "has 2 benchmarks", "every round of all takes about as long")
+    assert {id_: row["outcome"] for id_, row in rows_of(done).items()} == {
+        "parse": "regressed",
+        "write": "unchanged",
+    }
+    asked = log.read_text().split()
+    # Five rounds of everything; the runs that find the benchmarks are the first.
+    assert asked[: SEARCHES + 8] == ["."] * (SEARCHES + 8)
+    assert asked[-2:] == ["^(parse)$"] * 2
+    log.unlink()
+    benchgate(fake.root, "check", "--filter", "write", "--rounds", "2", "--json", "-")
+    assert log.read_text().split() == [*["."] * SEARCHES, "^(write)$", "^(write)$"]
+
+
 def test_a_list_does_not_run_it(benchgate: Program, fake: Project) -> None:
     fake.configure("", benchmarks=SUITE.replace("tool.py", "no-such-tool.py"))
     listed = benchgate(fake.root, "list")
@@ -342,3 +380,88 @@ def test_go(benchgate: Program, toy: Project) -> None:
     toy.write({"go.mod": "module example.com/toy\n\ngo 1.19\n", "toy_test.go": GO})
     suite = "go test -run=NONE -bench=. -benchtime=3x ./..."
     assert compared(benchgate, toy, suite) == "example.com/toy.BenchmarkWork"
+
+
+# Each has a second benchmark, which notes in a file that it runs.
+NOTING = "    open('LOG', 'a').write('x')\n"
+GO_NOTING = """
+func BenchmarkOther(b *testing.B) {
+	for _, name := range []string{"a", "b.c"} {
+		b.Run(name, func(b *testing.B) {
+			if b.N > 1 {
+				log, _ := os.OpenFile("LOG", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+				log.WriteString("x")
+				log.Close()
+			}
+		})
+	}
+}
+"""
+
+
+def runs_of_others(benchgate: Program, toy: Project, suite: str, format_name: str, id_: str) -> int:
+    """How often the other benchmarks ran while one of them was measured for three rounds."""
+    benchmarks = (
+        f"[[benchmark]]\nsuite = '{suite}'\nformat = '{format_name}'\npythonpath = ['src']\n"
+    )
+    toy.configure("", benchmarks=benchmarks)
+    toy.commit()
+    filters = ("--against", "HEAD", "--rounds", "3", "--filter", id_, "--json", "-")
+    rows = rows_of(benchgate(toy.root, "check", *filters))
+    assert [(one, row["error"]) for one, row in rows.items()] == [(id_, None)]
+    assert not any("{filter}" in note for note in rows[id_]["notes"])
+    return len((toy.root.parent / "log").read_text())
+
+
+@pytest.mark.parametrize(
+    ("format_name", "text", "other", "suite", "id_"),
+    [
+        (
+            "pytest-benchmark",
+            PYTEST,
+            f"def test_other(benchmark):\n    benchmark.pedantic(int, rounds=1)\n{NOTING}",
+            "-m pytest -k {filter} -p no:cacheprovider --benchmark-json={output} bench.py",
+            "bench.py::test_work",
+        ),
+        (
+            "google-benchmark",
+            GOOGLE.replace("google_benchmark.main()", ""),
+            (
+                "@google_benchmark.register\n@google_benchmark.option.iterations(1)\n"
+                f"def other(state):\n{NOTING}    while state:\n        pass\n\n\n"
+                "google_benchmark.main()\n"
+            ),
+            "bench.py --benchmark_filter={filter} --benchmark_format=json",
+            "work/real_time",
+        ),
+    ],
+)
+def test_filters_of_python_tools(
+    benchgate: Program,
+    toy: Project,
+    python: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    format_name: str,
+    text: str,
+    other: str,
+    suite: str,
+    id_: str,
+) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    noting = other.replace("LOG", str(toy.root.parent / "log"))
+    toy.write({"bench.py": f"{text}\n\n{noting}", "src/toy/__init__.py": CODE})
+    assert runs_of_others(benchgate, toy, f"{python} {suite}", format_name, id_) == SEARCHES
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="needs go")
+@pytest.mark.parametrize(("name", "rounds"), [("Work", 0), ("Other/b.c", 2)])
+def test_a_filter_of_go(benchgate: Program, toy: Project, name: str, rounds: int) -> None:
+    benchgate.variables |= {"GOCACHE": os.environ.get("GOCACHE", str(toy.root.parent / "go"))}
+    text = f"{GO}{GO_NOTING}".replace("import (", 'import (\n\t"os"')
+    text = text.replace("LOG", str(toy.root.parent / "log"))
+    toy.write({"go.mod": "module example.com/toy\n\ngo 1.19\n", "toy_test.go": text})
+    suite = "go test -run=NONE -bench={filter} -benchtime=3x ./..."
+    id_ = f"example.com/toy.Benchmark{name}"
+    others = runs_of_others(benchgate, toy, suite, "go", id_)
+    assert others == 2 * SEARCHES + 2 * rounds  # of two benchmarks, then of one on both sides

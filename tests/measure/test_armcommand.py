@@ -133,8 +133,12 @@ def test_the_hash_is_the_same_tomorrow() -> None:
         (3, False, "exited with 3 (allowed: 0, 2)"),
         (-11, False, "killed by SIGSEGV"),
         (-63, False, "killed by signal 63"),
-        (-9, True, "timed out: it took longer than 10 s; `timeout` sets the limit"),
-        (0, True, "timed out: it took longer than 10 s; `timeout` sets the limit"),
+        (
+            -9,
+            True,
+            "timed out: it took longer than 10 s; `timeout` of [[benchmark]] sets the limit",
+        ),
+        (0, True, "timed out: it took longer than 10 s; `timeout` of [[benchmark]] sets the limit"),
     ],
 )
 def test_trouble(returncode: int, line: str | None, *, timed_out: bool) -> None:

@@ -215,7 +215,7 @@ def test_timeout_ends_the_whole_group(
 
     error = limited(stopped, child.exists)
     assert " was stopped after " in error.message
-    assert error.message.endswith(" s, the build's timeout")
+    assert error.message.endswith(" s; `timeout` of [build] sets the limit")
     assert error.details == "waiting"
     assert eventually(lambda: not alive(int(child.read_text())))
 

@@ -348,7 +348,7 @@ def test_what_takes_too_long_shows_what_it_has_printed(
 
     line, *printed = (limited(failed, (tmp_path / "said").exists).error or "").splitlines()
     assert line.startswith("timed out: it took longer than ")
-    assert line.endswith(" s; `timeout` sets the limit")
+    assert line.endswith(" s; `timeout` of [[benchmark]] sets the limit")
     assert printed == ["so far"]
 
 

@@ -26,7 +26,10 @@ def test_a_count_is_of_its_arm_and_says_who_counted() -> None:
     ("why", "note"),
     [
         ("it raised ValueError\nTraceback", "it raised ValueError"),
-        ("timed out: it took 30 s; `timeout` sets the limit", "timed out: it took 30 s"),
+        (
+            "timed out: it took 30 s; `timeout` of [[benchmark]] sets the limit",
+            "timed out: it took 30 s",
+        ),
         (
             "its process was killed by SIGILL\nIllegal instruction",
             (

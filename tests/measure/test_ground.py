@@ -257,6 +257,25 @@ def test_a_large_tree_stays_where_it_is_and_says_so(
     assert trees.ground.changes() == ("in the base, same.py was removed",)
 
 
+def test_many_files_that_builds_have_made_stay_and_are_not_called_different(trees: Trees) -> None:
+    for arm in trees.arms.values():
+        package = arm.root / "build" / "node_modules" / "package"
+        package.mkdir(parents=True)
+        for number in range(700):
+            (package / f"{number}.js").write_text(f"export default {number};")
+    first = package / "0.js"
+    before = inode(first)
+    trees.ground.draw(RNG)
+    assert list(trees.ground.notes) == []
+    for arm in trees.arms.values():
+        for number in range(700):
+            (arm.root / "build" / f"{number}.dat").write_text("x" * 10)
+    trees.ground.draw(RNG)
+    assert inode(first) == before
+    said = "some files that the sides do not share (more than 200 files or"
+    assert [said in note for note in trees.ground.notes] == [True]
+
+
 def test_files_of_a_large_tree_that_we_copy_were_not_written_to_by_others(
     trees: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:

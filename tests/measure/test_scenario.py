@@ -436,9 +436,8 @@ def test_only_the_load_gets_more_time_if_launches_take_turns(make_engine: MakeEn
 
     assert {one.arm for one in seen} == {BASE, HEAD}
     longer = format_duration(limit_s + 0.1)
-    assert {one.error for one in seen} == {
-        f"the load generator: timed out: it took longer than {longer}; `timeout` sets the limit"
-    }
+    limit = f"it took longer than {longer}; `timeout` of [[benchmark]] sets the limit"
+    assert {one.error for one in seen} == {f"the load generator: timed out: {limit}"}
 
 
 def test_a_launch_in_which_both_sides_stood_still_is_repeated_once(make_engine: MakeEngine) -> None:

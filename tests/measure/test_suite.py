@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +17,7 @@ from tests.patience import limited
 from benchgate.config import Measure, SuiteBenchmark
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.suite import SuiteEngine
+from benchgate.measure.suite import PART_FAILED, SuiteEngine
 from benchgate.model.run import Better, Kind, Tier
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator
                 (root / file).write_text(text)
             trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
             command = head if name is HEAD and head is not None else suite
-            document = {"suite": command, "shell": True, "allow_foreign": True, **keys}
+            document = {"shell": True, "allow_foreign": True, **keys, "suite": command}
             suites[name] = SuiteBenchmark.model_validate(document)
         engines.append(
             SuiteEngine(
@@ -353,6 +354,7 @@ def test_a_suite_that_takes_too_long_is_ended(make_engine: MakeEngine, tmp_path:
         lambda: all((tmp_path / f"{arm}-tree/begun").exists() for arm in ArmName),
     )
     assert {one.error.partition(":")[0] for one in found.failures} == {"timed out"}
+    assert all("`timeout` of [[benchmark]] sets the limit" in one.error for one in found.failures)
     assert all("begun" in one.error for one in found.failures)
 
 
@@ -615,6 +617,106 @@ def test_a_suite_of_one_arm_runs_there_alone(make_engine: MakeEngine) -> None:
     engine = make_engine("cat out", {"out": hyperfine(a=[1.0])}, arms=[HEAD])
     assert ids(engine.discover()) == ["a"]
     assert values(measure(engine, ["a"])) == {(HEAD, "a"): [1.0]}
+
+
+FILTERING = """\
+import json, re, sys
+
+print(sys.argv[1], file=open("filters", "a"))
+code = 0
+if len(sys.argv) > 2 and sys.argv[1] != ".":
+    exec(sys.argv[2])
+names = [line.strip() for line in open("names")]
+row = {"iterations": 1, "real_time": 1.0, "cpu_time": 1.0, "time_unit": "ns"}
+rows = [{"name": name, **row} for name in names if re.search(sys.argv[1], name)]
+print(json.dumps({"context": {}, "benchmarks": rows}))
+sys.exit(code)
+"""
+"""A tool that runs what a filter selects; its second argument breaks runs of a part."""
+
+
+@pytest.fixture
+def make_filtering(make_engine: MakeEngine, tmp_path: Path) -> Callable[..., SuiteEngine]:
+    """Make an engine with benchmarks of these names, whose suite has a filter."""
+    (tmp_path / "tool.py").write_text(FILTERING)
+
+    def make(names: str, breaks: str = "", **keys: Any) -> SuiteEngine:  # noqa: ANN401 - any type
+        return make_engine(
+            f"{sys.executable} {tmp_path}/tool.py {{filter}} {breaks}",
+            {"names": names.replace(" ", "\n")},
+            **{"shell": False, "format": "google-benchmark", **keys},
+        )
+
+    return make
+
+
+def filters(tmp_path: Path, arm: ArmName = HEAD) -> list[str]:
+    return (tmp_path / f"{arm}-tree/filters").read_text().split()
+
+
+def test_a_round_of_some_benchmarks_runs_only_these(
+    make_filtering: Callable[..., SuiteEngine], tmp_path: Path
+) -> None:
+    engine = make_filtering("a b c", group="g")
+    assert ids(engine.discover()) == ["g/a", "g/b", "g/c"]
+    for chosen in (["g/c", "g/b", "g/a"], ["g/c", "g/a"]):
+        seen = measure(engine, chosen)
+        assert [one.error for one in seen] == [None] * 2 * len(chosen)
+        assert not any(one.notes for one in seen)
+        assert len(values(seen)) == 2 * len(chosen)
+    for arm in ArmName:
+        assert filters(tmp_path, arm) == [".", ".", "^(a|c)$"]
+
+
+def test_what_was_not_run_is_neither_missing_nor_failed(
+    make_filtering: Callable[..., SuiteEngine],
+) -> None:
+    engine = make_filtering("a b")
+    engine.discover()
+    for index in range(5):
+        measure(engine, ["a"], index)
+    for one in measure(engine, ["a", "b"], 5):
+        assert (one.error, one.notes, len(one.metrics)) == (None, (), 2)
+
+
+def test_both_sides_get_the_same_filter_although_a_name_has_changed(
+    make_filtering: Callable[..., SuiteEngine], tmp_path: Path
+) -> None:
+    engine = make_filtering("old b", head_files={"names": "new\nb\nadded"}, aliases={"old": "new"})
+    engine.discover()
+    assert set(values(measure(engine, ["new"]))) == {(BASE, "new"), (HEAD, "new")}
+    assert set(values(measure(engine, ["new", "b"]))) == {
+        (arm, id_) for arm in ArmName for id_ in ("new", "b")
+    }
+    for arm in ArmName:
+        assert filters(tmp_path, arm) == [".", "^(new|old)$", "^(b|new|old)$"]
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    ["sys.exit(3)", "code = 4", "sys.argv[1] = 'no'", "sys.argv[1] = 'b'"],
+)
+def test_a_suite_that_does_not_run_what_is_selected_runs_as_a_whole(
+    make_filtering: Callable[..., SuiteEngine], tmp_path: Path, breaks: str
+) -> None:
+    engine = make_filtering("a b c", f'"{breaks}"')
+    engine.discover()
+    for index in range(2):
+        seen = measure(engine, ["a"], index)
+        assert [(one.error, len(one.metrics)) for one in seen] == [(None, 2)] * 2
+        said = [note for one in seen for note in one.notes]
+        assert said == (2 * [PART_FAILED] if index == 0 else [])
+    assert filters(tmp_path) == [".", "^(a)$", ".", "."]
+
+
+def test_both_sides_run_as_a_whole_if_one_has_no_filter(
+    make_filtering: Callable[..., SuiteEngine], tmp_path: Path
+) -> None:
+    engine = make_filtering("a b", head=f"{sys.executable} {tmp_path}/tool.py .", group="g")
+    engine.discover()
+    assert len(values(measure(engine, ["g/a"]))) == 2
+    for arm in ArmName:
+        assert filters(tmp_path, arm) == [".", "."]
 
 
 def test_what_cannot_be_read_is_a_note(make_engine: MakeEngine) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 TARGET_NS = 200_000
 PLAIN = Layout()
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+TIMED_OUT = (
+    "timed out: it took longer than 20 s; `timeout` of [[benchmark]] or [measure] sets the limit"
+)
 
 
 class Start(Protocol):
@@ -794,7 +797,7 @@ def test_a_hanging_function_is_ended_and_shown(
     worker.ask("open", "a")
     error = error_of(worker.sample)
     assert error == (
-        "timed out: it took longer than 20 s; `timeout` sets the limit\n"
+        f"{TIMED_OUT}\n"
         "said\n"
         "Traceback (most recent call first):\n"
         '  File "benchmarks/bench_it.py", line 4 in bench_a'
@@ -871,7 +874,7 @@ def test_a_file_that_cannot_be_imported_says_where(
         "its process exited with code 3\nso far"
     )
     error = error_of(lambda: start(f"while {skip_time(100)}: ...").ready(20))
-    assert error.startswith("timed out: it took longer than 20 s; `timeout` sets the limit\n")
+    assert error.startswith(f"{TIMED_OUT}\n")
     assert error.endswith('  File "benchmarks/bench_it.py", line 1 in <module>')
 
 

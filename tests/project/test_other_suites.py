@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchgate.config import SuiteBenchmark
+from benchgate.config.benchmarks import LiveBenchmarks
 from benchgate.config.load import loads
 from benchgate.project.proposal import propose
 
@@ -44,21 +46,32 @@ INSIDE_ENV = {"CARGO_TARGET_DIR": "{root}/inner/target"}
 VITEST = '{"devDependencies": {"vitest": "3"}}'
 TINYBENCH = "import { Bench } from 'tinybench'\nawait bench.run()\n"
 MITATA = 'import { run } from "mitata";\nawait run({ format: "json" });\n'
-CMAKE = ["cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel"]
-GOOGLE_OUT = (
-    "--benchmark_repetitions=10 --benchmark_min_time=0.05 --benchmark_out={output} "
-    "--benchmark_out_format=json"
-)
+CMAKE = ["cmake -S . -B build -DCMAKE_BUILD_TYPE=Release", "cmake --build build --parallel"]
+DENO = "Deno.bench('a', () => f())\n"
+IPS = 'require "benchmark/ips"\nBenchmark.ips do |x|\n'
 JMH = "<dependency><artifactId>jmh-core</artifactId></dependency>"
 SHADE = "<artifactId>maven-shade-plugin</artifactId>"
 JMH_OPTIONS = "-f 1 -wi 3 -i 10 -w 100ms -r 100ms -rf json -rff {output}"
+
+
+def scripts_of(library: str, command: str) -> str:
+    """A package.json that names its benchmarks."""
+    return json.dumps({"devDependencies": {library: "1"}, "scripts": {"bench": command}})
+
 
 CASES = {
     "go": Case(
         {"go.mod": "module a\n", "a_test.go": GO, "sub/b_test.go": GO, "_old/c_test.go": GO},
         "2 benchmarks of Go in 2 packages",
-        {"suite": GO_SUITE},
-        ["go test -run=NONE ./..."],
+        {"go": "."},
+        [],
+    ),
+    "go in a workspace": Case(
+        {"go.work": "go 1.22\nuse (\n\t.\n\t./sub\n)\n", "go.mod": "module a\n"}
+        | {"sub/go.mod": "module b\n", "a_test.go": GO, "sub/b_test.go": GO},
+        "2 benchmarks of Go in 2 packages",
+        {"go": "."},
+        [],
     ),
     "go in a folder": Case(
         {"my tools/go.mod": "module a\n", "my tools/a_test.go": GO},
@@ -67,20 +80,22 @@ CASES = {
         ["""sh -c 'cd '"'"'my tools'"'"' && go test -run=NONE ./...'"""],
     ),
     "criterion": Case(
-        {"Cargo.toml": CRITERION + BENCH, "benches/other.rs": "", "Cargo.lock": ""},
+        {"Cargo.toml": CRITERION + BENCH, "benches/other.rs": "", "benches/own.rs": "fn main() {}"},
         "the Criterion benchmarks parse, other",
-        {"suite": "cargo bench --locked", "output": "target/criterion", "env": CARGO_ENV},
-        ["cargo bench --locked --no-run"],
+        {"rust": ("parse", "other")},
+        [],
+    ),
+    "criterion that benchgate's crate cannot replace": Case(
+        {"Cargo.toml": CRITERION + BENCH, "benches/parse.rs": "criterion; b.to_async(r)"},
+        "the Criterion benchmarks parse",
+        {"suite": "cargo bench", "output": "target/criterion", "env": CARGO_ENV},
+        ["cargo bench --no-run"],
     ),
     "criterion with features": Case(
         {"Cargo.toml": CRITERION + BENCH + "required-features = ['std', 'fast']\n"},
         "the Criterion benchmarks parse",
-        {
-            "suite": "cargo bench --features std,fast",
-            "output": "target/criterion",
-            "env": CARGO_ENV,
-        },
-        ["cargo bench --features std,fast --no-run"],
+        {"rust": "parse", "arguments": "--features std,fast"},
+        [],
     ),
     "a workspace": Case(
         {
@@ -133,9 +148,8 @@ CASES = {
             "bench/a.ts": TINYBENCH,
         },
         "the script bench/a.ts with benchmarks of tinybench",
-        {"suite": "npx tsx bench/a.ts"},
+        {"node": "bench/a.ts", "arguments": "--import tsx"},
         ["npm install --no-package-lock", "npm run build"],
-        ["bench/a.ts must print JSON.stringify(bench.tasks.map("],
     ),
     "mitata": Case(
         {
@@ -144,17 +158,86 @@ CASES = {
             "x.mjs": "run()",
         },
         "the script bench.mjs with benchmarks of mitata",
-        {"suite": "node bench.mjs"},
+        {"node": "bench.mjs"},
         ["npm install --no-package-lock"],
     ),
     "benchmark.js": Case(
         {
             "tool/package.json": '{"devDependencies": {"benchmark": "2"}}',
-            "tool/perf/run.js": "const B = require('benchmark');\ns.run(); String(event.target)\n",
+            "tool/perf/run.js": "const B = require('benchmark');\ns.run();\n",
         },
         "the script tool/perf/run.js with benchmarks of benchmark.js",
-        {"suite": "node perf/run.js", "cwd": "tool"},
+        {"node": "tool/perf/run.js"},
         ["sh -c 'cd tool && npm install --no-package-lock'"],
+    ),
+    "the script that package.json names": Case(
+        {
+            "package.json": scripts_of(
+                "tinybench", "cd perf && NODE_ENV=production node --expose-gc ."
+            ),
+            "perf/index.js": "import './tasks.js'\n",
+            "perf/tasks.js": TINYBENCH,
+            "perf/another.js": "parentPort.postMessage(1)\n" + TINYBENCH,
+        },
+        "the script perf/index.js with benchmarks of tinybench",
+        {
+            "node": "perf/index.js",
+            "arguments": "--expose-gc",
+            "env": {"NODE_ENV": "production"},
+        },
+        ["npm install --no-package-lock"],
+    ),
+    "benchmarks in worker threads": Case(
+        {
+            "package.json": scripts_of("benchmark", "node ./perf/run.js"),
+            "perf/run.js": "const worker = new Worker('./perf/thread.js')\n",
+            "perf/thread.js": "require('benchmark'); parentPort.on('message', () => s.run())\n",
+        },
+        "the script perf/run.js with benchmarks of benchmark.js",
+        {"suite": "node ./perf/run.js"},
+        ["npm install --no-package-lock"],
+        ["perf/run.js must print each result, by suite.on('cycle'"],
+    ),
+    "a script with arguments": Case(
+        {"package.json": scripts_of("mitata", "node bench.mjs --all"), "bench.mjs": MITATA},
+        "the script bench.mjs with benchmarks of mitata",
+        {"suite": "node bench.mjs --all"},
+        ["npm install --no-package-lock"],
+    ),
+    "deno bench": Case(
+        {"deno.json": '{"tasks": {"bench": "deno bench -A src/"}}', "src/a.bench.ts": DENO},
+        "1 file with benchmarks of deno bench",
+        {"suite": "deno bench --json -A src/"},
+        [],
+    ),
+    "deno bench without a task": Case(
+        {"x/deno.json": "{}", "x/my_bench.ts": DENO, "x/benchmarks.ts": DENO},
+        "2 files with benchmarks of deno bench in x",
+        {"suite": "deno bench --json benchmarks.ts my_bench.ts", "cwd": "x"},
+        [],
+    ),
+    "benchmark-ips": Case(
+        {"bench/a.rb": IPS + "  x.json! ARGV.fetch(0)\n", "lib/a.rb": ""},
+        "the script bench/a.rb with benchmarks of benchmark-ips",
+        {"suite": "ruby -Ilib bench/a.rb {output}"},
+        [],
+    ),
+    "benchmark-ips with bundler": Case(
+        {"bench/a.rb": IPS + "  x.json!('out.json')\n", "Gemfile": "gem 'benchmark-ips'\n"},
+        "the script bench/a.rb with benchmarks of benchmark-ips",
+        {
+            "suite": "bundle exec ruby bench/a.rb",
+            "output": "out.json",
+            "env": {"BUNDLE_PATH": "{env}/bundle"},
+        },
+        ["bundle install"],
+    ),
+    "benchmark-ips that writes nothing": Case(
+        {"bench/a.rb": IPS},
+        "the script bench/a.rb with benchmarks of benchmark-ips",
+        {"suite": "ruby bench/a.rb {output}"},
+        [],
+        ["bench/a.rb must write its results: x.json! ARGV.fetch(0)"],
     ),
     "google benchmark": Case(
         {
@@ -163,7 +246,7 @@ CASES = {
             "target_link_libraries(speed PRIVATE lib benchmark::benchmark_main)\n",
         },
         "the program speed with benchmarks of Google Benchmark in bench",
-        {"suite": f"{{env}}/bench/speed {GOOGLE_OUT}"},
+        {"cpp": "build/bench/speed"},
         [f"{CMAKE[0]} -DX_BUILD_BENCHMARKS=ON", CMAKE[1]],
     ),
     "google benchmark by its header": Case(
@@ -174,7 +257,7 @@ CASES = {
             "src/speed.cpp": "#include <benchmark/benchmark.h>\n",
         },
         "the program speed with benchmarks of Google Benchmark",
-        {"suite": f"{{env}}/bin/speed {GOOGLE_OUT}"},
+        {"cpp": "build/bin/speed"},
         CMAKE,
     ),
     "catch2": Case(
@@ -186,7 +269,7 @@ CASES = {
             "p.cpp": 'TEST_CASE("a") {}\n',
         },
         "the program tests with benchmarks of Catch2",
-        {"suite": "{env}/tests [!benchmark] --reporter xml"},
+        {"suite": "build/tests [!benchmark] --reporter xml"},
         CMAKE,
     ),
     "jmh with maven": Case(
@@ -236,7 +319,7 @@ def test_the_configuration_that_is_written_is_valid(find: Find, tmp_path: Path, 
     find(CASES[name].files)
     proposal = propose(tmp_path, tmp_path, is_ignored=lambda _: False, can_call=lambda _: True)
     (benchmark,) = loads(proposal.files["benchgate.toml"], "benchgate.toml").benchmarks
-    assert isinstance(benchmark, SuiteBenchmark)
+    assert isinstance(benchmark, SuiteBenchmark | LiveBenchmarks)
 
 
 @pytest.mark.parametrize(
@@ -254,6 +337,32 @@ def test_the_configuration_that_is_written_is_valid(find: Find, tmp_path: Path, 
 )
 def test_a_project_without_a_suite(find: Find, files: dict[str, str]) -> None:
     assert find(files).suites == ()
+
+
+def test_modules_of_go_that_need_their_own_folder(find: Find) -> None:
+    found = find(
+        {"go.mod": "module a\n", "a/a_test.go": GO, "a/b/b_test.go": GO, "c/c_test.go": GO}
+        | {"perf/go.mod": "module b\n", "perf/b_test.go": GO}
+    )
+    assert [suite.table for suite in found.suites] == [
+        {"go": ("a", "c")},
+        {"suite": GO_SUITE, "cwd": "perf"},
+    ]
+    # Now a search of the first module's folder would find the second one.
+    (found.tree.top / "all_test.go").write_text(GO)
+    assert [suite.table for suite in find({}).suites] == [
+        {"suite": GO_SUITE},
+        {"suite": GO_SUITE, "cwd": "perf"},
+    ]
+
+
+def test_scripts_with_the_same_name_get_a_group(find: Find) -> None:
+    package = '{"dependencies": {"mitata": "1"}}'
+    found = find({"package.json": package, "a/bench.mjs": MITATA, "b/bench.mjs": MITATA})
+    assert [suite.table for suite in found.suites] == [
+        {"node": "a/bench.mjs", "group": "a"},
+        {"node": "b/bench.mjs", "group": "b"},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -282,6 +391,10 @@ def test_finds_benchmarks_of_rust_that_print_a_table(find: Find, crate: str, too
             {"package.json": '{"dependencies": {"mitata": "1"}}'}
             | {f"b{number}.mjs": MITATA for number in range(7)},
             "Left out: 2 more scripts with benchmarks.",
+        ),
+        (
+            {"package.json": scripts_of("mitata", "node a.mjs"), "a.mjs": MITATA, "b.mjs": MITATA},
+            "Left out: 1 more script with benchmarks.",
         ),
         (
             {"CMakeLists.txt": "".join(f"add_executable(p{n} a.cc)\n" for n in range(9))}

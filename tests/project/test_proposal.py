@@ -123,12 +123,11 @@ def test_several_suites_share_one_build(tmp_path: Path) -> None:
             "command": [
                 "python3 -m venv {env}",
                 "{env}/bin/pip install . pytest pytest-benchmark",
-                "go test -run=NONE ./...",
             ]
         },
         "benchmark": [
             {"pytest": "bench"},
-            {"suite": "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."},
+            {"go": "."},
             {"python": "perf"},
         ],
     }
@@ -153,7 +152,7 @@ def test_a_program_gets_a_command(tmp_path: Path) -> None:
     assert proposal.replace == "benchgate.toml"
     assert proposal.found == (
         "Found a C or C++ project, with the program tool.",
-        "make, which [build] needs, is not installed here.",
+        "make is needed, but not installed here.",
     )
 
 

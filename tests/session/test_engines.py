@@ -189,6 +189,18 @@ def test_an_unknown_format_is_an_error_with_its_place(tmp_path: Path, guardian: 
     )
 
 
+def test_a_filter_of_an_unknown_kind_is_an_error_with_its_place(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    text = '[[benchmark]]\nsuite = "jmh {filter}"\nformat = "jmh"\n'
+    with pytest.raises(ConfigError) as caught:
+        suites_of(loads(text, "benchgate.toml"), tmp_path, guardian)
+    assert caught.value.message == (
+        "benchgate.toml:2: benchmark[0].suite: benchgate does not know how jmh filters: {filter} "
+        "needs one of catch2, criterion, go, google-benchmark, mitata, pytest-benchmark, vitest"
+    )
+
+
 def test_suites_are_joined_by_their_titles(tmp_path: Path, guardian: Guardian) -> None:
     both = SUITE.format("false")
     config = policy_from(

@@ -132,4 +132,5 @@ def test_the_configuration_measures_the_suite(
     printed = typed("benchgate check --quiet --against HEAD --json -", scratch, _VERDICT_CODES)
     rows = json.loads(printed)["rows"]
     assert {row["error"] for row in rows} == {None}, printed
-    assert {row["benchmark"] for row in rows} >= tool.rows.keys()
+    assert {row["benchmark"] for row in rows} >= tool.rows.keys() | tool.live
+    assert not tool.live or any(f"`{id_}`" in section.text for id_ in tool.live)

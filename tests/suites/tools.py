@@ -25,6 +25,7 @@ class Tool:
     Attributes:
         format: of its files.
         rows: by id the metrics that are read, each with its unit and direction.
+        live: ids of what benchgate measures side by side.
         needs: programs, or files with "/", that the machine must have.
         absent: why it cannot be had at all.
         sample: a file of tests/formats/samples, which is read instead.
@@ -39,6 +40,7 @@ class Tool:
     sample: str = ""
     not_checked: str = ""
     folder: str = ""
+    live: frozenset[str] = frozenset()
 
     @property
     def project(self) -> str:
@@ -76,6 +78,7 @@ TOOLS: Final = {
         "google-benchmark",
         {f"Count/{n}": (_TIME, "cpu_time s lower") for n in (1, 100)},
         ("cmake", "g++", "/usr/include/benchmark/benchmark.h"),
+        live=frozenset({"bench/Count/1", "bench/Count/100"}),
     ),
     "Catch2": Tool(
         "catch2",
@@ -92,6 +95,7 @@ TOOLS: Final = {
         "go",
         {"example.org/words.BenchmarkCount": (_TIME, "B/op B lower", "allocs/op  lower")},
         ("go",),
+        live=frozenset({"Count"}),
     ),
     "criterion for Haskell": Tool(
         "haskell-criterion",
@@ -103,10 +107,12 @@ TOOLS: Final = {
         absent="it comes from Maven Central",
         sample="jmh/built.json",
     ),
-    "tinybench": Tool("tinybench", {"count": (_TIME,)}, _NPM),
-    "mitata": Tool("mitata", {"count": (_TIME,)}, _NPM),
+    "tinybench": Tool("tinybench", {"count": (_TIME,)}, _NPM, live=frozenset({"bench/count"})),
+    "mitata": Tool("mitata", {"count": (_TIME,)}, _NPM, live=frozenset({"bench/count"})),
     "vitest": Tool("vitest", {"words.bench.js > words > count": (_TIME,)}, _NPM),
-    "benchmark.js": Tool("benchmark.js", {"count": (_TIME,)}, _NPM),
+    "benchmark.js": Tool(
+        "benchmark.js", {"count": (_TIME,)}, _NPM, live=frozenset({"bench/count"})
+    ),
     "deno bench": Tool(
         "deno-bench", {"words.bench.ts > count": (_TIME,)}, (str(TOOLS_PYTHON / "deno"),)
     ),
@@ -116,6 +122,7 @@ TOOLS: Final = {
         {"count": (_TIME,)},
         ("cargo", "/usr/share/cargo/registry/criterion-0.3.6"),
         not_checked="its crates compile for a minute on each side",
+        live=frozenset({"words/count"}),
     ),
     "divan": Tool("divan", absent="it comes from crates.io", sample="divan/readme.txt"),
     "gungraun": Tool("gungraun", absent="it comes from crates.io", sample="gungraun/first.txt"),

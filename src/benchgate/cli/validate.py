@@ -35,6 +35,7 @@ from benchgate.measure.python_workers import (
     read_source,
     search_of,
 )
+from benchgate.measure.suite_filter import why_no_filter
 from benchgate.measure.suite_run import why_no_format
 from benchgate.model.codec import HISTORY, RESULT, STATISTICS, VERDICT
 
@@ -218,11 +219,15 @@ def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
 
 
 def _unknown_formats(config: Config) -> Iterator[str]:
-    """Report the formats of suites that do not exist."""
+    """Report the formats of suites that do not exist, or that have no filter."""
     for index, one in enumerate(config.benchmarks):
-        if isinstance(one, SuiteBenchmark) and (why := why_no_format(one.format)):
+        if not isinstance(one, SuiteBenchmark):
+            continue
+        if why := why_no_format(one.format):
             place = config.origin.place(("benchmark", index, "format"))
             yield f'{place} = "{one.format}": {why}'
+        elif why := why_no_filter(one):
+            yield f"{config.origin.place(('benchmark', index, 'suite'))}: {why}"
 
 
 def _read(benchmark: FunctionBenchmarks, path: Path, name: str) -> tuple[BenchSource, list[str]]:

@@ -397,6 +397,9 @@ class ScenarioBenchmark(BenchmarkTable):
 OUTPUT: Final = "{output}"
 """Stands in the command of a suite for a path that benchgate chooses."""
 
+FILTER: Final = "{filter}"
+"""Stands in the command of a suite for what selects the benchmarks that a round measures."""
+
 NOT_KEPT: Final = "not-kept"
 """Stands for the command of a benchmark in a configuration that was stored with a result."""
 
@@ -404,8 +407,14 @@ _LONGEST_TITLE = 60
 
 
 def _argv(value: object, info: ValidationInfo) -> tuple[str, ...]:
-    placeholders = (*PLACEHOLDERS, OUTPUT.strip("{}"))
-    return fields.argv(value, in_shell=shell_of(info), placeholders=placeholders)
+    placeholders = (*PLACEHOLDERS, OUTPUT.strip("{}"), FILTER.strip("{}"))
+    words = fields.argv(value, in_shell=shell_of(info), placeholders=placeholders)
+    if words[: len(SHELL)] == SHELL and FILTER in words[-1]:
+        raise ValueError(
+            f"{FILTER} has characters that a shell does not take as they are: put what needs a "
+            "shell into a script, and leave shell = true out"
+        )
+    return words
 
 
 class SuiteBenchmark(ProgramBenchmark):
@@ -446,6 +455,11 @@ class SuiteBenchmark(ProgramBenchmark):
     group: fields.Identifier | None = key(
         neutral, None, "Prefix of each id; by default the ids are those of the tool."
     )
+
+    @property
+    def has_filter(self) -> bool:
+        """Whether its command is told which benchmarks to run."""
+        return any(FILTER in word for word in self.command)
 
     @property
     def title(self) -> str:

@@ -32,6 +32,7 @@ _DRAIN_S = 2.0
 # Of pip, uv, cargo and npm. Those of compilers begin with a file: they are about its code.
 _WARNING = re.compile(r"warning:|npm warn\b", re.IGNORECASE)
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
+_LIMIT = "; `timeout` of [build] sets the limit"
 USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
 """Variables that would lead into the environment that benchgate was started from."""
 
@@ -97,7 +98,9 @@ def run_command(
     """
     environment = build_environment(arm, variables) | guardian.variables
     output = _Output(deque(maxlen=TAIL_LINES))
-    failure = _run(command, arm, output, timeout_s, environment=environment, guardian=guardian)
+    failure = _run(
+        command, arm, output, timeout_s, environment=environment, guardian=guardian, limit=""
+    )
     return [arm.generalize(line) for line in output.tail], failure
 
 
@@ -155,11 +158,13 @@ def _run(
     *,
     environment: Mapping[str, str],
     guardian: Guardian,
+    limit: str = _LIMIT,
 ) -> str | None:
     """Run one command and kill what is left of its group; return how it failed, or None.
 
     Args:
         output: gets the lines that it prints.
+        limit: says what sets the limit; "" if nothing does.
     """
     try:
         process = ProcessTree(
@@ -182,7 +187,7 @@ def _run(
         if drain.ident:
             drain.join(_DRAIN_S)
     if exit_code is None:
-        return f"was stopped after {format_duration(timeout_s)}, the build's timeout"
+        return f"was stopped after {format_duration(timeout_s)}{limit}"
     return how_ended(exit_code) if exit_code else None
 
 

@@ -157,9 +157,10 @@ def trouble_with(
     return f"{line}\n{execution.output_tail}".rstrip()
 
 
-def timed_out(limit_s: float) -> str:
+def timed_out(limit_s: float, tables: str = "[[benchmark]]") -> str:
     """Say that something took too long, and which key of the configuration sets the limit."""
-    return f"timed out: it took longer than {format_duration(limit_s)}; `timeout` sets the limit"
+    took = f"it took longer than {format_duration(limit_s)}"
+    return f"timed out: {took}; `timeout` of {tables} sets the limit"
 
 
 _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from benchgate.config.benchmarks import FILTER
 from benchgate.gate.rows import TOOL, VERSION
 from benchgate.measure.arm_command import (
     ArmRunner,
@@ -28,6 +29,7 @@ from benchgate.measure.engine import (
     starting_order,
 )
 from benchgate.measure.launcher import CommandLauncher
+from benchgate.measure.suite_filter import filter_of
 from benchgate.measure.suite_run import (
     Scratch,
     notes_of,
@@ -40,7 +42,7 @@ from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from benchgate.config import SuiteBenchmark
     from benchgate.measure.arm_command import ArmCommand
@@ -216,6 +218,20 @@ class SuiteLedger:
         """Whether the first run of an arm reported a benchmark."""
         return id_ in self._own_ids.get(arm, {})
 
+    def own_ids(self, ids: Collection[str] | None = None) -> frozenset[str]:
+        """The ids that the arms themselves have for some benchmarks; by default for all."""
+        return frozenset(
+            own_id
+            for known in self._own_ids.values()
+            for id_, own_id in known.items()
+            if ids is None or id_ in ids
+        )
+
+    def lacks(self, arm: ArmName, ids: Collection[str], run: SuiteRun) -> bool:
+        """Whether a run says nothing about one of these benchmarks of its arm."""
+        known = self._own_ids.get(arm, {})
+        return any(id_ in known and known[id_] not in run.benchmarks for id_ in ids)
+
     def observe(self, arm: ArmName, id_: str, order: int, run: SuiteRun) -> Observation:
         """Say what a run of an arm shows about one of its benchmarks."""
         trouble = self._trouble_of(arm, run)
@@ -258,6 +274,9 @@ class SuiteLedger:
 
 
 _NAMED = 5
+PART_FAILED: Final = (
+    f"a run of its suite with {FILTER} failed, or lacked a benchmark: now the whole suite runs"
+)
 
 
 class SuiteEngine:
@@ -266,6 +285,10 @@ class SuiteEngine:
     Only a run tells which benchmarks a suite has. So the suite runs once when they are searched.
     That run may compile, and benchgate watches it to check whose code runs. It is the warm-up: its
     values count only if `command_warmup` of `measure` is 0.
+
+    If its command has `{filter}` in all arms, a round of some benchmarks runs only these, and
+    others that the filter cannot tell apart from them. All arms get the same filter. Once it has
+    left out what it should select, the suite runs as a whole.
 
     Args:
         suites: the suite as each arm's own configuration defines it.
@@ -300,6 +323,7 @@ class SuiteEngine:
         self._launcher = CommandLauncher(guardian)
         self._scratch = Scratch()
         self._runner = ArmRunner(self._arms, self._launcher, settings)
+        self._filters = all(suite.has_filter for suite in suites.values())
         self._formats: dict[ArmName, str] = {}
         self._counting: dict[ArmName, SuiteRun] = {}
         self._ledger = SuiteLedger({}, {})
@@ -344,9 +368,11 @@ class SuiteEngine:
         )
         commands = starting_order(having, self._title, round_index)
         counting, self._counting = self._counting, {}
-        runs, failed = self._run_all([one for one in commands if one.arm not in counting])
+        runs, failed, notes = self._run_some(
+            [one for one in commands if one.arm not in counting], ids
+        )
         runs |= counting
-        late = self._late_in(runs)
+        notes += self._late_in(runs)
         spent_s = sum(run.took_s for run in counting.values())
         for id_ in ids:
             seen = [
@@ -356,20 +382,47 @@ class SuiteEngine:
             ]
             seen += self._belated(id_, commands, runs)
             for one in [one for one in seen if one.error] or seen:
-                yield replace(one, notes=(*one.notes, *late), once_s=-spent_s)
+                yield replace(one, notes=(*one.notes, *notes), once_s=-spent_s)
 
     def close(self) -> None:
         """End the suite if it is running, and remove its outputs."""
         self._launcher.close()
         self._scratch.close()
 
+    def _run_some(
+        self, commands: Sequence[ArmCommand], ids: Sequence[str]
+    ) -> tuple[dict[ArmName, SuiteRun], dict[ArmName, RunFailedError], tuple[str, ...]]:
+        """Run these benchmarks, or the whole suite if it cannot be told which; return notes, too.
+
+        What the filter leaves out is no failure of the benchmark: so the suite runs once more.
+        """
+        wanted = self._ledger.own_ids(frozenset(ids))
+        if not self._filters or wanted == self._ledger.own_ids():
+            return *self._run_all(commands), ()
+        runs, failed = self._run_all(commands, wanted)
+        is_whole = not failed and not any(
+            run.trouble or self._ledger.lacks(arm, ids, run) for arm, run in runs.items()
+        )
+        if is_whole:
+            return runs, failed, ()
+        self._filters = False
+        return *self._run_all(commands), (PART_FAILED,)
+
     def _run_all(
-        self, commands: Sequence[ArmCommand], *, check: bool = False
+        self,
+        commands: Sequence[ArmCommand],
+        wanted: Collection[str] = (),
+        *,
+        check: bool = False,
     ) -> tuple[dict[ArmName, SuiteRun], dict[ArmName, RunFailedError]]:
-        """Run the suite in these arms, then clean up; return what ran, and what failed."""
+        """Run the suite in these arms, then clean up; return what ran, and what failed.
+
+        Args:
+            wanted: the arms' own ids of what to run at least; none for everything.
+        """
         runs: dict[ArmName, SuiteRun] = {}
         failed: dict[ArmName, RunFailedError] = {}
-        for command in commands:
+        for command in (self._filtered(one, wanted) for one in commands):
             arm, suite = command.arm, self._suites[command.arm]
             format_name = self._formats.get(arm) or suite.format
             try:
@@ -393,6 +446,16 @@ class SuiteEngine:
             except RunFailedError as error:
                 failed.setdefault(command.arm, error)
         return {arm: run for arm, run in runs.items() if arm not in failed}, failed
+
+    def _filtered(self, command: ArmCommand, wanted: Collection[str]) -> ArmCommand:
+        suite, arm = self._suites[command.arm], self._arms[command.arm]
+        if not suite.has_filter:
+            return command
+        group = "" if suite.group is None else f"{suite.group}/"
+        names = [arm.substitute(id_.removeprefix(group)) for id_ in sorted(wanted)]
+        text = filter_of(suite.format or "", names)
+        words = tuple(word.replace(FILTER, text) for word in command.command)
+        return replace(command, command=words)
 
     def _check(self, command: ArmCommand) -> tuple[Execution, tuple[str, ...]]:
         """Execute it, and check that it runs the code of its own arm, which costs a little."""
@@ -446,7 +509,7 @@ class SuiteEngine:
             took = format_duration(sum(run.took_s for run in runs.values()))
             self._tell(
                 f"the suite {self._title} has {counted(count, 'benchmark')}; this run took {took}, "
-                "and every round takes about as long"
+                f"and every round {'of all ' if self._filters else ''}takes about as long"
             )
 
     def _late_in(self, runs: Mapping[ArmName, SuiteRun]) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 """Moves the trees of a session to new random places while it measures, with the same content.
 
-Equal files of both trees become one file, so both arms read it from the same place. Before each
-round, benchgate recreates the folders of the trees and the files that differ, in random order. So
+Equal files of both commits become one file, so both arms read it from the same place. Before each
+round, benchgate recreates the folders of the trees and their other files, in random order. So
 a place that favors one arm is as likely to favor the other arm in the next round. After each
 round, and at the end, the files are compared with their state after the build.
 
 Reading the same bytes takes up to a tenth longer or shorter depending on the pages that hold them,
 and writing depends on the folder's place on the disk. The OS chooses both when a file or folder is
-created. So equal files of two trees become one file, and the rest is recreated.
+created. So equal files of two commits become one file, and the rest is recreated: what a build has
+made in a tree is its own to change.
 """
 
 from __future__ import annotations
@@ -141,7 +142,9 @@ MOST_ENTRIES = 2_000
 MOST_RENEWED_FILES = 200
 MOST_RENEWED_BYTES = 32 * 2**20
 _PAGE_BYTES = 4096
-_TEXT = (".py", ".pyc", ".pth")  # read only once, into memory that is randomized anyway
+# Text is read only once, into memory that is randomized anyway.
+_TEXT = (".py", ".pyc", ".pth")
+_TEXT_OF_NODE = (".js", ".cjs", ".mjs", ".json", ".ts", ".map", ".md")
 _NAMED = 5
 
 
@@ -294,18 +297,19 @@ class Ground:
             left_bytes, left_files = left_bytes - size, left_files - 1
             if left_bytes < 0 or left_files < 0:
                 bound = f"{MOST_RENEWED_FILES} files or {format_value(MOST_RENEWED_BYTES, 'B')}"
-                self._kept[f"some files that differ between the sides (more than {bound})"] = None
+                self._kept[f"some files that the sides do not share (more than {bound})"] = None
                 break
             try:
                 renew(path)
                 renewed.append(path)
             except OSError as error:
-                self._kept[f"some files that differ between the sides ({error.strerror})"] = None
+                self._kept[f"some files that the sides do not share ({error.strerror})"] = None
         return renewed
 
     def _own_files(self, arm: Arm) -> Iterator[tuple[bool, int, str]]:
         for path in chain(_files_below(arm.root), self._installed[arm.env]):
-            if path not in self._shared and f"{os.sep}{CACHED_CODE}{os.sep}" not in path:
+            is_text = path.endswith(_TEXT_OF_NODE) and _is_in(path, "node_modules")
+            if path not in self._shared and not is_text and not _is_in(path, CACHED_CODE):
                 seen = FileState.of(path)
                 if seen and stat.S_ISREG(seen.mode) and seen.size:
                     is_program = bool(seen.mode & stat.S_IXUSR) or path.endswith(IMPORTABLE)
@@ -338,6 +342,10 @@ def _equal_installed(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]
 
 def _files_below(top: Path) -> Iterator[str]:
     return (e.path for e in entries_below(top) if not e.is_dir(follow_symlinks=False))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return f"{os.sep}{folder}{os.sep}" in path
 
 
 def _is_mapped(path: str) -> bool:

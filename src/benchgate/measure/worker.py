@@ -487,7 +487,9 @@ class Worker:
             os.kill(self.pid, signal.SIGABRT)
         self._process.wait(_TRACE_WAIT_S)
         trace = without_own_frames(self.tail(), PROGRAM.parent, is_asked_for=True)
-        return WorkerFailedError(self, timed_out(self._allowed_s), trace)
+        return WorkerFailedError(
+            self, timed_out(self._allowed_s, "[[benchmark]] or [measure]"), trace
+        )
 
     def _dead(self) -> WorkerFailedError:
         self._is_lost = True

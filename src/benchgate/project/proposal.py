@@ -321,7 +321,7 @@ def propose(
     sentences = [*proposal.found, *found.sentences]
     sentences += [f"To do: {each}" for each in proposal.to_edit]
     sentences += [
-        f"{tool}, which [build] needs, is not installed here."
+        f"{tool} is needed, but not installed here."
         for tool in proposal.build.tools
         if not can_call(tool)
     ]

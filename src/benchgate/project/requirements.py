@@ -386,7 +386,7 @@ class BuildSteps:
         commands: those of `[build]`; none if the tree is enough.
         env: variables of `[build]`.
         reason: why they are needed, a clause such as "the project has dependencies".
-        tools: the programs that must be installed for them, besides Python.
+        tools: the programs that must be installed, besides Python, also without commands.
         installs: whether they install the project.
     """
 
@@ -422,6 +422,24 @@ class Suite:
     build: BuildSteps = field(default_factory=BuildSteps)
     python: PythonSuite | None = None
     to_edit: tuple[str, ...] = ()
+
+
+def command_table(command: str, folder: PurePosixPath, **more: Value) -> dict[str, Value]:
+    """The keys of a [[benchmark]] whose suite is a command that runs in a folder."""
+    table: dict[str, Value] = {"suite": command, **more}
+    return table if str(folder) == "." else {**table, "cwd": str(folder)}
+
+
+def one_or_all(values: Sequence[str]) -> Value:
+    """Values of a key that may stand alone."""
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def run_in(folder: PurePosixPath, command: str) -> str:
+    """The command of `[build]` that runs another command in a folder."""
+    if str(folder) == ".":
+        return command
+    return shlex.join(["sh", "-c", f"cd {shlex.quote(str(folder))} && {command}"])
 
 
 def find_build(
@@ -487,12 +505,13 @@ def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> BuildSteps:
 
 def joined_builds(builds: Iterable[BuildSteps]) -> BuildSteps:
     """Join what several suites need into one `[build]`."""
-    needed = [build for build in builds if build.commands]
+    every = list(builds)
+    needed = [build for build in every if build.commands]
     return BuildSteps(
         tuple(dict.fromkeys(command for build in needed for command in build.commands)),
         {name: value for build in needed for name, value in build.env.items()},
         "; ".join(dict.fromkeys(build.reason for build in needed)),
-        tuple(dict.fromkeys(tool for build in needed for tool in build.tools)),
+        tuple(dict.fromkeys(tool for build in every for tool in build.tools)),
         installs=any(build.installs for build in needed),
     )
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.measure.python_workers import topmost_folders
+from benchgate.project.javascript import deno_suites, node_suites
 from benchgate.project.python_suites import PythonSuites, read_sources
-from benchgate.project.requirements import BuildSteps, Suite, node_build
+from benchgate.project.requirements import BuildSteps, Suite, command_table, one_or_all, run_in
 from benchgate.project.tree import ProjectTree, in_folder, list_tree, table_at, words_at
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.project.python_suites import Sources
@@ -63,7 +64,10 @@ def find_benchmarks(top: Path, is_ignored: Callable[[Path], bool]) -> FoundBench
     tree = list_tree(top)
     sources = read_sources(tree)
     suites = PythonSuites(tree, sources).find()
-    for find in (_cargo_suites, _go_suites, _node_suites, _cmake_suites, _java_suites):
+    for find in (
+        *(_cargo_suites, _go_suites, node_suites, deno_suites),
+        *(_cmake_suites, _java_suites, _ruby_suites),
+    ):
         suites += find(tree)
     measured = [suite for suite in suites if not is_ignored(top / suite.place)]
     return FoundBenchmarks(tree, _own(sources), tuple(measured), _unclear(sources, measured))
@@ -103,20 +107,9 @@ def _unclear(sources: Sources, suites: list[Suite]) -> Mapping[str, tuple[str, .
 _COMPILED = "the benchmarks are compiled"
 
 
-def _command_table(command: str, folder: PurePosixPath, **more: Value) -> dict[str, Value]:
-    """The keys of a [[benchmark]] whose suite is a command that runs in a folder."""
-    table: dict[str, Value] = {"suite": command, **more}
-    return table if str(folder) == "." else {**table, "cwd": str(folder)}
-
-
-def _run_in(folder: PurePosixPath, command: str) -> str:
-    """The command of `[build]` that runs another command in a folder."""
-    if str(folder) == ".":
-        return command
-    return shlex.join(["sh", "-c", f"cd {shlex.quote(str(folder))} && {command}"])
-
-
 _CRITERION = frozenset({"criterion", "codspeed-criterion-compat"})
+# What benchgate's crate does not have that takes the place of Criterion.
+_NOT_LIVE = re.compile(r"\bto_async\b|\bwith_measurement\b|\bcodspeed_criterion_compat\b")
 # What a package depends on, by the format of what its benchmarks print.
 _PRINTING = {
     "divan": frozenset({"divan", "codspeed-divan-compat"}),
@@ -139,6 +132,14 @@ def _cargo_suites(tree: ProjectTree) -> Iterator[Suite]:
         yield from found.suites()
 
 
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """A benchmark program of a package, and the features that it requires."""
+
+    path: PurePosixPath
+    features: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class _Workspace:
     """A workspace of Cargo, or a package outside of one.
@@ -149,6 +150,7 @@ class _Workspace:
         features: that these require.
         printing: the benchmarks of tools that print a table, by the tool.
         compiled_in: the number of functions with #[bench].
+        is_live: whether benchgate can measure the benchmarks of Criterion itself.
     """
 
     tree: ProjectTree
@@ -158,14 +160,14 @@ class _Workspace:
     features: list[str] = field(default_factory=list)
     printing: dict[str, list[str]] = field(default_factory=dict)
     compiled_in: int = 0
+    is_live: bool = True
 
     def look(self) -> None:
         for folder, manifest in self.packages.items():
             depends = _crates(manifest)
             benches = self._benches(folder, manifest)
             if not _CRITERION.isdisjoint(depends):
-                self.named += benches
-                self.features += [one for required in benches.values() for one in required]
+                self._look_at(benches, is_live=str(folder) == "." and "criterion" in depends)
                 continue
             for tool, crates in _PRINTING.items():
                 if benches and not crates.isdisjoint(depends):
@@ -180,25 +182,52 @@ class _Workspace:
                 where = in_folder(folder)
                 self.tree.note(f"benchgate does not read what {_NOT_READ} prints{where}.")
 
-    def _benches(
-        self, folder: PurePosixPath, manifest: Mapping[str, Any]
-    ) -> dict[str, tuple[str, ...]]:
-        """The benchmark programs of a package, and the features that they require."""
+    def _look_at(self, benches: Mapping[str, _Bench], *, is_live: bool) -> None:
+        """Note which benchmarks are of Criterion, and whether benchgate can measure all of them."""
+        for name, bench in benches.items():
+            code = self.tree.read(bench.path)
+            if code and "criterion" not in code:
+                continue
+            self.named.append(name)
+            self.features += bench.features
+            self.is_live = self.is_live and is_live and not _NOT_LIVE.search(code)
+
+    def _benches(self, folder: PurePosixPath, manifest: Mapping[str, Any]) -> dict[str, _Bench]:
+        """The benchmark programs of a package."""
         declared = manifest.get("bench")
         benches = {
-            str(one["name"]): words_at(one, "required-features")
+            str(one["name"]): _Bench(
+                folder / str(one.get("path", f"benches/{one['name']}.rs")),
+                words_at(one, "required-features"),
+            )
             for one in (declared if isinstance(declared, list) else ())
             if isinstance(one, dict) and "name" in one
         }
         if table_at(manifest, "package").get("autobenches", True):
             for path in self.tree.below(folder / "benches"):
                 if path.suffix == ".rs" and path.parent == folder / "benches":
-                    benches.setdefault(path.stem, ())
+                    benches.setdefault(path.stem, _Bench(path))
         return benches
 
+    @property
+    def _names(self) -> str:
+        more = f" and {len(self.named) - 4} more" if len(self.named) > 4 else ""
+        return f"{', '.join(self.named[:4])}{more}"
+
     def suites(self) -> Iterator[Suite]:
-        if self.named:
-            more = f" and {len(self.named) - 4} more" if len(self.named) > 4 else ""
+        if self.named and self.is_live:
+            features = ",".join(dict.fromkeys(self.features))
+            yield Suite(
+                f"the Criterion benchmarks {self._names}",
+                {
+                    "rust": one_or_all(self.named),
+                    **({"arguments": f"--features {features}"} if features else {}),
+                },
+                "The benchmarks of Criterion.",
+                self.root,
+                BuildSteps(tools=("cargo",)),
+            )
+        elif self.named:
             edit: tuple[str, ...] = ()
             options = ""
             if self.features and len(self.packages) > 1:
@@ -208,7 +237,7 @@ class _Workspace:
                 options = f" --features {','.join(dict.fromkeys(self.features))}"
             yield replace(
                 self._suite(
-                    f"the Criterion benchmarks {', '.join(self.named[:4])}{more}",
+                    f"the Criterion benchmarks {self._names}",
                     "The benchmarks of Criterion. Short `warm_up_time` and `measurement_time` in "
                     "their code leave time for more rounds.",
                     options,
@@ -246,7 +275,7 @@ class _Workspace:
         manifest = f" --manifest-path {root}/Cargo.toml" if inside else ""
         return Suite(
             f"{found}{in_folder(root)}",
-            _command_table(command, root, **table, env=env),
+            command_table(command, root, **table, env=env),
             comment,
             root,
             BuildSteps((f"{command} --no-run{manifest}",), env, _COMPILED, ("cargo",)),
@@ -276,13 +305,26 @@ def _go_suites(tree: ProjectTree) -> Iterator[Suite]:
             continue
         if found := len(_GO_BENCHMARK.findall(tree.read(path))):
             counts[module][path.parent] = counts[module].get(path.parent, 0) + found
+    live, folders = _live_go(tree, counts)
+    if live:
+        places = [path for module in live for path in counts[module]]
+        total = sum(sum(counts[module].values()) for module in live)
+        yield Suite(
+            f"{counted(total, 'benchmark')} of Go in {counted(len(places), 'package')}",
+            {"go": one_or_all(folders)},
+            "The benchmarks of Go: functions Benchmark*.",
+            PurePosixPath(),
+            BuildSteps(tools=("go",)),
+        )
     for module, packages in sorted(counts.items()):
+        if module in live:
+            continue
         total, in_packages = sum(packages.values()), counted(len(packages), "package")
-        compiling = _run_in(module, "go test -run=NONE ./...")
+        compiling = run_in(module, "go test -run=NONE ./...")
         command = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
         yield Suite(
             f"{counted(total, 'benchmark')} of Go in {in_packages}{in_folder(module)}",
-            _command_table(command, module),
+            command_table(command, module),
             "The benchmarks of Go: functions Benchmark*. A short `-benchtime` leaves time for more "
             "rounds.",
             module,
@@ -290,109 +332,22 @@ def _go_suites(tree: ProjectTree) -> Iterator[Suite]:
         )
 
 
-_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-_VITEST = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
-_RUNS = re.compile(r"\brun\s*\(")
-_IMPORT = r"""(?:from\s+|require\(\s*|import\s+|import\(\s*)["']{}["']"""
-_MAX_PACKAGES = 50
-_MAX_SCRIPTS = 5
-_SHELL_SIGNS = re.compile(r"[&|;<>$`]")
-# By library: its title, what a script must print, and what in its text shows that it does.
-_LIBRARIES = {
-    "mitata": (
-        "mitata",
-        "the results as JSON, by run({ format: 'json' })",
-        re.compile(r"\bformat\b.*json"),
-    ),
-    "tinybench": (
-        "tinybench",
-        "JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))",
-        re.compile(r"JSON\.stringify"),
-    ),
-    "benchmark": (
-        "benchmark.js",
-        "each result, by suite.on('cycle', event => console.log(String(event.target)))",
-        re.compile(r"String\(|toString\(|target\}"),
-    ),
-}
+def _live_go(
+    tree: ProjectTree, counts: Mapping[PurePosixPath, Mapping[PurePosixPath, int]]
+) -> tuple[Collection[PurePosixPath], tuple[str, ...]]:
+    """The modules whose packages Go can compile from the top, and the folders to search.
 
-
-def _node_suites(tree: ProjectTree) -> Iterator[Suite]:
-    """The packages that have benchmarks, each with its own folder to run in."""
-    manifests = {
-        path.parent: tree.read_json(path)
-        for path in list(tree.named("package.json"))[:_MAX_PACKAGES]
-    }
-    owned: dict[PurePosixPath, list[PurePosixPath]] = {folder: [] for folder in manifests}
-    for path in tree.files if manifests else ():
-        if _SCRIPT.search(path.name):
-            folder = next((one for one in path.parents if one in owned), None)
-            if folder is not None:
-                owned[folder].append(path)
-    for folder, files in owned.items():
-        around = [one for one in (*reversed(folder.parents), folder) if one in manifests]
-        depends = {
-            name
-            for one in around
-            for kind in ("dependencies", "devDependencies")
-            for name in table_at(manifests[one], kind)
-        }
-        # The outermost folder is that of the workspace, which has the lock.
-        build = node_build(tree.top / around[0], manifests[around[0]])
-        build = replace(build, commands=tuple(_run_in(around[0], one) for one in build.commands))
-        yield from _node_package(
-            tree, folder, files, manifests[folder], depends=depends, build=build
-        )
-
-
-def _node_package(
-    tree: ProjectTree,
-    folder: PurePosixPath,
-    files: list[PurePosixPath],
-    package: Mapping[str, Any],
-    *,
-    depends: set[str],
-    build: BuildSteps,
-) -> Iterator[Suite]:
-    benches = [path for path in files if _VITEST.search(path.name)]
-    if benches and "vitest" in depends:
-        yield Suite(
-            f"{counted(len(benches), 'file')} with benchmarks of vitest{in_folder(folder)}",
-            _command_table("npx vitest bench --run --outputJson {output}", folder),
-            "The benchmarks of vitest. Its file has the median time of each, and no single times.",
-            folder,
-            build,
-        )
-    seen: dict[PurePosixPath, str] = {}
-    for library in (one for one in _LIBRARIES if one in depends):
-        imports = re.compile(_IMPORT.format(re.escape(library)))
-        for path in files:
-            text = tree.read(path) if path not in benches else ""
-            if imports.search(text) and _RUNS.search(text):
-                seen.setdefault(path, library)
-    for path, library in list(seen.items())[:_MAX_SCRIPTS]:
-        title, printed, shows = _LIBRARIES[library]
-        yield Suite(
-            f"the script {path} with benchmarks of {title}",
-            _command_table(_node_command(package, depends, path.relative_to(folder)), folder),
-            f"The benchmarks of {title}, as the script prints them.",
-            path,
-            build,
-            to_edit=() if shows.search(tree.read(path)) else (f"{path} must print {printed}.",),
-        )
-    if (more := len(seen) - _MAX_SCRIPTS) > 0:
-        tree.note(f"Left out: {counted(more, 'more script')} with benchmarks{in_folder(folder)}.")
-
-
-def _node_command(package: Mapping[str, Any], depends: set[str], script: PurePosixPath) -> str:
-    """How a script is run: as the package's own scripts run it, otherwise by node or tsx."""
-    for command in map(str, table_at(package, "scripts").values()):
-        words = command.split()
-        is_plain = words and not _SHELL_SIGNS.search(command)
-        if is_plain and any(PurePosixPath(word) == script for word in words[1:]):
-            return command if words[0] == "node" else f"npx {command}"
-    is_typed = script.suffix in {".ts", ".mts", ".tsx"} and "tsx" in depends
-    return f"{'npx tsx' if is_typed else 'node'} {shlex.quote(str(script))}"
+    Below these folders there must be no other module with benchmarks.
+    """
+    work = tree.read(PurePosixPath("go.work"))
+    used = {PurePosixPath(word) for word in work.split() if word.startswith(".")}
+    live = counts.keys() & (used if work else {PurePosixPath()})
+    others = [path for module in counts.keys() - live for path in counts[module]]
+    if not others:
+        return live, (".",)
+    folders = topmost_folders(path / "_test.go" for module in live for path in counts[module])
+    is_mixed = any(path.is_relative_to(folder) for path in others for folder in folders)
+    return (frozenset(), ()) if is_mixed else (live, folders)
 
 
 _CMAKE_COMMENT = re.compile(r"#(?!\[).*")
@@ -410,10 +365,6 @@ _PLACED = re.compile(
 )
 _SOURCE = re.compile(r"[\w./+-]+\.(?:cc|cpp|cxx|c\+\+|C)\b")
 _MAX_PROGRAMS = 8
-_OUTPUT = (
-    "--benchmark_repetitions=10 --benchmark_min_time=0.05 --benchmark_out={output} "
-    "--benchmark_out_format=json"
-)
 
 
 def _cmake_suites(tree: ProjectTree) -> list[Suite]:
@@ -427,18 +378,20 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
     options = sorted({name for text in texts.values() for name in _OPTION.findall(text)})
     placed = next((found[1] for text in texts.values() if (found := _PLACED.search(text))), None)
     switched = "".join(f" -D{name}=ON" for name in options)
-    configure = f"cmake -S . -B {{env}} -DCMAKE_BUILD_TYPE=Release{switched}"
-    build = BuildSteps((configure, "cmake --build {env} --parallel"), {}, _COMPILED, ("cmake",))
+    configure = f"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release{switched}"
+    build = BuildSteps((configure, "cmake --build build --parallel"), {}, _COMPILED, ("cmake",))
     suites = []
     for path, text in texts.items():
         if path.name != "CMakeLists.txt":
             continue
         # Each program is in a folder of its own, unless all are put into one.
-        place = PurePosixPath(path.parent if placed is None else placed)
+        place = "build" / PurePosixPath(path.parent if placed is None else placed)
         suites += [
             Suite(
                 f"the program {name} with benchmarks of {tool}{in_folder(path.parent)}",
-                {"suite": f"{{env}}/{place / name}{arguments}"},
+                {"cpp": f"{place / name}"}
+                if arguments is None
+                else {"suite": f"{place / name}{arguments}"},
                 f"The benchmarks of {tool}.",
                 path.parent,
                 build,
@@ -448,7 +401,7 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
     if not suites and any("benchmark::benchmark" in text for text in texts.values()):
         tree.note(
             "CMake builds programs with Google Benchmark, but their names are not plain text "
-            f'in its files. Add a [[benchmark]] for each: suite = "{{env}}/PATH/PROGRAM {_OUTPUT}".'
+            'in its files. Add a [[benchmark]] for each: cpp = "build/PATH/PROGRAM".'
         )
     if len(suites) > _MAX_PROGRAMS:
         left_out = "; ".join(suite.found for suite in suites[_MAX_PROGRAMS:])
@@ -458,8 +411,11 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
 
 def _programs(
     tree: ProjectTree, folder: PurePosixPath, text: str
-) -> Iterator[tuple[str, str, str]]:
-    """The programs with benchmarks of one CMakeLists.txt, each with its tool and its arguments."""
+) -> Iterator[tuple[str, str, str | None]]:
+    """The programs with benchmarks of one CMakeLists.txt, each with its tool and its arguments.
+
+    There are none for a program that need not write its results.
+    """
     links = dict[str, str]()
     for name, libraries in _LINKS.findall(text):
         links[name] = f"{links.get(name, '')} {libraries}"
@@ -467,7 +423,7 @@ def _programs(
         codes = [tree.read(folder / one) for one in _SOURCE.findall(sources)]
         having = [code for code in codes if _CATCH_BENCHMARK.search(code)]
         if _GOOGLE.search(links.get(name, "")) or any(_GOOGLE_HEADER in code for code in codes):
-            yield name, "Google Benchmark", f" {_OUTPUT}"
+            yield name, "Google Benchmark", None
         elif _CATCH.search(links.get(name, "")) and having:
             # Tests with [!benchmark] run only if they are named.
             tags = ("[!benchmark]", "[benchmark]")
@@ -519,9 +475,46 @@ def _jmh(
     command = f"{f'./{wrapper}' if has_wrapper else program} {arguments}"
     return Suite(
         f"benchmarks of JMH{in_folder(folder)} ({what})",
-        _command_table(f"java -jar {jar} {options}", folder),
+        command_table(f"java -jar {jar} {options}", folder),
         "The benchmarks of JMH, each in one fork. Short iterations leave time for more rounds; if "
         "the code needs longer to warm up, use a longer `-w`.",
         folder,
         BuildSteps((command,), {}, _COMPILED, ("java" if has_wrapper else program,)),
     )
+
+
+_IPS = re.compile(r"""^\s*require ["']benchmark/ips["']|\bBenchmark\.ips\b""", re.MULTILINE)
+_WRITTEN = re.compile(r"""\.json!\s*\(?\s*(?:["']([\w./-]+)["']|\w)""")
+_GEM = "benchmark-ips"
+
+
+def _ruby_suites(tree: ProjectTree) -> Iterator[Suite]:
+    """The scripts that use benchmark-ips."""
+    near = (path for path in tree.named("*.rb") if re.search("bench|perf", str(path)))
+    scripts = {path: code for path in near if _IPS.search(code := tree.read(path))}
+    gems = (tree.read(path) for path in tree.named("Gemfile", "Gemfile.lock", "*.gemspec"))
+    bundled = tree.has(PurePosixPath("Gemfile")) and any(_GEM in text for text in gems)
+    env = {"BUNDLE_PATH": "{env}/bundle"}
+    build = BuildSteps(tools=("ruby",))
+    if bundled:
+        build = BuildSteps(("bundle install",), env, "the project has dependencies", ("bundle",))
+    library = " -Ilib" if any(True for _ in tree.below(PurePosixPath("lib"))) else ""
+    ruby = "bundle exec ruby" if bundled else f"ruby{library}"
+    for path, code in list(scripts.items())[:_MAX_PROGRAMS]:
+        written = _WRITTEN.search(code)
+        output: dict[str, Value] = {"output": written[1]} if written and written[1] else {}
+        last = "" if output else " {output}"
+        yield Suite(
+            f"the script {path} with benchmarks of {_GEM}",
+            {
+                "suite": f"{ruby} {shlex.quote(str(path))}{last}",
+                **output,
+                **({"env": env} if bundled else {}),
+            },
+            f"The benchmarks of {_GEM}.",
+            path,
+            build,
+            to_edit=() if written else (f"{path} must write its results: x.json! ARGV.fetch(0)",),
+        )
+    if (more := len(scripts) - _MAX_PROGRAMS) > 0:
+        tree.note(f"Left out: {counted(more, 'more script')} with benchmarks of {_GEM}.")

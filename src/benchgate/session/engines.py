@@ -225,6 +225,7 @@ def _suites(
             if not isinstance(one, SuiteBenchmark):
                 continue
             _require_format(own, index, one)
+            _require_filter(own, index, one)
             if arm.name is ArmName.HEAD or one.title not in unable:
                 joined.setdefault((one.title, seen[one.title]), {})[arm.name] = one
             seen[one.title] += 1
@@ -255,6 +256,13 @@ def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
             f'{place} = "{suite.format}": {why}',
             hint=f"formats: {', '.join(NAMES)}; without `format`, benchgate recognizes it",
         )
+
+
+def _require_filter(config: Config, index: int, suite: SuiteBenchmark) -> None:
+    from benchgate.measure.suite_filter import why_no_filter  # noqa: PLC0415 - as above
+
+    if why := why_no_filter(suite):
+        raise ConfigError(f"{config.origin.place(('benchmark', index, 'suite'))}: {why}")
 
 
 @dataclass(frozen=True, slots=True)

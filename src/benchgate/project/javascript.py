@@ -1,0 +1,323 @@
+"""Finds suites in JavaScript: of tinybench, mitata, benchmark.js, vitest and deno bench."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from benchgate.project.requirements import BuildSteps, Suite, command_table, node_build, run_in
+from benchgate.project.tree import ProjectTree, in_folder, table_at
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from benchgate.project.requirements import Value
+
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_VITEST = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
+_RUNS = re.compile(r"\brun\s*\(")
+_IMPORT = r"""(?:from\s+|require\(\s*|import\s+|import\(\s*)["']{}["']"""
+_RELATIVE = re.compile(_IMPORT.format(r"(\.{1,2}/[^\"']*|\.{1,2})"))
+_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/index.mjs", "/index.cjs", "/index.ts")
+_IN_THREAD = re.compile(r"\b(?:parentPort|workerData)\b")
+_STARTS_THREAD = re.compile(r"\bnew Worker\s*\(")
+_MAX_PACKAGES = 50
+_MAX_SCRIPTS = 5
+# By library: its title, what a script must print, and what in its text shows that it does.
+_LIBRARIES = {
+    "mitata": (
+        "mitata",
+        "the results as JSON, by run({ format: 'json' })",
+        re.compile(r"\bformat\b.*json"),
+    ),
+    "tinybench": (
+        "tinybench",
+        "JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))",
+        re.compile(r"JSON\.stringify"),
+    ),
+    "benchmark": (
+        "benchmark.js",
+        "each result, by suite.on('cycle', event => console.log(String(event.target)))",
+        re.compile(r"String\(|toString\(|target\}"),
+    ),
+}
+
+_BENCHMARKS = re.compile(r"bench|perf", re.IGNORECASE)
+_STEPS = re.compile(r"&&|\|\|?|;|&(?!\d)")
+_REDIRECTED = re.compile(r"\d?>{1,2}&?\s*\S+")
+_ASSIGNED = re.compile(r"\w+=")
+_OTHER_RUNNERS = frozenset({"bun", "ts-node", "vite-node", "jiti"})
+_LOADING = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader"})
+_WITH_VALUE = frozenset({*_LOADING, "-C", "--conditions", "--env-file"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """How a script is run.
+
+    Attributes:
+        command: the whole command, for the folder of `place`.
+        place: the folder in which it runs.
+        options: of node; None if something else runs the script, or it has arguments of its own.
+        env: variables that are set for it.
+        is_named: whether package.json names it as its benchmarks.
+    """
+
+    command: str
+    place: PurePosixPath
+    options: tuple[str, ...] | None = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    is_named: bool = False
+
+
+def node_suites(tree: ProjectTree) -> Iterator[Suite]:
+    """The packages that have benchmarks."""
+    manifests = {
+        path.parent: tree.read_json(path)
+        for path in list(tree.named("package.json"))[:_MAX_PACKAGES]
+    }
+    owned: dict[PurePosixPath, list[PurePosixPath]] = {folder: [] for folder in manifests}
+    for path in tree.files if manifests else ():
+        if _SCRIPT.search(path.name):
+            folder = next((one for one in path.parents if one in owned), None)
+            if folder is not None:
+                owned[folder].append(path)
+    sources = _Sources(tree, frozenset(path for files in owned.values() for path in files))
+    runs: dict[PurePosixPath, _Run] = {}
+    for path, run in (one for each in manifests.items() for one in _runs(sources, *each)):
+        if path not in runs or (run.is_named and not runs[path].is_named):
+            runs[path] = run
+    for folder, files in owned.items():
+        around = [one for one in (*reversed(folder.parents), folder) if one in manifests]
+        depends = {
+            name
+            for one in around
+            for kind in ("dependencies", "devDependencies")
+            for name in table_at(manifests[one], kind)
+        }
+        # The outermost folder is that of the workspace, which has the lock.
+        build = node_build(tree.top / around[0], manifests[around[0]])
+        build = replace(build, commands=tuple(run_in(around[0], one) for one in build.commands))
+        benches = [path for path in files if _VITEST.search(path.name)]
+        if benches and "vitest" in depends:
+            yield Suite(
+                f"{counted(len(benches), 'file')} with benchmarks of vitest{in_folder(folder)}",
+                command_table("npx vitest bench --run --outputJson {output}", folder),
+                "The benchmarks of vitest. Its file has the median time of each, and no single "
+                "times.",
+                folder,
+                build,
+            )
+        scripts = [path for path in files if path not in benches]
+        yield from _scripts(sources, folder, scripts, runs, depends=depends, build=build)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The scripts of a project, and what they import from each other."""
+
+    tree: ProjectTree
+    paths: frozenset[PurePosixPath]
+
+    def find(self, folder: PurePosixPath, name: str) -> PurePosixPath | None:
+        """The script that a name means in a folder; None for none."""
+        plain = posixpath.normpath(folder / name)
+        named = (PurePosixPath(f"{plain}{ending}") for ending in _ENDINGS)
+        return next((one for one in named if one in self.paths), None)
+
+    def read(self, script: PurePosixPath) -> dict[PurePosixPath, str]:
+        """The text of a script, and those of the scripts that it imports."""
+        found = {script: self.tree.read(script)}
+        open_ = [script]
+        while open_:
+            path = open_.pop()
+            for name in _RELATIVE.findall(found[path]):
+                imported = self.find(path.parent, name)
+                if imported and imported not in found:
+                    found[imported] = self.tree.read(imported)
+                    open_.append(imported)
+        return found
+
+
+def _runs(
+    sources: _Sources, folder: PurePosixPath, package: Mapping[str, Any]
+) -> Iterator[tuple[PurePosixPath, _Run]]:
+    """The scripts that the commands of a package.json run."""
+    for name, command in table_at(package, "scripts").items():
+        place = folder
+        for step in _STEPS.split(_REDIRECTED.sub("", str(command))):
+            try:
+                words = shlex.split(step)
+            except ValueError:
+                continue
+            if words[:1] == ["cd"]:
+                place = PurePosixPath(posixpath.normpath(place / "".join(words[1:2])))
+            elif found := _run(sources, place, words, is_named=bool(_BENCHMARKS.search(name))):
+                yield found
+
+
+def _run(
+    sources: _Sources, place: PurePosixPath, words: Sequence[str], *, is_named: bool
+) -> tuple[PurePosixPath, _Run] | None:
+    """The script that a command runs; None if it runs none."""
+    rest, env = list(words), {}
+    while rest and (rest[0] == "cross-env" or _ASSIGNED.match(rest[0])):
+        name, _, value = rest.pop(0).partition("=")
+        if value:
+            env[name] = value
+    if rest[:1] == ["npx"]:
+        rest.pop(0)
+    if not rest or rest[0] not in {"node", "tsx", *_OTHER_RUNNERS}:
+        return None
+    command = shlex.join(rest if rest[0] == "node" else ["npx", *rest])
+    runner = rest.pop(0)
+    options = ["--import", "tsx"] if runner == "tsx" else []
+    while rest and rest[0].startswith("-"):
+        options.append(rest.pop(0))
+        if options[-1] in _WITH_VALUE and rest:
+            options.append(rest.pop(0))
+    if rest[:1] == ["run"]:
+        rest.pop(0)
+    script = sources.find(place, rest[0]) if rest else None
+    if script is None:
+        return None
+    is_node = runner in {"node", "tsx"} and len(rest) == 1
+    return script, _Run(command, place, tuple(options) if is_node else None, env, is_named)
+
+
+def _scripts(
+    sources: _Sources,
+    folder: PurePosixPath,
+    files: Sequence[PurePosixPath],
+    runs: Mapping[PurePosixPath, _Run],
+    *,
+    depends: set[str],
+    build: BuildSteps,
+) -> Iterator[Suite]:
+    """The scripts of a package that run benchmarks: those that package.json names, or else all."""
+    patterns = {
+        library: re.compile(_IMPORT.format(re.escape(library)))
+        for library in _LIBRARIES
+        if library in depends
+    }
+    if not patterns:
+        return
+    codes = {path: sources.tree.read(path) for path in files}
+    threads = {path: code for path, code in codes.items() if _IN_THREAD.search(code)}
+    in_threads = "\n".join(threads.values())
+    found: dict[PurePosixPath, _Script] = {}
+    named: dict[PurePosixPath, _Script] = {}
+    read: set[PurePosixPath] = set()
+    for path in (one for one in files if one not in threads):
+        if library := _used(patterns, codes[path]):
+            found[path] = _Script(path, library, codes[path])
+        if path in runs and runs[path].is_named:
+            inside = sources.read(path)
+            code = "\n".join(inside.values())
+            if library := _used(patterns, code):
+                named[path] = _Script(path, library, code)
+            elif _STARTS_THREAD.search(code) and (library := _used(patterns, in_threads)):
+                named[path] = _Script(path, library, code + in_threads, is_live=False)
+            read |= inside.keys() if library else set()
+    chosen = list((named or found).values())
+    stems = [one.path.stem for one in chosen]
+    for script in chosen[:_MAX_SCRIPTS]:
+        run = runs.get(script.path) or _default_run(folder, script.path, depends)
+        yield _suite(script, run, build, is_only=stems.count(script.path.stem) == 1)
+    if more := len(chosen[_MAX_SCRIPTS:]) + len(found.keys() - read if named else ()):
+        left_out = f"{counted(more, 'more script')} with benchmarks{in_folder(folder)}"
+        sources.tree.note(f"Left out: {left_out}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    """A script that runs benchmarks.
+
+    Attributes:
+        code: its text, and those of the scripts that it needs.
+        is_live: whether the benchmarks run in the thread of the script.
+    """
+
+    path: PurePosixPath
+    library: str
+    code: str
+    is_live: bool = True
+
+
+def _used(patterns: Mapping[str, re.Pattern[str]], code: str) -> str:
+    """The library whose benchmarks a text runs; "" for none."""
+    if not _RUNS.search(code):
+        return ""
+    return next((name for name, pattern in patterns.items() if pattern.search(code)), "")
+
+
+def _default_run(folder: PurePosixPath, path: PurePosixPath, depends: set[str]) -> _Run:
+    """How a script is run that no package.json names."""
+    is_typed = path.suffix in {".ts", ".mts", ".tsx"} and "tsx" in depends
+    program = "npx tsx" if is_typed else "node"
+    command = f"{program} {shlex.quote(str(path.relative_to(folder)))}"
+    return _Run(command, folder, ("--import", "tsx") if is_typed else ())
+
+
+def _suite(script: _Script, run: _Run, build: BuildSteps, *, is_only: bool) -> Suite:
+    """The suite of a script.
+
+    Args:
+        is_only: whether no other one has the same name.
+    """
+    title, printed, shows = _LIBRARIES[script.library]
+    env: dict[str, Value] = {"env": dict(run.env)} if run.env else {}
+    found = f"the script {script.path} with benchmarks of {title}"
+    # Node looks for what it loads in the folder of the configuration.
+    loads = not _LOADING.isdisjoint(option.partition("=")[0] for option in run.options or ())
+    if script.is_live and run.options is not None and not (loads and run.place.parts):
+        table: dict[str, Value] = {"node": str(script.path)}
+        if run.options:
+            table["arguments"] = shlex.join(run.options)
+        if not is_only:
+            table["group"] = str(script.path.parent)
+        return Suite(found, {**table, **env}, f"The benchmarks of {title}.", script.path, build)
+    return Suite(
+        found,
+        {**command_table(run.command, run.place), **env},
+        f"The benchmarks of {title}, as the script prints them.",
+        script.path,
+        build,
+        to_edit=() if shows.search(script.code) else (f"{script.path} must print {printed}.",),
+    )
+
+
+_DENO_BENCH = re.compile(r"\bDeno\.bench\s*\(")
+_DENO_NAMED = re.compile(r"(?:^|[._])bench\.m?[jt]sx?$")
+_DENO_TASK = re.compile(r"[\"']deno bench\b([^\"'&|;>]*)")
+
+
+def deno_suites(tree: ProjectTree) -> Iterator[Suite]:
+    """The files with `Deno.bench`, in each project of Deno."""
+    projects = {path.parent for path in tree.named("deno.json", "deno.jsonc")}
+    found: dict[PurePosixPath, list[PurePosixPath]] = defaultdict(list)
+    for path in tree.files:
+        is_near = _SCRIPT.search(path.name) and _BENCHMARKS.search(str(path))
+        if is_near and _DENO_BENCH.search(tree.read(path)):
+            around = (folder for folder in path.parents if folder in projects)
+            found[next(around, PurePosixPath())].append(path)
+    for folder, paths in found.items():
+        texts = (tree.read(folder / name) for name in ("deno.json", "deno.jsonc"))
+        task = next((one[1] for text in texts if (one := _DENO_TASK.search(text))), None)
+        if task is None:
+            others = [one for one in paths if not _DENO_NAMED.search(one.name)]
+            # Without names, deno searches the folder.
+            task = "".join(f" {shlex.quote(str(p.relative_to(folder)))}" for p in paths if others)
+        yield Suite(
+            f"{counted(len(paths), 'file')} with benchmarks of deno bench{in_folder(folder)}",
+            command_table(f"deno bench --json{task.rstrip()}", folder),
+            "The benchmarks of deno bench. It prints the mean of each, and no single times.",
+            folder,
+            BuildSteps(tools=("deno",)),
+        )
