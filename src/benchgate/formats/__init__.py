@@ -5,6 +5,7 @@ A benchmark that cannot be read is a failed row, and the others are kept.
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,8 @@ from benchgate.formats.pgbench import pgbench
 from benchgate.formats.python import asv, pyperf, pytest_benchmark
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ForeignFormat, Reading
 
@@ -34,6 +37,24 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     *(tinybench, vitest, deno_bench, benchmark_js, k6, locust, wrk, ab, autocannon, pgbench),
     *(bencher, CUSTOM_SMALLER, CUSTOM_BIGGER),
 )
+# What is in the tables that tools make for people, with few of the figures.
+_TABLES: Final = {
+    known: re.compile(pattern.encode(), re.MULTILINE)
+    for known, pattern in (
+        (google_benchmark, r"^Benchmark +Time +CPU +Iterations"),
+        (hyperfine, r"^command,mean,|^\| Command \| Mean |^  Time \((?:mean|abs)"),
+        (tinybench, r"^│ \(index\) +│ Task [Nn]ame"),
+        (mitata, r"^benchmark +(?:avg|time \(avg\)) +\(min … max\)"),
+        (deno_bench, r"^\|? *benchmark[ |]+time(?:/iter)? \(avg\)[ |]+iter/s"),
+        (vitest, r"^ +name +hz +min +max +mean "),
+        (benchmark_ips, r"^Calculating -{10}"),
+        (pytest_benchmark, r"^-+ benchmark.*: \d+ tests -+$"),
+        (pyperf, r"^(?:\S.*: )?Mean \+- std dev: "),
+        (jmh, r"^Benchmark .*\bMode +(?:Cnt|Samples) +Score"),
+        (benchmarkdotnet, r"^\| *Method *\|.* Mean "),
+        (catch2, r"^benchmark name +samples +iterations"),
+    )
+}
 _NO_TEXT: Final = (b"{", b"[", b"<")
 NAMES: Final = tuple(each.name for each in FORMATS)
 
@@ -54,7 +75,7 @@ def find_format(source: ForeignFile, name: str | None = None) -> ForeignFormat |
 
     Raises:
         UsageError: there is no format of this name.
-        FormatError: the text is that of several tools.
+        FormatError: the text is that of several tools, or a table for people.
     """
     if name is None:
         found = _recognizing(source)
@@ -67,11 +88,22 @@ def find_format(source: ForeignFile, name: str | None = None) -> ForeignFormat |
             raise source.error("", f"looks like what {' and '.join(names)} print", hint)
         if not found and (within := json_within(source, lambda one: bool(_recognizing(one)))):
             found = _recognizing(within)
-        return found[0] if found else None
+        if found:
+            return found[0]
+        _refuse_table(source, _TABLES)
+        return None
     for each in FORMATS:
         if name == each.name:
             return each
     raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")
+
+
+def _refuse_table(source: ForeignFile, formats: Iterable[ForeignFormat]) -> None:
+    """Refuse a table that one of the tools makes for people, and say what it must write."""
+    for known in formats:
+        if known in _TABLES and _TABLES[known].search(source.head):
+            what = f"is a table that {known.name} makes for people"
+            raise source.error("", what, f"benchgate reads what this writes: {known.command}")
 
 
 def _recognizing(source: ForeignFile) -> list[ForeignFormat]:
@@ -90,5 +122,6 @@ def read_as(known: ForeignFormat, source: ForeignFile) -> Reading:
         is_wanted = is_custom if known in {CUSTOM_SMALLER, CUSTOM_BIGGER} else known.sniff
         within = json_within(source, is_wanted)
         if within is None or within.data.strip() == source.data.strip():
+            _refuse_table(source, [known])
             raise
         return known.parse(within)

@@ -166,7 +166,12 @@ def _is_tinybench(source: ForeignFile) -> bool:
     return has_marks and begins(b"[", b'"result"')(source)
 
 
-@reads("tinybench", "node BENCHMARK.mjs > FILE, with `retainSamples: true` in it", _is_tinybench)
+@reads(
+    "tinybench",
+    "node BENCHMARK.mjs > FILE, with `retainSamples: true` in it, and "
+    "`console.log(JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result }))))`",
+    _is_tinybench,
+)
 def tinybench(source: ForeignFile, rows: ReadRows) -> None:
     """tinybench: the tasks of a `Bench` as JSON, with the time of every call, in milliseconds.
 
