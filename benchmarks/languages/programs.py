@@ -42,7 +42,7 @@ GO_BODIES = (
     "sum += v[i] * {n}",
     "sum ^= v[i] << ({n} % 7)",
     "if v[i] > {n} {{\n\t\t\tsum--\n\t\t}}",
-    "sum = sum%{n} + 1",
+    "sum = (sum+v[i])%{n} + 1",
 )
 
 RUST_OTHER = """\
