@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -83,6 +84,20 @@ CASES = {
         {"cli.js": ("console", SLEEP_IN_NODE + "console")},
         "cli/tool",
     ),
+    "go": Case(
+        {
+            "go.mod": "module example.org/sums\n\ngo 1.18\n",
+            "sums.go": "package sums\n\nconst most = 1000\n\n"
+            "func Sum() (sum int) {\n\tfor i := 0; i < most; i++ {\n\t\tsum += i * sum\n\t}\n"
+            "\treturn sum\n}\n",
+            "sums_test.go": 'package sums\n\nimport "testing"\n\nvar kept int\n\n'
+            "func BenchmarkSum(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n"
+            "\t\tkept = Sum()\n\t}\n}\n",
+        },
+        {},
+        {"sums.go": ("most = 1000", "most = 10000")},
+        "Sum",
+    ),
 }
 
 
@@ -112,6 +127,8 @@ def called(benchgate: Program, folder: Path, *arguments: str) -> Done:
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_to_a_right_verdict(benchgate: Program, make_repo: Callable[[str], Git], name: str) -> None:
+    if name == "go" and shutil.which(name) is None:
+        pytest.skip("go: not installed")
     case, git = CASES[name], make_repo(name)
     for path, text in case.files.items():
         (git.root / path).write_text(text)

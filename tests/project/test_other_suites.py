@@ -46,7 +46,10 @@ INSIDE_ENV = {"CARGO_TARGET_DIR": "{root}/inner/target"}
 VITEST = '{"devDependencies": {"vitest": "3"}}'
 TINYBENCH = "import { Bench } from 'tinybench'\nawait bench.run()\n"
 MITATA = 'import { run } from "mitata";\nawait run({ format: "json" });\n'
-CMAKE = ["cmake -S . -B build -DCMAKE_BUILD_TYPE=Release", "cmake --build build --parallel"]
+CMAKE = [
+    "cmake -S . -B build/benchgate -DCMAKE_BUILD_TYPE=Release",
+    "cmake --build build/benchgate --parallel",
+]
 DENO = "Deno.bench('a', () => f())\n"
 IPS = 'require "benchmark/ips"\nBenchmark.ips do |x|\n'
 JMH = "<dependency><artifactId>jmh-core</artifactId></dependency>"
@@ -246,7 +249,7 @@ CASES = {
             "target_link_libraries(speed PRIVATE lib benchmark::benchmark_main)\n",
         },
         "the program speed with benchmarks of Google Benchmark in bench",
-        {"cpp": "build/bench/speed"},
+        {"cpp": "build/benchgate/bench/speed"},
         [f"{CMAKE[0]} -DX_BUILD_BENCHMARKS=ON", CMAKE[1]],
     ),
     "google benchmark by its header": Case(
@@ -257,7 +260,7 @@ CASES = {
             "src/speed.cpp": "#include <benchmark/benchmark.h>\n",
         },
         "the program speed with benchmarks of Google Benchmark",
-        {"cpp": "build/bin/speed"},
+        {"cpp": "build/benchgate/bin/speed"},
         CMAKE,
     ),
     "catch2": Case(
@@ -269,7 +272,7 @@ CASES = {
             "p.cpp": 'TEST_CASE("a") {}\n',
         },
         "the program tests with benchmarks of Catch2",
-        {"suite": "build/tests [!benchmark] --reporter xml"},
+        {"suite": "build/benchgate/tests [!benchmark] --reporter xml"},
         CMAKE,
     ),
     "jmh with maven": Case(

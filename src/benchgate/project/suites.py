@@ -365,6 +365,8 @@ _PLACED = re.compile(
 )
 _SOURCE = re.compile(r"[\w./+-]+\.(?:cc|cpp|cxx|c\+\+|C)\b")
 _MAX_PROGRAMS = 8
+# The head has a folder `build` already if git does not ignore it, and CMake keeps to its old place.
+_BUILT_IN = PurePosixPath("build/benchgate")
 
 
 def _cmake_suites(tree: ProjectTree) -> list[Suite]:
@@ -378,14 +380,15 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
     options = sorted({name for text in texts.values() for name in _OPTION.findall(text)})
     placed = next((found[1] for text in texts.values() if (found := _PLACED.search(text))), None)
     switched = "".join(f" -D{name}=ON" for name in options)
-    configure = f"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release{switched}"
-    build = BuildSteps((configure, "cmake --build build --parallel"), {}, _COMPILED, ("cmake",))
+    configure = f"cmake -S . -B {_BUILT_IN} -DCMAKE_BUILD_TYPE=Release{switched}"
+    compiling = f"cmake --build {_BUILT_IN} --parallel"
+    build = BuildSteps((configure, compiling), {}, _COMPILED, ("cmake",))
     suites = []
     for path, text in texts.items():
         if path.name != "CMakeLists.txt":
             continue
         # Each program is in a folder of its own, unless all are put into one.
-        place = "build" / PurePosixPath(path.parent if placed is None else placed)
+        place = _BUILT_IN / (path.parent if placed is None else placed)
         suites += [
             Suite(
                 f"the program {name} with benchmarks of {tool}{in_folder(path.parent)}",
@@ -401,7 +404,7 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
     if not suites and any("benchmark::benchmark" in text for text in texts.values()):
         tree.note(
             "CMake builds programs with Google Benchmark, but their names are not plain text "
-            'in its files. Add a [[benchmark]] for each: cpp = "build/PATH/PROGRAM".'
+            f'in its files. Add a [[benchmark]] for each: cpp = "{_BUILT_IN}/PATH/PROGRAM".'
         )
     if len(suites) > _MAX_PROGRAMS:
         left_out = "; ".join(suite.found for suite in suites[_MAX_PROGRAMS:])
