@@ -12,7 +12,8 @@ import pytest
 from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
-from benchgate.measure.adapters import build_variables
+from benchgate.config.benchmarks import GoBenchmark
+from benchgate.measure.adapters import build_variables, find
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.build import build
 from benchgate.measure.engine import Arm, ArmName
@@ -87,6 +88,25 @@ def error_of(seen: list[Observation]) -> str:
     errors = {one.error for one in seen if one.error}
     assert errors
     return "\n".join(sorted(errors))
+
+
+def test_modules_inside_of_a_module_need_a_workspace(tmp_path: Path) -> None:
+    for name, text in {
+        "go.mod": "module example.com/top\n",
+        "top_test.go": "func BenchmarkTop(b *testing.B) {\n}\n",
+        "tools/go.mod": "module example.com/tools\n",
+        "tools/deep/deep_test.go": "func BenchmarkDeep(b *testing.B) {\n}\n",
+        "testdata/x_test.go": "func BenchmarkData(b *testing.B) {\n}\n",
+        "other/other_test.go": "func TestOther(t *testing.T) {\n}\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
+    assert isinstance(table, GoBenchmark)
+    assert list(find(arm, table)) == [(".", "")]
+    (tmp_path / "go.work").write_text("go 1.20\nuse (\n  .\n  ./tools\n)\n")
+    assert list(find(arm, table)) == [(".", ""), ("tools/deep", "tools/deep")]
 
 
 @require("go")

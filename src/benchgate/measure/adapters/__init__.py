@@ -82,12 +82,15 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
 
 def _go_packages(top: Path) -> list[Path]:
     """The folders whose tests have a function `Benchmark*`."""
+    # Without a workspace, Go does not build the modules inside of a module.
+    is_workspace = any((above / "go.work").is_file() for above in (top, *top.parents))
+    modules = () if is_workspace else [file.parent for file in top.rglob("*/go.mod")]
     found = {
         file.parent
         for file in sorted(top.rglob("*_test.go"))
         if not _is_skipped(file.relative_to(top)) and _GO_FUNCTION.search(_text(file))
     }
-    return sorted(found)
+    return sorted(one for one in found if not any(map(one.is_relative_to, modules)))
 
 
 def _is_skipped(path: Path) -> bool:
