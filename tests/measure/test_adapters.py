@@ -109,6 +109,34 @@ def test_modules_inside_of_a_module_need_a_workspace(tmp_path: Path) -> None:
     assert list(find(arm, table)) == [(".", ""), ("tools/deep", "tools/deep")]
 
 
+@pytest.mark.parametrize(
+    ("constraint", "arguments", "is_found"),
+    [
+        ("ignore", "", False),
+        ("linux || darwin", "", True),
+        ("!windows && (go1.18 || never)", "", True),
+        ("windows", "", False),
+        ("fast", "", False),
+        ("fast", "-tags fast,other", True),
+        ("fast && !slow", "-tags=slow,fast", False),
+        ("&& wrong", "", True),
+    ],
+)
+def test_files_that_go_does_not_build_have_no_benchmarks(
+    tmp_path: Path,
+    constraint: str,
+    arguments: str,
+    is_found: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    text = f"//go:build {constraint}\n\npackage a\n\nfunc BenchmarkA(b *testing.B) {{\n}}\n"
+    (tmp_path / "a_test.go").write_text(text)
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    written = f'[[benchmark]]\ngo = "."\narguments = "{arguments}"\n'
+    (table,) = loads(written, "benchgate.toml").benchmarks
+    assert isinstance(table, GoBenchmark)
+    assert bool(list(find(arm, table))) is is_found
+
+
 @require("go")
 def test_go(measured: Callable[..., dict[str, list[Observation]]]) -> None:
     seen = measured("go", 'go = "."', rounds=2)

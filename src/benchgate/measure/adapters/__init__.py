@@ -6,12 +6,16 @@ benchgate's worker protocol without an edit of the project.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import platform
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from shutil import copytree
 from types import MappingProxyType
@@ -29,7 +33,7 @@ from benchgate.errors import UsageError
 from benchgate.measure.build import run_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
@@ -38,6 +42,10 @@ HERE: Final = Path(__file__).parent
 _BUILD_TIMEOUT_S = 900.0
 _SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
 _GO_FUNCTION = re.compile(r"^func (Benchmark\w*)\(.*?^}", re.MULTILINE | re.DOTALL)
+
+
+_GO_BUILD = re.compile(r"^//go:build (.+)$", re.MULTILINE)
+_GO_WORD = re.compile(r"&&|\|\||[!()]|[\w.]+")
 
 
 class NotBuiltError(Exception):
@@ -70,7 +78,7 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
         return
     for path in benchmark.paths:
         if isinstance(benchmark, GoBenchmark):
-            for folder in _go_packages(arm.folder / path):
+            for folder in _go_packages(arm.folder / path, benchmark.arguments):
                 relative = folder.relative_to(arm.folder).as_posix()
                 yield relative, "" if relative == "." else relative
         elif isinstance(benchmark, RustBenchmark):
@@ -80,17 +88,50 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
             yield path, Path(path).stem
 
 
-def _go_packages(top: Path) -> list[Path]:
-    """The folders whose tests have a function `Benchmark*`."""
+def _go_packages(top: Path, arguments: Sequence[str]) -> list[Path]:
+    """The folders whose tests have a function `Benchmark*`, as far as Go builds them here."""
+    given = " ".join(arguments).replace("=", " ").split()
+    tags = {one for flag, text in pairwise(given) if flag == "-tags" for one in text.split(",")}
     # Without a workspace, Go does not build the modules inside of a module.
     is_workspace = any((above / "go.work").is_file() for above in (top, *top.parents))
     modules = () if is_workspace else [file.parent for file in top.rglob("*/go.mod")]
     found = {
         file.parent
         for file in sorted(top.rglob("*_test.go"))
-        if not _is_skipped(file.relative_to(top)) and _GO_FUNCTION.search(_text(file))
+        if not _is_skipped(file.relative_to(top)) and _has_benchmark(_text(file), tags)
     }
     return sorted(one for one in found if not any(map(one.is_relative_to, modules)))
+
+
+def _has_benchmark(text: str, tags: Collection[str]) -> bool:
+    constraint = _GO_BUILD.search(text)
+    is_built = constraint is None or _holds(constraint[1], tags)
+    return is_built and _GO_FUNCTION.search(text) is not None
+
+
+def _holds(constraint: str, tags: Collection[str]) -> bool:
+    """Whether a file with this `//go:build` belongs to a build with these tags."""
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    known = {*tags, sys.platform, machine, "unix", "gc", "cgo"}
+    words = {"&&": " and ", "||": " or ", "!": " not ", "(": "(", ")": ")"}
+    text = _GO_WORD.sub(
+        lambda m: words.get(m[0]) or str(m[0] in known or m[0].startswith("go1.")), constraint
+    )
+    try:
+        return _value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError):
+        return True  # Go itself says what is wrong
+
+
+def _value(node: ast.expr) -> bool:
+    if isinstance(node, ast.BoolOp):
+        values = map(_value, node.values)
+        return all(values) if isinstance(node.op, ast.And) else any(values)
+    if isinstance(node, ast.UnaryOp):
+        return not _value(node.operand)
+    if isinstance(node, ast.Constant):
+        return bool(node.value)
+    raise ValueError(ast.dump(node))
 
 
 def _is_skipped(path: Path) -> bool:
