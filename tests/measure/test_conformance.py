@@ -11,13 +11,13 @@ from benchgate.measure.conformance import Conformance
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
-    from benchgate.measure.conformance import Finding
+    from benchgate.measure.conformance import ConformanceResult
     from benchgate.measure.guardian import Guardian
 
 WORKER = Path(__file__).with_name("adapters") / "worker.py"
 
 
-def found(guardian: Guardian, fault: str = "") -> dict[str, Finding]:
+def found(guardian: Guardian, fault: str = "") -> dict[str, ConformanceResult]:
     variables = {**os.environ, **guardian.variables, "FAULT": fault}
     arm = Arm(ArmName.HEAD, WORKER.parent, WORKER.parent)
     all_ = Conformance(arm, [sys.executable, str(WORKER)], variables, guardian).run()

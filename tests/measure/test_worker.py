@@ -17,7 +17,7 @@ from benchgate._worker.workloads import digest
 from benchgate.measure import worker as worker_module
 from benchgate.measure.arm_command import workload_of
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.lockstep import Calibration, SampleKind
+from benchgate.measure.lockstep import SampleCalibration, SampleKind
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 
@@ -91,10 +91,10 @@ def described(worker: Worker) -> list[dict[str, Any]]:
     return benchmarks
 
 
-def calibrated(worker: Worker, target_ns: int, opened: Mapping[str, Any]) -> Calibration:
+def calibrated(worker: Worker, target_ns: int, opened: Mapping[str, Any]) -> SampleCalibration:
     """Find the loops of the benchmark that is open."""
     kind = SampleKind.of([opened])
-    found = Calibration(worker, 20, kind, may_share=False, long_ns=10**10)
+    found = SampleCalibration(worker, 20, kind, may_share=False, long_ns=10**10)
     found.find_loops(target_ns)
     return found
 

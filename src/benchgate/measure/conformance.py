@@ -30,7 +30,7 @@ _MISBEHAVING = ("fails", "prints", "forks", "exits", "hangs")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConformanceResult:
     """What one test has found.
 
     Attributes:
@@ -62,7 +62,7 @@ class Conformance:
         self._guardian = guardian
         self._ids: list[str] = []
 
-    def run(self) -> Iterator[Finding]:
+    def run(self) -> Iterator[ConformanceResult]:
         """Make all tests, those that need nothing first; the rest is left out after a failure."""
         first = self._try("says hello and lists its benchmarks", self._list)
         yield first
@@ -79,16 +79,16 @@ class Conformance:
                 yield self._try(test, getattr(self, f"_{name}"), ids[0])
             else:
                 why = f"it lists no benchmark with the name {name}"
-                yield Finding(test, detail=why, was_tried=False)
+                yield ConformanceResult(test, detail=why, was_tried=False)
         yield self._try("loses little time between samples", self._overhead)
 
-    def _try(self, test: str, act: Callable[..., str], *arguments: str) -> Finding:
+    def _try(self, test: str, act: Callable[..., str], *arguments: str) -> ConformanceResult:
         try:
-            return Finding(test, detail=act(*arguments))
+            return ConformanceResult(test, detail=act(*arguments))
         except _WrongError as wrong:
-            return Finding(test, str(wrong))
+            return ConformanceResult(test, str(wrong))
         except WorkerFailedError as failure:
-            return Finding(test, failure.error)
+            return ConformanceResult(test, failure.error)
 
     @contextmanager
     def _worker(self, *, describe: bool = False) -> Iterator[tuple[Worker, dict[str, Any]]]:

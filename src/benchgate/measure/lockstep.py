@@ -468,7 +468,7 @@ class SampleKind:
 
 
 @dataclass(slots=True)
-class Calibration:
+class SampleCalibration:
     """Finds how many calls make a sample of one worker long enough, and what a sample is like.
 
     Attributes:
@@ -601,7 +601,9 @@ class _Sampler:
         timer_cost_ns = max(worker.timer.error_ns for worker in workers)
         target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
         long_ns = int(1e9 * _long_s(timeout_s))
-        found = [Calibration(worker, timeout_s, self.kind, together, long_ns) for worker in workers]
+        found = [
+            SampleCalibration(worker, timeout_s, self.kind, together, long_ns) for worker in workers
+        ]
         for each in found:
             each.find_loops(target_ns)
         loops = shared_loops([(each.loops, each.sample_ns) for each in found], target_ns)

@@ -53,7 +53,7 @@ class NotBuiltError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class WorkerProgram:
     """A program that is a worker, in one arm.
 
     Attributes:
@@ -185,10 +185,10 @@ class Programs:
 
     def __init__(self, guardian: Guardian) -> None:
         self._guardian = guardian
-        self._built: dict[tuple[Path, str], Program] = {}
+        self._built: dict[tuple[Path, str], WorkerProgram] = {}
         self._overlays: dict[Path, Path] = {}
 
-    def program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+    def program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """The program at a path, which is built first if it has to be.
 
         Raises:
@@ -199,17 +199,17 @@ class Programs:
             self._built[key] = self._program(arm, benchmark, path)
         return self._built[key]
 
-    def _program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+    def _program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         if isinstance(benchmark, WorkerBenchmark):
-            return Program(tuple(arm.substitute(word) for word in benchmark.command))
+            return WorkerProgram(tuple(arm.substitute(word) for word in benchmark.command))
         if isinstance(benchmark, NodeBenchmark):
             hook = f"--import={HERE / 'benchgate.mjs'}"
-            return Program(("node", hook, *benchmark.arguments, path))
+            return WorkerProgram(("node", hook, *benchmark.arguments, path))
         if isinstance(benchmark, GoBenchmark):
             return self._go(arm, benchmark, path)
         if isinstance(benchmark, RustBenchmark):
             return self._rust(arm, benchmark, path)
-        return Program((str(arm.folder / path),))
+        return WorkerProgram((str(arm.folder / path),))
 
     def _run(
         self,
@@ -229,7 +229,7 @@ class Programs:
             raise NotBuiltError("\n".join([f"{' '.join(command[:3])} {failure}", *lines]))
         return lines
 
-    def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+    def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """Compile the tests of a package together with a worker in Go's package `testing`."""
         made = arm.env / "benchgate" / "go"
         if arm.root not in self._overlays:
@@ -238,7 +238,7 @@ class Programs:
         overlay = f"-overlay={self._overlays[arm.root]}"
         compiled = ("go", "test", "-c", "-vet=off", overlay, *benchmark.tool_arguments)
         self._run(arm, benchmark, [*compiled, "-o", str(program), f"./{path}"])
-        return Program((str(program), "-test.run=^$", "-test.bench=."), arm.folder / path)
+        return WorkerProgram((str(program), "-test.run=^$", "-test.bench=."), arm.folder / path)
 
     def _overlay(self, arm: Arm, benchmark: LiveBenchmarks, made: Path) -> Path:
         lines = self._run(arm, benchmark, ["go", "env", "GOROOT"])
@@ -261,7 +261,7 @@ class Programs:
         overlay.write_text(json.dumps({"Replace": replaced}))
         return overlay
 
-    def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> Program:
+    def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """Build a bench target with a crate that is a worker, in place of criterion."""
         made = arm.env / "benchgate" / "criterion"
         if not made.is_dir():
@@ -279,7 +279,7 @@ class Programs:
         if not found:
             raise NotBuiltError("\n".join(["cargo bench --no-run named no executable", *lines]))
         program = str(arm.folder / found[-1])
-        return Program((program, "--bench"))
+        return WorkerProgram((program, "--bench"))
 
 
 # What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
