@@ -278,7 +278,8 @@ class Programs:
         found = [m[1] for line in lines if (m := _EXECUTABLE.search(line))]
         if not found:
             raise NotBuiltError("\n".join(["cargo bench --no-run named no executable", *lines]))
-        program = str(arm.folder / found[-1])
+        # Its target folder may be one of the arm, whose name was put in place of its path.
+        program = str(arm.folder / arm.substitute(found[-1]))
         return WorkerProgram((program, "--bench"))
 
 
