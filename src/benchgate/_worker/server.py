@@ -214,7 +214,7 @@ class Server:
         return id_
 
     def forget_peak(self) -> None:
-        """Let the peak of memory begin anew, before anything of a benchmark is set up."""
+        """Reset the peak of memory, before a benchmark is set up."""
         self.rss_is_own = reset_peak_rss()
 
     def serve_each(self, open_: Callable[[str], OpenBenchmark]) -> None:

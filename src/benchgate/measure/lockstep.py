@@ -351,7 +351,7 @@ def measure_launch(
     """
     once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", n) for w, n in zip(workers, names, strict=True)]
-    own_rss = [step.get("rss_is_own", False) or alone for (step,) in opened]
+    own_rss = all(step.get("rss_is_own", False) or alone for (step,) in opened)
     kind = SampleKind.of([step for (step,) in opened])
     timeout_s *= kind.number or 1
     plan = SamplePlan(kind.number or 1, 1, 0) if sampling.brief else plan
@@ -361,21 +361,16 @@ def measure_launch(
     is_long = max(wall_ns for (wall_ns, _), *_ in samples) >= 1e9 * _long_s(timeout_s)
     peaks = [step["peak_rss"] for step in _ask_if_known(workers, timeout_s, "peak")]
     metrics = [_timings(plan, *both) for both in zip(samples, warmup, strict=True)]
-    notes = plan.notes
+    notes, can_count = plan.notes, kind.is_inside and _can(workers, "count")
     # One more sample would cost too much for work so slow that it gets a single one.
     if sampling.event and kind.times_each:
         notes += (f"{INSTRUCTIONS.name}: {COUNTS_SETUPS}",)
-    elif (
-        sampling.event
-        and _can(workers, "count")
-        and kind.is_inside
-        and (is_first or plan.samples > 1)
-    ):
+    elif sampling.event and can_count and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask_if_known(workers, timeout_s, "end")
-    for found, peak in zip(metrics, peaks, strict=False):
-        if all(own_rss) and kind.is_inside:
+    if own_rss and kind.is_inside:
+        for found, peak in zip(metrics, peaks, strict=False):
             found.append(MetricSamples.single(PEAK_RSS, peak))
     if is_first and kind.is_inside and _can(workers, "allocations"):
         with once:

@@ -431,7 +431,7 @@ class Workers:
             program.command,
             program.folder,
             cpus=self._cpus(cpu),
-            variables=self._variables(arm, file.benchmark) | dict(program.variables),
+            variables=self._variables(arm, file.benchmark),
             layout=layout,
         )
 

@@ -42,8 +42,6 @@ HERE: Final = Path(__file__).parent
 _BUILD_TIMEOUT_S = 900.0
 _SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
 _GO_FUNCTION = re.compile(r"^func (Benchmark\w*)\(.*?^}", re.MULTILINE | re.DOTALL)
-
-
 _GO_BUILD = re.compile(r"^//go:build (.+)$", re.MULTILINE)
 _GO_WORD = re.compile(r"&&|\|\||[!()]|[\w.]+")
 
@@ -59,12 +57,10 @@ class WorkerProgram:
     Attributes:
         command: starts it.
         folder: where it starts; None for the folder of the configuration.
-        variables: added to its environment.
     """
 
     command: tuple[str, ...]
     folder: Path | None = None
-    variables: tuple[tuple[str, str], ...] = ()
 
 
 def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
