@@ -203,10 +203,10 @@ def test_node(
 
 @require("cargo")
 def test_rust(measured: Callable[..., dict[str, list[Observation]]]) -> None:
-    seen = measured("rust", 'rust = "text"\nenv = {CARGO_NET_OFFLINE = "true"}')
-    assert list(seen) == [
-        f"text/{name}" for name in ("words", "checksum/100", "checksum/2000", "sort", "fails")
-    ]
+    table = 'rust = ["text", "inner/text"]\nenv = {CARGO_NET_OFFLINE = "true"}'
+    seen = measured("rust", table)
+    names = ("words", "checksum/100", "checksum/2000", "sort", "fails")
+    assert list(seen) == [*(f"text/{name}" for name in names), "inner/text/reads"]
     assert error_of(seen.pop("text/fails")).startswith("it panicked: it is broken")
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_

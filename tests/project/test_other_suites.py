@@ -104,16 +104,12 @@ CASES = {
         {
             "inner/Cargo.toml": "[workspace]\nmembers = ['a', 'b']\n",
             "inner/a/Cargo.toml": CRITERION + BENCH,
+            "inner/a/benches/big/main.rs": "use criterion;",
             "inner/b/Cargo.toml": "[package]\nname = 'b'\n[[bench]]\nname = 'not_of_criterion'\n",
         },
-        "the Criterion benchmarks parse in inner",
-        {
-            "suite": "cargo bench --workspace",
-            "output": "target/criterion",
-            "env": INSIDE_ENV,
-            "cwd": "inner",
-        },
-        ["cargo bench --workspace --no-run --manifest-path inner/Cargo.toml"],
+        "the Criterion benchmarks parse, big in inner",
+        {"rust": ("inner/a/parse", "inner/a/big")},
+        [],
     ),
     "libtest": Case(
         {"Cargo.toml": "[package]\n", "src/lib.rs": "#![feature(test)]\n    #[bench]\nfn a() {}\n"},

@@ -346,9 +346,14 @@ class RustBenchmark(LiveBenchmarks):
     """Bench targets of Cargo that use Criterion."""
 
     KIND = "rust"
-    LACKS = "is no bench target of Cargo.toml"
+    LACKS = "is no bench target (of another folder's Cargo.toml: FOLDER/NAME)"
 
-    paths: fields.Paths = key(neutral, ..., "Names of bench targets.", alias="rust")
+    paths: fields.Paths = key(
+        neutral,
+        ...,
+        "Names of bench targets, after the folder of their package: `crates/text/words`.",
+        alias="rust",
+    )
     arguments: fields.Arguments = key(
         neutral, (), "Further arguments of `cargo bench`, such as `--features fast`."
     )

@@ -18,7 +18,7 @@ from benchgate.project.tree import ProjectTree, in_folder, list_tree, table_at, 
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.project.python_suites import Sources
@@ -136,6 +136,8 @@ def _cargo_suites(tree: ProjectTree) -> Iterator[Suite]:
 class _Bench:
     """A benchmark program of a package, and the features that it requires."""
 
+    package: PurePosixPath
+    name: str
     path: PurePosixPath
     features: tuple[str, ...] = ()
 
@@ -147,7 +149,6 @@ class _Workspace:
     Attributes:
         packages: their manifests.
         named: the benchmarks of Criterion.
-        features: that these require.
         printing: the benchmarks of tools that print a table, by the tool.
         compiled_in: the number of functions with #[bench].
         is_live: whether benchgate can measure the benchmarks of Criterion itself.
@@ -156,8 +157,7 @@ class _Workspace:
     tree: ProjectTree
     root: PurePosixPath
     packages: Mapping[PurePosixPath, Mapping[str, Any]]
-    named: list[str] = field(default_factory=list)
-    features: list[str] = field(default_factory=list)
+    named: list[_Bench] = field(default_factory=list)
     printing: dict[str, list[str]] = field(default_factory=dict)
     compiled_in: int = 0
     is_live: bool = True
@@ -167,7 +167,7 @@ class _Workspace:
             depends = _crates(manifest)
             benches = self._benches(folder, manifest)
             if not _CRITERION.isdisjoint(depends):
-                self._look_at(benches, is_live=str(folder) == "." and "criterion" in depends)
+                self._look_at(benches, is_live="criterion" in depends)
                 continue
             for tool, crates in _PRINTING.items():
                 if benches and not crates.isdisjoint(depends):
@@ -184,12 +184,11 @@ class _Workspace:
 
     def _look_at(self, benches: Mapping[str, _Bench], *, is_live: bool) -> None:
         """Note which benchmarks are of Criterion, and whether benchgate can measure all of them."""
-        for name, bench in benches.items():
+        for bench in benches.values():
             code = self.tree.read(bench.path)
             if code and "criterion" not in code:
                 continue
-            self.named.append(name)
-            self.features += bench.features
+            self.named.append(bench)
             self.is_live = self.is_live and is_live and not _NOT_LIVE.search(code)
 
     def _benches(self, folder: PurePosixPath, manifest: Mapping[str, Any]) -> dict[str, _Bench]:
@@ -197,6 +196,8 @@ class _Workspace:
         declared = manifest.get("bench")
         benches = {
             str(one["name"]): _Bench(
+                folder,
+                str(one["name"]),
                 folder / str(one.get("path", f"benches/{one['name']}.rs")),
                 words_at(one, "required-features"),
             )
@@ -205,39 +206,39 @@ class _Workspace:
         }
         if table_at(manifest, "package").get("autobenches", True):
             for path in self.tree.below(folder / "benches"):
-                if path.suffix == ".rs" and path.parent == folder / "benches":
-                    benches.setdefault(path.stem, _Bench(path))
+                target = path.parent if path.name == "main.rs" else path
+                if path.suffix == ".rs" and target.parent == folder / "benches":
+                    benches.setdefault(target.stem, _Bench(folder, target.stem, path))
         return benches
-
-    @property
-    def _names(self) -> str:
-        more = f" and {len(self.named) - 4} more" if len(self.named) > 4 else ""
-        return f"{', '.join(self.named[:4])}{more}"
 
     def suites(self) -> Iterator[Suite]:
         if self.named and self.is_live:
-            features = ",".join(dict.fromkeys(self.features))
-            yield Suite(
-                f"the Criterion benchmarks {self._names}",
-                {
-                    "rust": one_or_all(self.named),
-                    **({"arguments": f"--features {features}"} if features else {}),
-                },
-                "The benchmarks of Criterion.",
-                self.root,
-                BuildSteps(tools=("cargo",)),
-            )
+            by_features: dict[tuple[str, ...], list[_Bench]] = {}
+            for one in self.named:
+                by_features.setdefault(one.features, []).append(one)
+            for required, benches in by_features.items():
+                features = f"--features {','.join(required)}"
+                yield Suite(
+                    f"{_of_criterion(benches)}{in_folder(self.root)}",
+                    {
+                        "rust": one_or_all([str(one.package / one.name) for one in benches]),
+                        **({"arguments": features} if required else {}),
+                    },
+                    "The benchmarks of Criterion.",
+                    self.root,
+                    BuildSteps(tools=("cargo",)),
+                )
         elif self.named:
             edit: tuple[str, ...] = ()
             options = ""
-            if self.features and len(self.packages) > 1:
-                named = ", ".join(self.features)
-                edit = (f"Benchmarks require the features {named}: add `--features`.",)
-            elif self.features:
-                options = f" --features {','.join(dict.fromkeys(self.features))}"
+            features = ",".join(dict.fromkeys(name for one in self.named for name in one.features))
+            if features and len(self.packages) > 1:
+                edit = (f"Benchmarks require the features {features}: add `--features`.",)
+            elif features:
+                options = f" --features {features}"
             yield replace(
                 self._suite(
-                    f"the Criterion benchmarks {self._names}",
+                    _of_criterion(self.named),
                     "The benchmarks of Criterion. Short `warm_up_time` and `measurement_time` in "
                     "their code leave time for more rounds.",
                     options,
@@ -245,8 +246,8 @@ class _Workspace:
                 ),
                 to_edit=edit,
             )
-        for tool, benches in self.printing.items():
-            names = dict.fromkeys(benches)
+        for tool, printing in self.printing.items():
+            names = dict.fromkeys(printing)
             runner = " Its runner and valgrind must be installed." if tool == "gungraun" else ""
             yield self._suite(
                 f"the benchmarks of {tool} {', '.join(names)}",
@@ -280,6 +281,12 @@ class _Workspace:
             root,
             BuildSteps((f"{command} --no-run{manifest}",), env, _COMPILED, ("cargo",)),
         )
+
+
+def _of_criterion(benches: Sequence[_Bench]) -> str:
+    names = list(dict.fromkeys(one.name for one in benches))
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"the Criterion benchmarks {', '.join(names[:4])}{more}"
 
 
 def _crates(manifest: Mapping[str, Any]) -> frozenset[str]:

@@ -13,10 +13,10 @@ import platform
 import re
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from shutil import copytree
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -78,7 +78,8 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
                 relative = folder.relative_to(arm.folder).as_posix()
                 yield relative, "" if relative == "." else relative
         elif isinstance(benchmark, RustBenchmark):
-            if path in _bench_targets(arm.folder):
+            target = PurePosixPath(path)
+            if target.name in _bench_targets(arm.folder / target.parent):
                 yield path, path
         elif (arm.folder / path).is_file():
             yield path, Path(path).stem
@@ -259,24 +260,27 @@ class Programs:
 
     def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """Build a bench target with a crate that is a worker, in place of criterion."""
-        made = arm.env / "benchgate" / "criterion"
-        if not made.is_dir():
-            copytree(HERE / "rust" / "criterion", made)
-            manifest = made / "Cargo.toml"
-            version = _criterion_version(arm.folder)
-            manifest.write_text(_text(manifest).replace("0.0.0", version))
-        patch = f"patch.crates-io.criterion.path={json.dumps(str(made))}"
-        command = ["cargo", "bench", "--no-run", "--config", patch, "--bench", path]
+        package = replace(arm, inside=str(PurePosixPath(arm.inside, path).parent))
+        command = ["cargo", "bench", "--no-run", "--bench", PurePosixPath(path).name]
+        for version in _criterion_versions(package.folder):
+            made = arm.env / "benchgate" / f"criterion-{version}"
+            if not made.is_dir():
+                copytree(HERE / "rust" / "criterion", made)
+                manifest = made / "Cargo.toml"
+                manifest.write_text(_text(manifest).replace("0.0.0", version))
+            patch = f"patch.crates-io.criterion-{re.sub('[^0-9]', '-', version)}"
+            command += ["--config", f"{patch}.path={json.dumps(str(made))}"]
+            command += ["--config", f"{patch}.package='criterion'"]
         wrapped = {"RUSTC_WRAPPER": str(HERE / "rust" / "rustc")}
         if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
             wrapped["BENCHGATE_RUSTC_WRAPPER"] = own
-        lines = self._run(arm, benchmark, [*command, *benchmark.tool_arguments], wrapped)
+        lines = self._run(package, benchmark, [*command, *benchmark.tool_arguments], wrapped)
         found = [m[1] for line in lines if (m := _EXECUTABLE.search(line))]
         if not found:
             raise NotBuiltError("\n".join(["cargo bench --no-run named no executable", *lines]))
         # Its target folder may be one of the arm, whose name was put in place of its path.
-        program = str(arm.folder / arm.substitute(found[-1]))
-        return WorkerProgram((program, "--bench"))
+        program = str(package.folder / arm.substitute(found[-1]))
+        return WorkerProgram((program, "--bench"), package.folder)
 
 
 # What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
@@ -300,20 +304,27 @@ _EXECUTABLE: Final = re.compile(r"Executable \S+ \((.+)\)$")
 _VERSION: Final = re.compile(r"\d+(\.\d+)*")
 
 
-def _criterion_version(folder: Path) -> str:
-    """The version of criterion that a project has locked, or else asks for."""
-    for above in (folder, *folder.parents):
+def _criterion_versions(folder: Path) -> list[str]:
+    """The versions of criterion that a project has locked, or else the one that it asks for."""
+    around = (folder, *folder.parents)
+    for above in around:
         if (above / "Cargo.lock").is_file():
             locked = tomllib.loads(_text(above / "Cargo.lock")).get("package", [])
-            found = [one["version"] for one in locked if one.get("name") == "criterion"]
-            if found:
-                return str(found[-1])
-    manifest = tomllib.loads(_text(folder / "Cargo.toml"))
-    asked = manifest.get("dev-dependencies", {}).get("criterion", "0.5")
-    text = asked.get("version", "0.5") if isinstance(asked, dict) else asked
-    match = _VERSION.search(text)
-    numbers = (match[0] if match else "0.5").split(".")
-    return ".".join([*numbers, "0", "0"][:3])
+            if found := {str(one["version"]) for one in locked if one.get("name") == "criterion"}:
+                return sorted(found)
+    for above in around:
+        manifest = tomllib.loads(_text(above / "Cargo.toml"))
+        for table in (
+            manifest,
+            manifest.get("workspace", {}),
+            *manifest.get("target", {}).values(),
+        ):
+            for kind in ("dev-dependencies", "dependencies"):
+                asked = table.get(kind, {}).get("criterion", "")
+                text = asked.get("version", "") if isinstance(asked, dict) else asked
+                if match := _VERSION.search(text):
+                    return [".".join([*match[0].split("."), "0", "0"][:3])]
+    return ["0.5.0"]
 
 
 def build_variables(benchmarks: Iterable[object], given: Mapping[str, str]) -> dict[str, str]:
