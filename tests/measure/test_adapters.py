@@ -211,3 +211,42 @@ def test_rust(measured: Callable[..., dict[str, list[Observation]]]) -> None:
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
     assert min(times_s(seen["text/checksum/2000"])) > 5 * min(times_s(seen["text/checksum/100"]))
+
+
+_EVERY_CRITERION = [
+    *(
+        f"batch/{size}/{kind}"
+        for size in ("small", "large", "one", "3 batches", "of 7")
+        for kind in ("1", "ref")
+    ),
+    *("input/5", "large drop", "setup", "custom", "twice", "twice #2", "nothing"),
+    *("str/slice", "str/2", "ticks", "ticks/custom", "functions/one", "functions/two"),
+    *("several/add/1", "several/add/2", "over/1", "over/2", "fun/named"),
+]
+
+
+@require("cargo")
+def test_all_of_criterion(measured: Callable[..., dict[str, list[Observation]]]) -> None:
+    seen = measured("rust", 'rust = "every"\nenv = {CARGO_NET_OFFLINE = "true"}')
+    assert list(seen) == [f"every/{name}" for name in _EVERY_CRITERION]
+    assert "calls no method of Bencher" in error_of(seen.pop("every/nothing"))
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_
+    assert min(times_s(seen["every/ticks"])) >= 0.001
+    assert min(times_s(seen["every/ticks/custom"])) >= 0.001
+    assert min(times_s(seen["every/custom"])) == 1
+
+
+@require("cargo")
+@pytest.mark.skipif(
+    not Path("/usr/share/cargo/registry/tokio-1.24.2").exists(),
+    reason="librust-criterion-dev is missing",
+)
+def test_criterion_with_async(measured: Callable[..., dict[str, list[Observation]]]) -> None:
+    seen = measured("rust_async", 'rust = "wait"')
+    names = ("tokio", "handle", "custom", "batched", "batched_ref", "setup")
+    assert list(seen) == [f"wait/{name}" for name in names]
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_
+    assert min(times_s(seen["wait/tokio"])) >= 0.001
+    assert min(times_s(seen["wait/custom"])) == 0.001

@@ -42,7 +42,6 @@ GO_SUITE = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
 CRITERION = "[package]\nname = 'a'\n[dev-dependencies]\ncriterion = '0.5'\n"
 BENCH = "[[bench]]\nname = 'parse'\nharness = false\n"
 CARGO_ENV = {"CARGO_TARGET_DIR": "{root}/target"}
-INSIDE_ENV = {"CARGO_TARGET_DIR": "{root}/inner/target"}
 VITEST = '{"devDependencies": {"vitest": "3"}}'
 TINYBENCH = "import { Bench } from 'tinybench'\nawait bench.run()\n"
 MITATA = 'import { run } from "mitata";\nawait run({ format: "json" });\n'
@@ -88,8 +87,8 @@ CASES = {
         {"rust": ("parse", "other")},
         [],
     ),
-    "criterion that benchgate's crate cannot replace": Case(
-        {"Cargo.toml": CRITERION + BENCH, "benches/parse.rs": "criterion; b.to_async(r)"},
+    "criterion with a main of its own": Case(
+        {"Cargo.toml": CRITERION + BENCH, "benches/parse.rs": "use criterion;"},
         "the Criterion benchmarks parse",
         {"suite": "cargo bench", "output": "target/criterion", "env": CARGO_ENV},
         ["cargo bench --no-run"],
@@ -104,7 +103,7 @@ CASES = {
         {
             "inner/Cargo.toml": "[workspace]\nmembers = ['a', 'b']\n",
             "inner/a/Cargo.toml": CRITERION + BENCH,
-            "inner/a/benches/big/main.rs": "use criterion;",
+            "inner/a/benches/big/main.rs": "criterion_main!(a);",
             "inner/b/Cargo.toml": "[package]\nname = 'b'\n[[bench]]\nname = 'not_of_criterion'\n",
         },
         "the Criterion benchmarks parse, big in inner",

@@ -108,8 +108,6 @@ _COMPILED = "the benchmarks are compiled"
 
 
 _CRITERION = frozenset({"criterion", "codspeed-criterion-compat"})
-# What benchgate's crate does not have that takes the place of Criterion.
-_NOT_LIVE = re.compile(r"\bto_async\b|\bwith_measurement\b|\bcodspeed_criterion_compat\b")
 # What a package depends on, by the format of what its benchmarks print.
 _PRINTING = {
     "divan": frozenset({"divan", "codspeed-divan-compat"}),
@@ -167,7 +165,7 @@ class _Workspace:
             depends = _crates(manifest)
             benches = self._benches(folder, manifest)
             if not _CRITERION.isdisjoint(depends):
-                self._look_at(benches, is_live="criterion" in depends)
+                self._look_at(benches)
                 continue
             for tool, crates in _PRINTING.items():
                 if benches and not crates.isdisjoint(depends):
@@ -182,14 +180,15 @@ class _Workspace:
                 where = in_folder(folder)
                 self.tree.note(f"benchgate does not read what {_NOT_READ} prints{where}.")
 
-    def _look_at(self, benches: Mapping[str, _Bench], *, is_live: bool) -> None:
+    def _look_at(self, benches: Mapping[str, _Bench]) -> None:
         """Note which benchmarks are of Criterion, and whether benchgate can measure all of them."""
         for bench in benches.values():
             code = self.tree.read(bench.path)
             if code and "criterion" not in code:
                 continue
             self.named.append(bench)
-            self.is_live = self.is_live and is_live and not _NOT_LIVE.search(code)
+            # A `main` of another kind cannot be called once more, as benchgate needs.
+            self.is_live = self.is_live and (not code or "criterion_main" in code)
 
     def _benches(self, folder: PurePosixPath, manifest: Mapping[str, Any]) -> dict[str, _Bench]:
         """The benchmark programs of a package."""

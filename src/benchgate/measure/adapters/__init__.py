@@ -262,15 +262,16 @@ class Programs:
         """Build a bench target with a crate that is a worker, in place of criterion."""
         package = replace(arm, inside=str(PurePosixPath(arm.inside, path).parent))
         command = ["cargo", "bench", "--no-run", "--bench", PurePosixPath(path).name]
-        for version in _criterion_versions(package.folder):
-            made = arm.env / "benchgate" / f"criterion-{version}"
+        for crate, version in sorted(_criterion_versions(package.folder)):
+            made = arm.env / "benchgate" / f"{crate}-{version}"
             if not made.is_dir():
                 copytree(HERE / "rust" / "criterion", made)
                 manifest = made / "Cargo.toml"
-                manifest.write_text(_text(manifest).replace("0.0.0", version))
-            patch = f"patch.crates-io.criterion-{re.sub('[^0-9]', '-', version)}"
+                text = _text(manifest).replace("0.0.0", version)
+                manifest.write_text(text.replace('"criterion"', json.dumps(crate)))
+            patch = f"patch.crates-io.{re.sub('[^0-9a-z]', '-', made.name)}"
             command += ["--config", f"{patch}.path={json.dumps(str(made))}"]
-            command += ["--config", f"{patch}.package='criterion'"]
+            command += ["--config", f"{patch}.package={json.dumps(crate)}"]
         wrapped = {"RUSTC_WRAPPER": str(HERE / "rust" / "rustc")}
         if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
             wrapped["BENCHGATE_RUSTC_WRAPPER"] = own
@@ -301,17 +302,17 @@ _GO_CHANGES: Final = (
     (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
 )
 _EXECUTABLE: Final = re.compile(r"Executable \S+ \((.+)\)$")
+_CRITERION: Final = frozenset({"criterion", "codspeed-criterion-compat"})
 _VERSION: Final = re.compile(r"\d+(\.\d+)*")
 
 
-def _criterion_versions(folder: Path) -> list[str]:
-    """The versions of criterion that a project has locked, or else the one that it asks for."""
+def _criterion_versions(folder: Path) -> set[tuple[str, str]]:
+    """The crates of Criterion that a project has locked, or else asks for, with the version."""
     around = (folder, *folder.parents)
     for above in around:
-        if (above / "Cargo.lock").is_file():
-            locked = tomllib.loads(_text(above / "Cargo.lock")).get("package", [])
-            if found := {str(one["version"]) for one in locked if one.get("name") == "criterion"}:
-                return sorted(found)
+        locked = tomllib.loads(_text(above / "Cargo.lock")).get("package", [])
+        if found := {(one["name"], one["version"]) for one in locked if one["name"] in _CRITERION}:
+            return found
     for above in around:
         manifest = tomllib.loads(_text(above / "Cargo.toml"))
         for table in (
@@ -320,11 +321,13 @@ def _criterion_versions(folder: Path) -> list[str]:
             *manifest.get("target", {}).values(),
         ):
             for kind in ("dev-dependencies", "dependencies"):
-                asked = table.get(kind, {}).get("criterion", "")
-                text = asked.get("version", "") if isinstance(asked, dict) else asked
-                if match := _VERSION.search(text):
-                    return [".".join([*match[0].split("."), "0", "0"][:3])]
-    return ["0.5.0"]
+                for name, asked in table.get(kind, {}).items():
+                    entry = asked if isinstance(asked, dict) else {"version": asked}
+                    crate = entry.get("package", name)
+                    match = _VERSION.search(entry.get("version", ""))
+                    if crate in _CRITERION and match:
+                        return {(crate, ".".join([*match[0].split("."), "0", "0"][:3]))}
+    return {("criterion", "0.5.0")}
 
 
 def build_variables(benchmarks: Iterable[object], given: Mapping[str, str]) -> dict[str, str]:

@@ -3,13 +3,14 @@
 //! A program calls its benchmarks one after the other. Each is measured when it is called, if
 //! benchgate has asked for it; if it has been passed, the program calls all of them once more.
 
-use std::cell::RefCell;
-use std::fmt::{self, Display};
+use std::fmt::{self, Debug, Display};
 use std::fs::File;
+use std::future::Future;
 use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
 use std::os::unix::io::FromRawFd;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use std::hint::black_box;
@@ -36,18 +37,47 @@ fn cpu_ns() -> i64 {
     time.seconds * 1_000_000_000 + time.nanoseconds
 }
 
+/// The time that counts in a sample.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    wall: Duration,
+    cpu_ns: i64,
+}
+
+impl Spent {
+    fn add(&mut self, start: Start) {
+        self.wall += start.wall.elapsed();
+        self.cpu_ns += cpu_ns() - start.cpu_ns;
+    }
+}
+
+struct Start {
+    cpu_ns: i64,
+    wall: Instant,
+}
+
+impl Start {
+    fn now() -> Start {
+        Start { cpu_ns: cpu_ns(), wall: Instant::now() }
+    }
+}
+
 struct Worker {
     input: BufReader<File>,
     output: File,
     /// The benchmark to open; None while all are listed.
     target: Option<String>,
+    /// The benchmarks that this pass has come to.
     found: Vec<String>,
     is_answered: bool,
     is_ended: bool,
 }
 
-thread_local! {
-    static WORKER: RefCell<Option<Worker>> = RefCell::new(None);
+static WORKER: Mutex<Option<Worker>> = Mutex::new(None);
+
+/// The worker, which is not in its place while a benchmark runs.
+fn place() -> MutexGuard<'static, Option<Worker>> {
+    WORKER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn quoted(text: &str) -> String {
@@ -116,26 +146,34 @@ impl Worker {
     }
 
     /// Measure a benchmark if it is the one that benchgate has asked for.
-    fn serve(&mut self, id: &str, run: &mut dyn FnMut(u64) -> Duration) {
-        if self.target.is_none() {
-            self.found.push(id.to_owned());
+    fn serve(&mut self, id: &str, run: &mut dyn FnMut(u64) -> Spent) {
+        let mut name = id.to_owned();
+        for number in 2.. {
+            if !self.found.contains(&name) {
+                break;
+            }
+            name = format!("{} #{}", id, number);
         }
-        while !self.is_ended && !self.is_answered && self.target.as_deref() == Some(id) {
+        while !self.is_ended && !self.is_answered && self.target.as_ref() == Some(&name) {
             self.is_answered = true;
             self.send("{}");
             self.measure(run);
             self.wait();
         }
+        self.found.push(name);
     }
 
-    fn measure(&mut self, run: &mut dyn FnMut(u64) -> Duration) {
+    fn measure(&mut self, run: &mut dyn FnMut(u64) -> Spent) {
         let mut loops = 1;
         while let Some((word, argument)) = self.next() {
             let reply = match word.as_str() {
                 "s" => {
-                    let start_ns = cpu_ns();
+                    let start = Instant::now();
                     match catch_unwind(AssertUnwindSafe(|| run(loops))) {
-                        Ok(time) => format!("{} {}", time.as_nanos(), cpu_ns() - start_ns),
+                        Ok(Spent { wall, cpu_ns }) => {
+                            let beside = start.elapsed().checked_sub(wall).unwrap_or_default();
+                            format!("{} {} {}", wall.as_nanos(), cpu_ns, beside.as_nanos())
+                        }
                         Err(problem) => refusal(&message(problem)),
                     }
                 }
@@ -172,7 +210,7 @@ fn hello() -> String {
 }
 
 /// Run all benchmarks, as `criterion_main!` asks for: once to list them, and again for what was passed.
-pub fn benchgate_main(run_all: fn()) {
+pub fn benchgate_main(run_all: &dyn Fn()) {
     let mut worker = match Worker::start() {
         Some(worker) => worker,
         None => {
@@ -181,53 +219,152 @@ pub fn benchgate_main(run_all: fn()) {
         }
     };
     worker.wait();
-    WORKER.with(|place| *place.borrow_mut() = Some(worker));
     let mut is_first_pass = true;
-    loop {
-        let ended = WORKER.with(|place| place.borrow().as_ref().map_or(true, |one| one.is_ended));
-        if ended {
-            break;
-        }
-        let before = WORKER.with(|place| place.borrow().as_ref().and_then(|one| one.target.clone()));
+    while !worker.is_ended {
+        let before = worker.target.clone();
+        worker.found.clear();
+        *place() = Some(worker);
         run_all();
-        WORKER.with(|place| {
-            let mut place = place.borrow_mut();
-            let worker = place.as_mut().unwrap();
-            if worker.is_answered || worker.is_ended {
-                return;
-            }
-            if worker.target.is_none() {
-                let found: Vec<String> =
-                    worker.found.drain(..).map(|id| format!("{{\"id\": {}}}", quoted(&id))).collect();
-                worker.send(&format!("{{\"benchmarks\": [{}], \"faults\": {{}}}}", found.join(", ")));
-            } else if is_first_pass || worker.target != before {
-                is_first_pass = false;
-                return; // it may have been passed
-            } else {
-                let text = format!("there is no benchmark {}", worker.target.as_deref().unwrap_or(""));
-                worker.send(&refusal(&text));
-            }
-            worker.is_answered = true;
-            worker.wait();
-            is_first_pass = true;
-        });
+        worker = place().take().unwrap();
+        if worker.is_answered || worker.is_ended {
+            continue;
+        }
+        if worker.target.is_none() {
+            let found: Vec<String> =
+                worker.found.drain(..).map(|id| format!("{{\"id\": {}}}", quoted(&id))).collect();
+            worker.send(&format!("{{\"benchmarks\": [{}], \"faults\": {{}}}}", found.join(", ")));
+        } else if is_first_pass || worker.target != before {
+            is_first_pass = false;
+            continue; // it may have been passed
+        } else {
+            let text = format!("there is no benchmark {}", worker.target.as_deref().unwrap_or(""));
+            worker.send(&refusal(&text));
+        }
+        worker.is_answered = true;
+        worker.wait();
+        is_first_pass = true;
     }
-    WORKER.with(|place| place.borrow_mut().as_mut().unwrap().send("bye"));
+    worker.send("bye");
     std::process::exit(0);
 }
 
-fn measure(id: &str, run: &mut dyn FnMut(u64) -> Duration) {
-    let worker = WORKER.with(|place| place.borrow_mut().take());
-    if let Some(mut worker) = worker {
-        worker.serve(id, run);
-        WORKER.with(|place| *place.borrow_mut() = Some(worker));
-    }
+fn measure(id: &str, run: &mut dyn FnMut(u64) -> Spent) {
+    let mut worker = place().take().expect("benchgate needs a program that uses criterion_main!");
+    worker.serve(id, run);
+    *place() = Some(worker);
 }
 
 pub mod measurement {
-    pub trait Measurement {}
+    use std::time::{Duration, Instant};
+
+    pub trait ValueFormatter {
+        fn format_value(&self, value: f64) -> String {
+            value.to_string()
+        }
+        fn format_throughput(&self, _throughput: &crate::Throughput, value: f64) -> String {
+            value.to_string()
+        }
+        fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str;
+        fn scale_throughputs(
+            &self,
+            typical: f64,
+            throughput: &crate::Throughput,
+            values: &mut [f64],
+        ) -> &'static str;
+        fn scale_for_machines(&self, values: &mut [f64]) -> &'static str;
+    }
+
+    /// What benchgate takes is always wall time.
+    pub trait Measurement {
+        type Intermediate;
+        type Value;
+        fn start(&self) -> Self::Intermediate;
+        fn end(&self, start: Self::Intermediate) -> Self::Value;
+        fn add(&self, one: &Self::Value, other: &Self::Value) -> Self::Value;
+        fn zero(&self) -> Self::Value;
+        fn to_f64(&self, value: &Self::Value) -> f64;
+        fn formatter(&self) -> &dyn ValueFormatter;
+
+        #[doc(hidden)]
+        fn benchgate_time(_value: Self::Value, elapsed: Duration) -> Duration {
+            elapsed
+        }
+    }
+
+    struct Nanoseconds;
+    impl ValueFormatter for Nanoseconds {
+        fn scale_values(&self, _typical: f64, _values: &mut [f64]) -> &'static str {
+            "ns"
+        }
+        fn scale_throughputs(
+            &self,
+            _typical: f64,
+            _throughput: &crate::Throughput,
+            _values: &mut [f64],
+        ) -> &'static str {
+            ""
+        }
+        fn scale_for_machines(&self, _values: &mut [f64]) -> &'static str {
+            "ns"
+        }
+    }
+
     pub struct WallTime;
-    impl Measurement for WallTime {}
+    impl Measurement for WallTime {
+        type Intermediate = Instant;
+        type Value = Duration;
+        fn start(&self) -> Instant {
+            Instant::now()
+        }
+        fn end(&self, start: Instant) -> Duration {
+            start.elapsed()
+        }
+        fn add(&self, one: &Duration, other: &Duration) -> Duration {
+            *one + *other
+        }
+        fn zero(&self) -> Duration {
+            Duration::new(0, 0)
+        }
+        fn to_f64(&self, value: &Duration) -> f64 {
+            value.as_nanos() as f64
+        }
+        fn formatter(&self) -> &dyn ValueFormatter {
+            &Nanoseconds
+        }
+        fn benchgate_time(value: Duration, _elapsed: Duration) -> Duration {
+            value
+        }
+    }
+}
+
+pub mod async_executor {
+    use std::future::Future;
+
+    pub trait AsyncExecutor {
+        fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
+    }
+
+    macro_rules! executor {
+        ($feature:literal, $type:ty, $self:ident, $block_on:expr) => {
+            #[cfg(feature = $feature)]
+            impl AsyncExecutor for $type {
+                fn block_on<T>(&$self, future: impl Future<Output = T>) -> T {
+                    $block_on(future)
+                }
+            }
+        };
+    }
+
+    pub struct FuturesExecutor;
+    pub struct SmolExecutor;
+    pub struct AsyncStdExecutor;
+    executor!("async_futures", FuturesExecutor, self, futures::executor::block_on);
+    executor!("async_smol", SmolExecutor, self, smol::block_on);
+    executor!("async_std", AsyncStdExecutor, self, async_std::task::block_on);
+    executor!("async_tokio", tokio::runtime::Runtime, self, |it| self.block_on(it));
+    executor!("async_tokio", &tokio::runtime::Runtime, self, |it| (*self).block_on(it));
+    executor!("async_tokio", tokio::runtime::Handle, self, |it| self.block_on(it));
+    executor!("async_tokio", &tokio::runtime::Handle, self, |it| (*self).block_on(it));
 }
 
 pub mod profiler {
@@ -239,6 +376,7 @@ pub mod profiler {
     impl Profiler for ExternalProfiler {}
 }
 
+use async_executor::AsyncExecutor;
 use measurement::{Measurement, WallTime};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -337,23 +475,34 @@ impl<S: Into<String>> IntoBenchmarkId for S {
 
 pub struct Bencher<'a, M: Measurement = WallTime> {
     loops: u64,
-    elapsed: Duration,
+    spent: Option<Spent>,
     measurement: PhantomData<&'a M>,
 }
 
 impl<'a, M: Measurement> Bencher<'a, M> {
     #[inline(never)]
     pub fn iter<O, R: FnMut() -> O>(&mut self, mut routine: R) {
-        let start = Instant::now();
+        let mut spent = Spent::default();
+        let start = Start::now();
         for _ in 0..self.loops {
             black_box(routine());
         }
-        self.elapsed = start.elapsed();
+        spent.add(start);
+        self.spent = Some(spent);
     }
 
     #[inline(never)]
-    pub fn iter_custom<R: FnMut(u64) -> Duration>(&mut self, mut routine: R) {
-        self.elapsed = routine(self.loops);
+    pub fn iter_custom<R: FnMut(u64) -> M::Value>(&mut self, mut routine: R) {
+        let mut spent = Spent::default();
+        let start = Start::now();
+        let value = routine(self.loops);
+        spent.add(start);
+        spent.wall = M::benchgate_time(value, spent.wall);
+        self.spent = Some(spent);
+    }
+
+    pub fn to_async<'b, A: AsyncExecutor>(&'b mut self, runner: A) -> AsyncBencher<'a, 'b, A, M> {
+        AsyncBencher { bencher: self, runner }
     }
 
     pub fn iter_with_large_drop<O, R: FnMut() -> O>(&mut self, mut routine: R) {
@@ -376,17 +525,18 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         size: BatchSize,
     ) {
         let (most, mut left) = (size.calls(self.loops), self.loops);
-        self.elapsed = Duration::new(0, 0);
+        let mut spent = Spent::default();
         while left > 0 {
             let count = left.min(most);
             let inputs = black_box((0..count).map(|_| setup()).collect::<Vec<_>>());
             let mut outputs = Vec::with_capacity(count as usize);
-            let start = Instant::now();
+            let start = Start::now();
             outputs.extend(inputs.into_iter().map(&mut routine));
-            self.elapsed += start.elapsed();
+            spent.add(start);
             black_box(outputs);
             left -= count;
         }
+        self.spent = Some(spent);
     }
 
     #[inline(never)]
@@ -397,26 +547,118 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         size: BatchSize,
     ) {
         let (most, mut left) = (size.calls(self.loops), self.loops);
-        self.elapsed = Duration::new(0, 0);
+        let mut spent = Spent::default();
         while left > 0 {
             let count = left.min(most);
             let mut inputs = black_box((0..count).map(|_| setup()).collect::<Vec<_>>());
             let mut outputs = Vec::with_capacity(count as usize);
-            let start = Instant::now();
+            let start = Start::now();
             outputs.extend(inputs.iter_mut().map(&mut routine));
-            self.elapsed += start.elapsed();
+            spent.add(start);
             black_box(outputs);
             left -= count;
         }
+        self.spent = Some(spent);
+    }
+}
+
+pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
+    bencher: &'b mut Bencher<'a, M>,
+    runner: A,
+}
+
+impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
+    #[inline(never)]
+    pub fn iter<O, F: Future<Output = O>, R: FnMut() -> F>(&mut self, mut routine: R) {
+        let AsyncBencher { bencher, runner } = self;
+        runner.block_on(async {
+            let mut spent = Spent::default();
+            let start = Start::now();
+            for _ in 0..bencher.loops {
+                black_box(routine().await);
+            }
+            spent.add(start);
+            bencher.spent = Some(spent);
+        });
+    }
+
+    #[inline(never)]
+    pub fn iter_custom<F: Future<Output = M::Value>, R: FnMut(u64) -> F>(&mut self, mut routine: R) {
+        let AsyncBencher { bencher, runner } = self;
+        runner.block_on(async {
+            let mut spent = Spent::default();
+            let start = Start::now();
+            let value = routine(bencher.loops).await;
+            spent.add(start);
+            spent.wall = M::benchgate_time(value, spent.wall);
+            bencher.spent = Some(spent);
+        });
+    }
+
+    pub fn iter_with_large_drop<O, F: Future<Output = O>, R: FnMut() -> F>(&mut self, mut routine: R) {
+        self.iter_batched(|| (), |_| routine(), BatchSize::SmallInput);
+    }
+
+    pub fn iter_with_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
+    where
+        S: FnMut() -> I,
+        R: FnMut(I) -> F,
+        F: Future<Output = O>,
+    {
+        self.iter_batched(setup, routine, BatchSize::PerIteration);
+    }
+
+    pub fn iter_with_large_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
+    where
+        S: FnMut() -> I,
+        R: FnMut(I) -> F,
+        F: Future<Output = O>,
+    {
+        self.iter_batched(setup, routine, BatchSize::NumBatches(1));
+    }
+
+    #[inline(never)]
+    pub fn iter_batched<I, O, S, R, F>(&mut self, mut setup: S, mut routine: R, size: BatchSize)
+    where
+        S: FnMut() -> I,
+        R: FnMut(I) -> F,
+        F: Future<Output = O>,
+    {
+        let AsyncBencher { bencher, runner } = self;
+        let (most, mut left) = (size.calls(bencher.loops), bencher.loops);
+        let mut spent = Spent::default();
+        runner.block_on(async {
+            while left > 0 {
+                let count = left.min(most);
+                let inputs = black_box((0..count).map(|_| setup()).collect::<Vec<_>>());
+                let mut outputs = Vec::with_capacity(count as usize);
+                let start = Start::now();
+                for input in inputs {
+                    outputs.push(routine(input).await);
+                }
+                spent.add(start);
+                black_box(outputs);
+                left -= count;
+            }
+        });
+        bencher.spent = Some(spent);
+    }
+
+    pub fn iter_batched_ref<I, O, S, R, F>(&mut self, setup: S, mut routine: R, size: BatchSize)
+    where
+        S: FnMut() -> I,
+        R: FnMut(&mut I) -> F,
+        F: Future<Output = O>,
+    {
+        self.iter_batched(setup, |mut input| routine(&mut input), size);
     }
 }
 
 fn run<M: Measurement>(id: &str, body: &mut dyn FnMut(&mut Bencher<'_, M>)) {
     measure(id, &mut |loops| {
-        let elapsed = Duration::new(0, 0);
-        let mut bencher = Bencher { loops, elapsed, measurement: PhantomData };
+        let mut bencher = Bencher { loops, spent: None, measurement: PhantomData };
         body(&mut bencher);
-        bencher.elapsed
+        bencher.spent.expect("the benchmark calls no method of Bencher")
     });
 }
 
@@ -437,7 +679,7 @@ impl Default for Criterion {
 impl<M: Measurement> Criterion<M> {
     ignored!(Self: sample_size(usize) warm_up_time(Duration) measurement_time(Duration)
         nresamples(usize) noise_threshold(f64) confidence_level(f64) significance_level(f64)
-        plotting_backend(PlottingBackend) save_baseline(String));
+        plotting_backend(PlottingBackend) save_baseline(String) profile_time(Option<Duration>));
 
     pub fn with_plots(self) -> Self {
         self
@@ -460,6 +702,9 @@ impl<M: Measurement> Criterion<M> {
     pub fn with_profiler<P: profiler::Profiler + 'static>(self, _profiler: P) -> Self {
         self
     }
+    pub fn with_measurement<N: Measurement>(self, _measurement: N) -> Criterion<N> {
+        Criterion(PhantomData)
+    }
     pub fn final_summary(&self) {}
 
     pub fn benchmark_group<S: Into<String>>(&mut self, name: S) -> BenchmarkGroup<'_, M> {
@@ -479,6 +724,121 @@ impl<M: Measurement> Criterion<M> {
     ) -> &mut Self {
         run(&id.0, &mut |bencher: &mut Bencher<'_, M>| body(bencher, input));
         self
+    }
+}
+
+/// Of Criterion 0.3.
+pub trait BenchmarkDefinition<M: Measurement = WallTime>: Sized {
+    fn run(self, group: &str, criterion: &mut Criterion<M>);
+}
+
+type Routine<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
+
+pub struct Fun<I, M: Measurement = WallTime>(String, Routine<I, M>);
+
+impl<I, M: Measurement> Fun<I, M> {
+    pub fn new<F: FnMut(&mut Bencher<'_, M>, &I) + 'static>(name: &str, body: F) -> Self {
+        Fun(name.to_owned(), Box::new(body))
+    }
+}
+
+pub struct ParameterizedBenchmark<T, M: Measurement = WallTime> {
+    functions: Vec<Fun<T, M>>,
+    parameters: Vec<T>,
+}
+
+impl<T: Debug, M: Measurement> ParameterizedBenchmark<T, M> {
+    ignored!(Self: sample_size(usize) warm_up_time(Duration) measurement_time(Duration)
+        nresamples(usize) noise_threshold(f64) confidence_level(f64) significance_level(f64)
+        plot_config(PlotConfiguration) sampling_mode(SamplingMode));
+
+    pub fn new<S, F, I>(id: S, body: F, parameters: I) -> Self
+    where
+        S: Into<String>,
+        F: FnMut(&mut Bencher<'_, M>, &T) + 'static,
+        I: IntoIterator<Item = T>,
+    {
+        let parameters = parameters.into_iter().collect();
+        ParameterizedBenchmark { functions: Vec::new(), parameters }.with_function(id, body)
+    }
+
+    pub fn with_function<S, F>(mut self, id: S, body: F) -> Self
+    where
+        S: Into<String>,
+        F: FnMut(&mut Bencher<'_, M>, &T) + 'static,
+    {
+        self.functions.push(Fun(id.into(), Box::new(body)));
+        self
+    }
+
+    pub fn throughput<F: Fn(&T) -> Throughput + 'static>(self, _throughput: F) -> Self {
+        self
+    }
+}
+
+impl<T: Debug, M: Measurement> BenchmarkDefinition<M> for ParameterizedBenchmark<T, M> {
+    fn run(self, group: &str, _criterion: &mut Criterion<M>) {
+        let is_only = self.functions.len() == 1;
+        for Fun(name, mut body) in self.functions {
+            for parameter in &self.parameters {
+                let mut id = group.to_owned();
+                if !is_only || name != group {
+                    id += &format!("/{}", name);
+                }
+                if self.parameters.len() > 1 {
+                    id += &format!("/{:?}", parameter);
+                }
+                run(&id, &mut |bencher: &mut Bencher<'_, M>| body(bencher, parameter));
+            }
+        }
+    }
+}
+
+pub struct Benchmark<M: Measurement = WallTime>(ParameterizedBenchmark<(), M>);
+
+impl<M: Measurement> Benchmark<M> {
+    ignored!(Self: sample_size(usize) warm_up_time(Duration) measurement_time(Duration)
+        nresamples(usize) noise_threshold(f64) confidence_level(f64) significance_level(f64)
+        plot_config(PlotConfiguration) throughput(Throughput) sampling_mode(SamplingMode));
+
+    pub fn new<S: Into<String>, F>(id: S, mut body: F) -> Self
+    where
+        F: FnMut(&mut Bencher<'_, M>) + 'static,
+    {
+        Benchmark(ParameterizedBenchmark::new(id, move |b, _| body(b), Some(())))
+    }
+
+    pub fn with_function<S: Into<String>, F>(self, id: S, mut body: F) -> Self
+    where
+        F: FnMut(&mut Bencher<'_, M>) + 'static,
+    {
+        Benchmark(self.0.with_function(id, move |b, _| body(b)))
+    }
+}
+
+impl<M: Measurement> BenchmarkDefinition<M> for Benchmark<M> {
+    fn run(self, group: &str, criterion: &mut Criterion<M>) {
+        self.0.run(group, criterion);
+    }
+}
+
+impl<M: Measurement> Criterion<M> {
+    pub fn bench<B: BenchmarkDefinition<M>>(&mut self, group: &str, benchmark: B) -> &mut Self {
+        benchmark.run(group, self);
+        self
+    }
+
+    pub fn bench_functions<I: Debug>(&mut self, id: &str, functions: Vec<Fun<I, M>>, input: I) -> &mut Self {
+        self.bench(id, ParameterizedBenchmark { functions, parameters: vec![input] })
+    }
+
+    pub fn bench_function_over_inputs<I, F>(&mut self, id: &str, body: F, inputs: I) -> &mut Self
+    where
+        I: IntoIterator,
+        I::Item: Debug,
+        F: FnMut(&mut Bencher<'_, M>, &I::Item) + 'static,
+    {
+        self.bench(id, ParameterizedBenchmark::new(id, body, inputs))
     }
 }
 
@@ -536,10 +896,9 @@ macro_rules! criterion_group {
 macro_rules! criterion_main {
     ($($group:path),+ $(,)*) => {
         fn main() {
-            fn run_all() {
+            $crate::benchgate_main(&|| {
                 $($group();)+
-            }
-            $crate::benchgate_main(run_all);
+            });
         }
     };
 }
