@@ -12,7 +12,7 @@ import pytest
 from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
-from benchgate.config.benchmarks import GoBenchmark
+from benchgate.config.benchmarks import GoBenchmark, NodeBenchmark
 from benchgate.measure.adapters import build_variables, find
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.build import build
@@ -199,6 +199,55 @@ def test_node(
         assert len(times_s(seen[id_])) == 2, id_
     if script == "benchmark.cjs":
         assert min(times_s(seen["benchmark/text/wait"])) >= 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@require("node", "npm")
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_vitest(measured: Callable[..., dict[str, list[Observation]]], version: int) -> None:
+    seen = measured("vitest", 'node = "."', builds=(f"npm install --no-save vitest@{version}",))
+    assert list(seen) == [
+        *("words/text/words/count", "words/text/words/fails", "words/text/wait"),
+        *("src/words/upper", "src/words/async"),
+    ]
+    assert error_of(seen.pop("words/text/words/fails")).startswith("Error: it is broken")
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_
+
+
+def test_files_of_vitest_are_found_in_a_folder(tmp_path: Path) -> None:
+    for name, text in {
+        "a.bench.ts": 'import { bench } from "vitest";\n',
+        "src/deep/b.benchmark.mjs": "import { measured } from './b';\n",
+        "src/c.bench.mjs": 'import { Bench } from "tinybench";\n',
+        "src/d.test.ts": 'import { test } from "vitest";\n',
+        "node_modules/other/e.bench.ts": 'import { bench } from "vitest";\n',
+        "special.ts": 'import { bench } from "vitest";\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    written = '[[benchmark]]\nnode = [".", "src/c.bench.mjs", "special.ts"]\n'
+    (table,) = loads(written, "benchgate.toml").benchmarks
+    assert isinstance(table, NodeBenchmark)
+    assert list(find(arm, table)) == [
+        ("a.bench.ts", "a"),
+        ("src/deep/b.benchmark.mjs", "src/deep/b"),
+        ("src/c.bench.mjs", "c.bench"),
+        ("special.ts", "special"),
+    ]
+
+
+@require("node")
+def test_a_script_of_node_has_a_folder_and_arguments_of_its_own(
+    measured: Callable[..., dict[str, list[Observation]]],
+) -> None:
+    arguments = "--stack-size=900 -- --only small"
+    seen = measured(
+        "node", f'node = "inner/arguments.mjs"\ncwd = "inner"\narguments = "{arguments}"'
+    )
+    assert list(seen) == ["arguments/--only small in inner, --stack-size=900"]
 
 
 @require("cargo")

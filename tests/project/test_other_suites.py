@@ -125,7 +125,7 @@ CASES = {
     "vitest": Case(
         {"package.json": VITEST, "package-lock.json": "", "src/a.bench.ts": "", "b.bench.js": ""},
         "2 files with benchmarks of vitest",
-        {"suite": "npx vitest bench --run --outputJson {output}"},
+        {"node": "."},
         ["npm ci"],
     ),
     "vitest in a workspace": Case(
@@ -136,7 +136,7 @@ CASES = {
             "packages/a/a.bench.ts": "",
         },
         "1 file with benchmarks of vitest in packages/a",
-        {"suite": "npx vitest bench --run --outputJson {output}", "cwd": "packages/a"},
+        {"node": "packages/a", "cwd": "packages/a", "group": "packages/a"},
         ["pnpm install --frozen-lockfile"],
     ),
     "tinybench": Case(
@@ -165,7 +165,7 @@ CASES = {
             "tool/perf/run.js": "const B = require('benchmark');\ns.run();\n",
         },
         "the script tool/perf/run.js with benchmarks of benchmark.js",
-        {"node": "tool/perf/run.js"},
+        {"node": "tool/perf/run.js", "cwd": "tool"},
         ["sh -c 'cd tool && npm install --no-package-lock'"],
     ),
     "the script that package.json names": Case(
@@ -181,6 +181,7 @@ CASES = {
         {
             "node": "perf/index.js",
             "arguments": "--expose-gc",
+            "cwd": "perf",
             "env": {"NODE_ENV": "production"},
         },
         ["npm install --no-package-lock"],
@@ -199,7 +200,7 @@ CASES = {
     "a script with arguments": Case(
         {"package.json": scripts_of("mitata", "node bench.mjs --all"), "bench.mjs": MITATA},
         "the script bench.mjs with benchmarks of mitata",
-        {"suite": "node bench.mjs --all"},
+        {"node": "bench.mjs", "arguments": "-- --all"},
         ["npm install --no-package-lock"],
     ),
     "deno bench": Case(

@@ -109,7 +109,12 @@ TOOLS: Final = {
     ),
     "tinybench": Tool("tinybench", {"count": (_TIME,)}, _NPM, live=frozenset({"bench/count"})),
     "mitata": Tool("mitata", {"count": (_TIME,)}, _NPM, live=frozenset({"bench/count"})),
-    "vitest": Tool("vitest", {"words.bench.js > words > count": (_TIME,)}, _NPM),
+    "vitest": Tool(
+        "vitest",
+        {"words.bench.js > words > count": (_TIME,)},
+        _NPM,
+        live=frozenset({"words/words/count"}),
+    ),
     "benchmark.js": Tool(
         "benchmark.js", {"count": (_TIME,)}, _NPM, live=frozenset({"bench/count"})
     ),

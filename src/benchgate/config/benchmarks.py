@@ -331,14 +331,21 @@ class GoBenchmark(LiveBenchmarks):
 
 
 class NodeBenchmark(LiveBenchmarks):
-    """Scripts that use tinybench, mitata or benchmark.js, run by Node."""
+    """Scripts that use tinybench, mitata or benchmark.js, and files of `vitest bench`."""
 
     KIND = "node"
+    LACKS = "is no script, and no folder with files *.bench.* of vitest"
 
-    paths: fields.Paths = key(neutral, ..., "Scripts that run benchmarks.", alias="node")
-    arguments: fields.Arguments = key(
-        neutral, (), "Arguments of `node` before the script, such as `--import tsx`."
+    paths: fields.Paths = key(
+        neutral, ..., "Scripts that run benchmarks, or folders with files of vitest.", alias="node"
     )
+    arguments: fields.Arguments = key(
+        neutral,
+        (),
+        "Arguments of `node`, such as `--import tsx`, and after `--` those of the script; for"
+        " files of vitest, options of `vitest bench`.",
+    )
+    cwd: fields.RelativePath = key(neutral, ".", "Folder to run in.")
     group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
 
 

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchgate.project.requirements import BuildSteps, Suite, command_table, node_build, run_in
+from benchgate.measure.adapters import is_file_of_vitest
+from benchgate.project.requirements import (
+    BuildSteps,
+    Suite,
+    command_table,
+    node_build,
+    one_or_all,
+    run_in,
+)
 from benchgate.project.tree import ProjectTree, in_folder, table_at
 from benchgate.units import counted
 
@@ -20,7 +28,8 @@ if TYPE_CHECKING:
     from benchgate.project.requirements import Value
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-_VITEST = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
+_RUNS_VITEST = re.compile(r"\bvitest\s+bench\b")
+_VITEST_OPTION = re.compile(r"(?<=\s)(?:--config|--project|--mode|-c)[=\s]\S+")
 _RUNS = re.compile(r"\brun\s*\(")
 _IMPORT = r"""(?:from\s+|require\(\s*|import\s+|import\(\s*)["']{}["']"""
 _RELATIVE = re.compile(_IMPORT.format(r"(\.{1,2}/[^\"']*|\.{1,2})"))
@@ -52,9 +61,11 @@ _BENCHMARKS = re.compile(r"bench|perf", re.IGNORECASE)
 _STEPS = re.compile(r"&&|\|\|?|;|&(?!\d)")
 _REDIRECTED = re.compile(r"\d?>{1,2}&?\s*\S+")
 _ASSIGNED = re.compile(r"\w+=")
-_OTHER_RUNNERS = frozenset({"bun", "ts-node", "vite-node", "jiti"})
+_STARTERS = frozenset({"npx", "pnpm", "yarn", "exec"})
+_HOOKS = {"tsx": "tsx", "esno": "tsx", "jiti": "jiti/register"}
+_OTHER_RUNNERS = frozenset({"bun", "ts-node", "vite-node"})
 _LOADING = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader"})
-_WITH_VALUE = frozenset({*_LOADING, "-C", "--conditions", "--env-file"})
+_WITH_VALUE = frozenset({*_LOADING, "-C", "--conditions", "--env-file", "--tsconfig"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,7 @@ class _Run:
     Attributes:
         command: the whole command, for the folder of `place`.
         place: the folder in which it runs.
-        options: of node; None if something else runs the script, or it has arguments of its own.
+        options: of node, and those of the script after `--`; None if something else runs it.
         env: variables that are set for it.
         is_named: whether package.json names it as its benchmarks.
     """
@@ -104,18 +115,36 @@ def node_suites(tree: ProjectTree) -> Iterator[Suite]:
         # The outermost folder is that of the workspace, which has the lock.
         build = node_build(tree.top / around[0], manifests[around[0]])
         build = replace(build, commands=tuple(run_in(around[0], one) for one in build.commands))
-        benches = [path for path in files if _VITEST.search(path.name)]
+        benches = [path for path in files if is_file_of_vitest(tree.top / path)]
         if benches and "vitest" in depends:
+            inner = any(folder in one.parents and _has_benches(tree, owned[one]) for one in owned)
+            table: dict[str, Value] = {
+                "node": one_or_all([*map(str, benches)] if inner else [str(folder)])
+            }
+            if given := _vitest_options(manifests[folder]):
+                table["arguments"] = given
+            if folder.parts:
+                table |= {"cwd": str(folder), "group": str(folder)}
             yield Suite(
                 f"{counted(len(benches), 'file')} with benchmarks of vitest{in_folder(folder)}",
-                command_table("npx vitest bench --run --outputJson {output}", folder),
-                "The benchmarks of vitest. Its file has the median time of each, and no single "
-                "times.",
+                table,
+                "The benchmarks of vitest.",
                 folder,
                 build,
             )
         scripts = [path for path in files if path not in benches]
         yield from _scripts(sources, folder, scripts, runs, depends=depends, build=build)
+
+
+def _has_benches(tree: ProjectTree, files: Sequence[PurePosixPath]) -> bool:
+    return any(is_file_of_vitest(tree.top / path) for path in files)
+
+
+def _vitest_options(package: Mapping[str, Any]) -> str:
+    """The options with which package.json runs `vitest bench`, as far as they choose what runs."""
+    commands = map(str, table_at(package, "scripts").values())
+    given = next((one for one in commands if _RUNS_VITEST.search(one)), "")
+    return " ".join(_VITEST_OPTION.findall(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,28 +195,33 @@ def _run(
     sources: _Sources, place: PurePosixPath, words: Sequence[str], *, is_named: bool
 ) -> tuple[PurePosixPath, _Run] | None:
     """The script that a command runs; None if it runs none."""
-    rest, env = list(words), {}
+    rest, env = list(words), dict[str, str]()
     while rest and (rest[0] == "cross-env" or _ASSIGNED.match(rest[0])):
         name, _, value = rest.pop(0).partition("=")
         if value:
             env[name] = value
-    if rest[:1] == ["npx"]:
+    while rest and rest[0] in _STARTERS:
         rest.pop(0)
-    if not rest or rest[0] not in {"node", "tsx", *_OTHER_RUNNERS}:
+    if not rest or rest[0] not in {"node", *_HOOKS, *_OTHER_RUNNERS}:
         return None
     command = shlex.join(rest if rest[0] == "node" else ["npx", *rest])
     runner = rest.pop(0)
-    options = ["--import", "tsx"] if runner == "tsx" else []
+    options = ["--import", _HOOKS[runner]] if runner in _HOOKS else []
     while rest and rest[0].startswith("-"):
-        options.append(rest.pop(0))
-        if options[-1] in _WITH_VALUE and rest:
-            options.append(rest.pop(0))
+        option = rest.pop(0)
+        values = [rest.pop(0)] if option in _WITH_VALUE and rest else []
+        if option == "--tsconfig" and values:  # of tsx itself
+            env["TSX_TSCONFIG_PATH"] = values[0]
+        else:
+            options += [option, *values]
     if rest[:1] == ["run"]:
         rest.pop(0)
     script = sources.find(place, rest[0]) if rest else None
     if script is None:
         return None
-    is_node = runner in {"node", "tsx"} and len(rest) == 1
+    if more := rest[1:]:
+        options += ["--", *more]
+    is_node = runner not in _OTHER_RUNNERS
     return script, _Run(command, place, tuple(options) if is_node else None, env, is_named)
 
 
@@ -274,12 +308,12 @@ def _suite(script: _Script, run: _Run, build: BuildSteps, *, is_only: bool) -> S
     title, printed, shows = _LIBRARIES[script.library]
     env: dict[str, Value] = {"env": dict(run.env)} if run.env else {}
     found = f"the script {script.path} with benchmarks of {title}"
-    # Node looks for what it loads in the folder of the configuration.
-    loads = not _LOADING.isdisjoint(option.partition("=")[0] for option in run.options or ())
-    if script.is_live and run.options is not None and not (loads and run.place.parts):
+    if script.is_live and run.options is not None:
         table: dict[str, Value] = {"node": str(script.path)}
         if run.options:
             table["arguments"] = shlex.join(run.options)
+        if run.place.parts:
+            table["cwd"] = str(run.place)
         if not is_only:
             table["group"] = str(script.path.parent)
         return Suite(found, {**table, **env}, f"The benchmarks of {title}.", script.path, build)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 HERE: Final = Path(__file__).parent
 _BUILD_TIMEOUT_S = 900.0
 _SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
+_VITEST_NAME = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
+_JS_TOOL = re.compile(r"""["'](tinybench|mitata|benchmark|vitest)["']""")
+_NO_SOURCES = frozenset({"node_modules", "dist"})
 _GO_FUNCTION = re.compile(r"^func (Benchmark\w*)\(.*?^}", re.MULTILINE | re.DOTALL)
 _GO_BUILD = re.compile(r"^//go:build (.+)$", re.MULTILINE)
 _GO_WORD = re.compile(r"&&|\|\||[!()]|[\w.]+")
@@ -81,8 +84,34 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
             target = PurePosixPath(path)
             if target.name in _bench_targets(arm.folder / target.parent):
                 yield path, path
+        elif isinstance(benchmark, NodeBenchmark):
+            yield from _scripts(arm.folder, path)
         elif (arm.folder / path).is_file():
             yield path, Path(path).stem
+
+
+def _scripts(folder: Path, path: str) -> Iterator[tuple[str, str]]:
+    """A script, or the files of vitest in a folder."""
+    top = folder / path
+    if top.is_file():
+        yield path, _VITEST_NAME.sub("", top.name) if is_file_of_vitest(top) else top.stem
+    for place, folders, names in os.walk(top):
+        folders[:] = sorted(
+            name for name in folders if name not in _NO_SOURCES and not name.startswith(".")
+        )
+        for file in filter(is_file_of_vitest, (Path(place, name) for name in sorted(names))):
+            group = file.relative_to(top).with_name(_VITEST_NAME.sub("", file.name))
+            yield file.relative_to(folder).as_posix(), group.as_posix()
+
+
+def is_file_of_vitest(file: Path) -> bool:
+    """Whether `vitest bench` finds a file by its name, and no other tool runs it."""
+    return _VITEST_NAME.search(file.name) is not None and _is_of_vitest(file)
+
+
+def _is_of_vitest(script: Path) -> bool:
+    found = _JS_TOOL.search(_text(script))
+    return found[1] == "vitest" if found else _VITEST_NAME.search(script.name) is not None
 
 
 def _go_packages(top: Path, arguments: Sequence[str]) -> list[Path]:
@@ -200,8 +229,7 @@ class Programs:
         if isinstance(benchmark, WorkerBenchmark):
             return WorkerProgram(tuple(arm.substitute(word) for word in benchmark.command))
         if isinstance(benchmark, NodeBenchmark):
-            hook = f"--import={HERE / 'benchgate.mjs'}"
-            return WorkerProgram(("node", hook, *benchmark.arguments, path))
+            return self._node(arm, benchmark, path)
         if isinstance(benchmark, GoBenchmark):
             return self._go(arm, benchmark, path)
         if isinstance(benchmark, RustBenchmark):
@@ -225,6 +253,19 @@ class Programs:
         if failure:
             raise NotBuiltError("\n".join([f"{' '.join(command[:3])} {failure}", *lines]))
         return lines
+
+    def _node(self, arm: Arm, benchmark: NodeBenchmark, path: str) -> WorkerProgram:
+        """Start a script with a hook, or a file of vitest with a runner for it."""
+        script, folder = (arm.folder / path).resolve(), (arm.folder / benchmark.cwd).resolve()
+        if _is_of_vitest(script):
+            command = ("node", str(HERE / "vitest.mjs"), str(script), *benchmark.arguments)
+        else:
+            hook = f"--import={HERE / 'benchgate.mjs'}"
+            given = [*benchmark.arguments, "--"]
+            at = given.index("--")
+            own = given[at + 1 : -1]
+            command = ("node", hook, *given[:at], os.path.relpath(script, folder), *own)
+        return WorkerProgram(command, folder)
 
     def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """Compile the tests of a package together with a worker in Go's package `testing`."""

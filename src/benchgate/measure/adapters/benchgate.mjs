@@ -1,10 +1,12 @@
 // Serves benchgate instead of printing results; see docs/worker-protocol.md.
 //
 // Loaded by `node --import`, it takes the place of tinybench, mitata and benchmark.js. A program
-// collects its benchmarks as ever; each is measured when the program comes to run it.
+// collects its benchmarks as ever; each is measured when the program comes to run it. To vitest, it
+// is a runner of the project's own.
 
 import fs from "node:fs";
 import module from "node:module";
+import { pathToFileURL } from "node:url";
 import v8 from "node:v8";
 import vm from "node:vm";
 
@@ -51,6 +53,8 @@ function refuse(error) {
 
 function end() {
   send("bye");
+  // vitest does not let its workers exit.
+  if (process.env.VITEST) process.kill(process.pid, "SIGKILL");
   process.exit(0);
 }
 
@@ -175,11 +179,15 @@ function take(tool) {
   collect = vm.runInNewContext("gc");
   send({ protocol: 1, pid: process.pid });
   begin(tool);
-  process.on("exit", () => {
-    if (isSaid) return;
-    if (target === null) send({ benchmarks: found, faults: {} });
-    else send({ error: `there is no benchmark ${target}, or it was passed`, trace: "" });
-  });
+  process.on("exit", finish);
+}
+
+/** The reply to the last request, if the program has ended without it. */
+function finish() {
+  if (isSaid) return;
+  isSaid = true;
+  if (target === null) send({ benchmarks: found, faults: {} });
+  else send({ error: `there is no benchmark ${target}, or it was passed`, trace: "" });
 }
 
 const path = (...parts) => parts.filter(Boolean).join("/");
@@ -361,6 +369,56 @@ function Benchmark(name, fn, options) {
 Benchmark.Suite = Suite;
 Benchmark.options = {};
 
+// vitest
+
+async function vitestRunner() {
+  const from = module.createRequire(`${process.cwd()}/`);
+  const load = (name) => import(pathToFileURL(from.resolve(name)));
+  const { warn } = console;
+  console.warn = () => {}; // vitest 4.1 has other names for these, too
+  const { NodeBenchmarkRunner } = await load("vitest/runners");
+  const { getBenchFn, getBenchOptions } = await load("vitest/suite");
+  console.warn = warn;
+
+  /** The benchmarks of a suite and of those in it; vitest runs those in it first, too. */
+  function entries(suite, prefix) {
+    const open = suite.tasks.filter(({ mode }) => mode === "run" || mode === "queued");
+    const inner = open.filter(({ type }) => type === "suite");
+    const own = open.filter(({ meta }) => meta?.benchmark);
+    return [
+      ...inner.flatMap((one) => entries(one, path(prefix, one.name))),
+      ...own.map((one) => {
+        const bench = new Bench({ ...getBenchOptions(one), name: prefix });
+        const { source, ...entry } = new Task(bench, one.name, getBenchFn(one)).entry;
+        // The names of imported modules have numbers that count all imports above.
+        return { ...entry, source: String(source).replace(/(__vi(?:te_ssr)?_import_)\d+__/g, "$1") };
+      }),
+    ];
+  }
+
+  return class extends NodeBenchmarkRunner {
+    onBeforeCollect(paths) {
+      // A file is chosen by a part of its path, which others may have in theirs.
+      if (String(paths) !== process.env.BENCHGATE_FILE) throw new Error("it was not asked for");
+      take("vitest");
+    }
+    async runSuite(file) {
+      await serve(entries(file, ""));
+    }
+    onAfterRunFiles([file]) {
+      const [error] = file?.result?.errors ?? [];
+      if (error && !isSaid) {
+        isSaid = true;
+        send({ error: `${error.name}: ${error.message}`, trace: error.stack ?? "" });
+      }
+      for (;;) {
+        finish();
+        begin("");
+      }
+    }
+  };
+}
+
 const TAKEN = {
   tinybench: { Bench, Task, now: () => performance.now() },
   mitata: {
@@ -400,3 +458,5 @@ if (Number.isInteger(descriptor)) {
     }`;
   module.register("data:text/javascript," + encodeURIComponent(hooks));
 }
+
+export default process.env.VITEST ? await vitestRunner() : undefined;
