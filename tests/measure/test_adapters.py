@@ -37,7 +37,12 @@ def measured(
     engines = []
 
     def measure(
-        project: str, table: str, *, builds: tuple[str, ...] = (), rounds: int = 1
+        project: str,
+        table: str,
+        *,
+        builds: tuple[str, ...] = (),
+        rounds: int = 1,
+        brief: bool = False,
     ) -> dict[str, list[Observation]]:
         arms = []
         config = loads(f"[[benchmark]]\n{table}\n", "benchgate.toml")
@@ -51,6 +56,7 @@ def measured(
             arms.append(arm)
         settings = EngineSettings(
             measure=sampling(5, 0.005),
+            brief=brief,
             cpu=min(available_cpus()),
             outside=StartingEnvironment({**os.environ, **guardian.variables}),
         )
@@ -105,8 +111,19 @@ def test_modules_inside_of_a_module_need_a_workspace(tmp_path: Path) -> None:
     (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
     assert isinstance(table, GoBenchmark)
     assert list(find(arm, table)) == [(".", "")]
+    (tmp_path / "unused").mkdir()
+    shutil.copy(tmp_path / "top_test.go", tmp_path / "unused")
+    (tmp_path / "unused" / "go.mod").write_text("module example.com/unused\n")
     (tmp_path / "go.work").write_text("go 1.20\nuse (\n  .\n  ./tools\n)\n")
-    assert list(find(arm, table)) == [(".", ""), ("tools/deep", "tools/deep")]
+    found = [(".", ""), ("tools/deep", "tools/deep")]
+    assert list(find(arm, table)) == found
+    for pattern in ("./...", "..."):
+        assert list(find(arm, table.model_copy(update={"paths": (pattern,)}))) == found
+    paths = ("tools/...", "unused")
+    assert list(find(arm, table.model_copy(update={"paths": paths}))) == [
+        ("tools/deep", "tools/deep"),
+        ("unused", "unused"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -137,21 +154,52 @@ def test_files_that_go_does_not_build_have_no_benchmarks(
     assert bool(list(find(arm, table))) is is_found
 
 
-@require("go")
-def test_go(measured: Callable[..., dict[str, list[Observation]]]) -> None:
-    seen = measured("go", 'go = "."', rounds=2)
-    assert list(seen) == [
-        "text/Checksum",
-        "text/Slug/short",
-        "text/Slug/long_one",
-        "text/Fails",
-        "text/Panics",
+NEWEST_GO = Path(__file__).parents[2] / ".venv-suites" / "bin"
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(None, marks=require("go"), id="any"),
+        pytest.param(NEWEST_GO, marks=[pytest.mark.slow, pytest.mark.nightly], id="newest"),
+    ],
+)
+def test_go(
+    measured: Callable[..., dict[str, list[Observation]]],
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path | None,
+) -> None:
+    if folder:
+        if not (folder / "go").exists():
+            pytest.skip("`make test-nightly` installs the newest Go")
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setenv("GOTOOLCHAIN", "local")
+    seen = measured("go", 'go = ["./...", "tools"]', rounds=2)
+    loops = ["shapes/Loop"] if folder else []
+    assert [id_ for id_ in seen if folder or id_ != "shapes/Loop"] == [
+        *loops,
+        *("shapes/Parallel", "shapes/Stops", "shapes/Cleans", "shapes/Table/twice"),
+        *("shapes/Table/twice#01", 'shapes/Table/a/b_"c"\\é', "shapes/Table/#00"),
+        *("shapes/SkipsLater", "shapes/Fixed"),
+        *("text/Checksum", "text/Slug/short", "text/Slug/long_one", "text/Fails", "text/Panics"),
+        "tools/Vendored",
     ]
     assert error_of(seen.pop("text/Fails")).endswith("it is broken")
     assert "panic: what now" in error_of(seen.pop("text/Panics"))
+    assert "does it repeat its work as often" in error_of(seen.pop("shapes/Fixed"))
+    assert all(one.skipped for one in seen.pop("shapes/SkipsLater"))
     for id_, found in seen.items():
         assert len(times_s(found)) == 4, id_
     assert min(times_s(seen["text/Slug/long_one"])) > 10 * min(times_s(seen["text/Slug/short"]))
+
+
+@require("go")
+def test_what_fails_if_it_is_called_often_fails_in_a_trial(
+    measured: Callable[..., dict[str, list[Observation]]],
+) -> None:
+    seen = measured("go", 'go = "text"', brief=True)
+    failed = [id_ for id_, found in seen.items() if any(one.error for one in found)]
+    assert failed == ["text/Fails", "text/Panics"]
 
 
 @require("g++", "cmake")

@@ -38,7 +38,6 @@ class Case:
 
 
 GO = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\nfunc Benchmarks(b *testing.B) {}\n"
-GO_SUITE = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
 CRITERION = "[package]\nname = 'a'\n[dev-dependencies]\ncriterion = '0.5'\n"
 BENCH = "[[bench]]\nname = 'parse'\nharness = false\n"
 CARGO_ENV = {"CARGO_TARGET_DIR": "{root}/target"}
@@ -77,9 +76,9 @@ CASES = {
     ),
     "go in a folder": Case(
         {"my tools/go.mod": "module a\n", "my tools/a_test.go": GO},
-        "1 benchmark of Go in 1 package in my tools",
-        {"suite": GO_SUITE, "cwd": "my tools"},
-        ["""sh -c 'cd '"'"'my tools'"'"' && go test -run=NONE ./...'"""],
+        "1 benchmark of Go in 1 package",
+        {"go": "my tools"},
+        [],
     ),
     "criterion": Case(
         {"Cargo.toml": CRITERION + BENCH, "benches/other.rs": "", "benches/own.rs": "fn main() {}"},
@@ -338,21 +337,15 @@ def test_a_project_without_a_suite(find: Find, files: dict[str, str]) -> None:
     assert find(files).suites == ()
 
 
-def test_modules_of_go_that_need_their_own_folder(find: Find) -> None:
+def test_modules_of_go_are_searched_each(find: Find) -> None:
     found = find(
-        {"go.mod": "module a\n", "a/a_test.go": GO, "a/b/b_test.go": GO, "c/c_test.go": GO}
-        | {"perf/go.mod": "module b\n", "perf/b_test.go": GO}
+        {"go.mod": "module a\n", "a/a_test.go": GO, "perf/go.mod": "module b\n"}
+        | {"perf/b_test.go": GO}
     )
-    assert [suite.table for suite in found.suites] == [
-        {"go": ("a", "c")},
-        {"suite": GO_SUITE, "cwd": "perf"},
-    ]
-    # Now a search of the first module's folder would find the second one.
-    (found.tree.top / "all_test.go").write_text(GO)
-    assert [suite.table for suite in find({}).suites] == [
-        {"suite": GO_SUITE},
-        {"suite": GO_SUITE, "cwd": "perf"},
-    ]
+    assert [suite.table for suite in found.suites] == [{"go": (".", "perf")}]
+    found = find({"go.work": "use .\n"})
+    assert [suite.table for suite in found.suites] == [{"go": "."}]
+    assert found.tree.notes == ["go.work does not use the Go module in perf: it is left out."]
 
 
 def test_scripts_with_the_same_name_get_a_group(find: Find) -> None:

@@ -291,6 +291,12 @@ _WARM_RATIO = 1.25
 _LONG_S = 10.0
 # A sample that takes half as long is not taken a third time.
 _LONG_NS = 100_000_000
+# A call so quick is tried more often.
+_QUICK_NS = 1_000_000
+# How many times as long as a sample that which is not timed may become, because each call has some.
+_MOST_BESIDE = 10
+# No CPU does as many calls in a sample.
+_MOST_LOOPS = 10**10
 # Clocks of the OS differ by a little, and its accounting rounds.
 _ONE_THREAD = 0.97
 _NOT_TRACED = "not traced, because a call takes too long for one more"
@@ -498,7 +504,11 @@ class SampleCalibration:
             if (loops := target_ns // max(self.sample_ns, self.beside_ns)) > 1:
                 self.time(loops)
             return
-        while self.sample_ns < target_ns:
+        most_beside_ns = _MOST_BESIDE * max(target_ns, self.beside_ns)
+        while self.sample_ns < target_ns and self.beside_ns < most_beside_ns:
+            if self.loops > _MOST_LOOPS:
+                problem = f"it takes no longer if it is called {self.loops:,} times: does it repeat"
+                raise WorkerFailedError(self.worker, f"{problem} its work as often as it is asked?")
             # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
             aimed = int(self.loops * target_ns * 1.2 / self.sample_ns)
             self.time(max(self.loops + 1, min(self.loops * 10, aimed)))
@@ -565,6 +575,11 @@ class _Sampler:
                 plan, calls_ns = self._calibrate(together=together)
         taken = self._follow(plan)
         plan, warmup, samples = taken
+        is_quick = max(samples)[0][0] < _QUICK_NS
+        if self.sampling.brief and is_quick and not _can(self.workers, "value"):
+            # Other languages than Python give a benchmark the number of its calls, and some fail
+            # only if it is larger.
+            self._calibrate(together=False)
         waits = plan.together and not plan.of_cpu and any(map(_mostly_waits, samples))
         # Without calls that the plan was just made from, there is nothing to compare.
         faster = [

@@ -13,12 +13,12 @@ from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.measure.python_workers import topmost_folders
 from benchgate.project.javascript import deno_suites, node_suites
 from benchgate.project.python_suites import PythonSuites, read_sources
-from benchgate.project.requirements import BuildSteps, Suite, command_table, one_or_all, run_in
+from benchgate.project.requirements import BuildSteps, Suite, command_table, one_or_all
 from benchgate.project.tree import ProjectTree, in_folder, list_tree, table_at, words_at
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.project.python_suites import Sources
@@ -311,49 +311,24 @@ def _go_suites(tree: ProjectTree) -> Iterator[Suite]:
             continue
         if found := len(_GO_BENCHMARK.findall(tree.read(path))):
             counts[module][path.parent] = counts[module].get(path.parent, 0) + found
-    live, folders = _live_go(tree, counts)
-    if live:
-        places = [path for module in live for path in counts[module]]
-        total = sum(sum(counts[module].values()) for module in live)
-        yield Suite(
-            f"{counted(total, 'benchmark')} of Go in {counted(len(places), 'package')}",
-            {"go": one_or_all(folders)},
-            "The benchmarks of Go: functions Benchmark*.",
-            PurePosixPath(),
-            BuildSteps(tools=("go",)),
-        )
-    for module, packages in sorted(counts.items()):
-        if module in live:
-            continue
-        total, in_packages = sum(packages.values()), counted(len(packages), "package")
-        compiling = run_in(module, "go test -run=NONE ./...")
-        command = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
-        yield Suite(
-            f"{counted(total, 'benchmark')} of Go in {in_packages}{in_folder(module)}",
-            command_table(command, module),
-            "The benchmarks of Go: functions Benchmark*. A short `-benchtime` leaves time for more "
-            "rounds.",
-            module,
-            BuildSteps((compiling,), {}, "the tests are compiled", ("go",)),
-        )
-
-
-def _live_go(
-    tree: ProjectTree, counts: Mapping[PurePosixPath, Mapping[PurePosixPath, int]]
-) -> tuple[Collection[PurePosixPath], tuple[str, ...]]:
-    """The modules whose packages Go can compile from the top, and the folders to search.
-
-    Below these folders there must be no other module with benchmarks.
-    """
-    work = tree.read(PurePosixPath("go.work"))
-    used = {PurePosixPath(word) for word in work.split() if word.startswith(".")}
-    live = counts.keys() & (used if work else {PurePosixPath()})
-    others = [path for module in counts.keys() - live for path in counts[module]]
-    if not others:
-        return live, (".",)
-    folders = topmost_folders(path / "_test.go" for module in live for path in counts[module])
-    is_mixed = any(path.is_relative_to(folder) for path in others for folder in folders)
-    return (frozenset(), ()) if is_mixed else (live, folders)
+    folders = tuple(map(str, sorted(counts)))
+    if work := tree.read(PurePosixPath("go.work")):
+        used = {PurePosixPath(word.strip('"`')) for word in work.split()}
+        for module in sorted(counts.keys() - used):
+            del counts[module]
+            tree.note(f"go.work does not use the Go module{in_folder(module)}: it is left out.")
+        folders = (".",)
+    if not counts:
+        return
+    total = sum(sum(packages.values()) for packages in counts.values())
+    places = sum(map(len, counts.values()))
+    yield Suite(
+        f"{counted(total, 'benchmark')} of Go in {counted(places, 'package')}",
+        {"go": one_or_all(folders)},
+        "The benchmarks of Go: functions Benchmark*.",
+        PurePosixPath(),
+        BuildSteps(tools=("go",)),
+    )
 
 
 _CMAKE_COMMENT = re.compile(r"#(?!\[).*")

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from shutil import copytree
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from benchgate.config.benchmarks import (
     CppBenchmark,
@@ -77,7 +78,8 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
         return
     for path in benchmark.paths:
         if isinstance(benchmark, GoBenchmark):
-            for folder in _go_packages(arm.folder / path, benchmark.arguments):
+            top = arm.folder / path.removesuffix("...")
+            for folder in _go_packages(top, benchmark.arguments):
                 relative = folder.relative_to(arm.folder).as_posix()
                 yield relative, "" if relative == "." else relative
         elif isinstance(benchmark, RustBenchmark):
@@ -118,9 +120,12 @@ def _go_packages(top: Path, arguments: Sequence[str]) -> list[Path]:
     """The folders whose tests have a function `Benchmark*`, as far as Go builds them here."""
     given = " ".join(arguments).replace("=", " ").split()
     tags = {one for flag, text in pairwise(given) if flag == "-tags" for one in text.split(",")}
-    # Without a workspace, Go does not build the modules inside of a module.
-    is_workspace = any((above / "go.work").is_file() for above in (top, *top.parents))
-    modules = () if is_workspace else [file.parent for file in top.rglob("*/go.mod")]
+    # Go does not build the modules inside of a module, unless a workspace uses them.
+    work = next(
+        (one / "go.work" for one in (top, *top.parents) if (one / "go.work").is_file()), top
+    )
+    used = {(work.parent / word.strip('"`')).resolve() for word in _text(work).split()}
+    modules = [one.parent for one in top.rglob("*/go.mod") if one.parent.resolve() not in used]
     found = {
         file.parent
         for file in sorted(top.rglob("*_test.go"))
@@ -272,10 +277,14 @@ class Programs:
         made = arm.env / "benchgate" / "go"
         if arm.root not in self._overlays:
             self._overlays[arm.root] = self._overlay(arm, benchmark, made)
-        program = made / f"{path.replace('/', '-')}.test"
+        program = made / f"{quote(path, safe='')}.test"
         overlay = f"-overlay={self._overlays[arm.root]}"
         compiled = ("go", "test", "-c", "-vet=off", overlay, *benchmark.tool_arguments)
-        self._run(arm, benchmark, [*compiled, "-o", str(program), f"./{path}"])
+        # In its own folder, because its module may be another one than that of the configuration.
+        inside = replace(arm, inside=f"{arm.inside}/{path}")
+        lines = self._run(inside, benchmark, [*compiled, "-o", str(program)])
+        if not program.exists():
+            raise NotBuiltError("\n".join(["go test -c made no program", *lines]))
         return WorkerProgram((str(program), "-test.run=^$", "-test.bench=."), arm.folder / path)
 
     def _overlay(self, arm: Arm, benchmark: LiveBenchmarks, made: Path) -> Path:

@@ -1,0 +1,5 @@
+module example.com/tools
+
+go 1.18
+
+require example.com/dep v1.0.0
