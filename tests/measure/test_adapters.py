@@ -191,6 +191,10 @@ def test_go(
     for id_, found in seen.items():
         assert len(times_s(found)) == 4, id_
     assert min(times_s(seen["text/Slug/long_one"])) > 10 * min(times_s(seen["text/Slug/short"]))
+    for round_ in seen["text/Checksum"]:  # the result becomes an interface
+        values = {one.metric.name: one.samples.tolist() for one in round_.metrics}
+        assert values["alloc_peak"] == [4], "in every round"
+        assert values["alloc_blocks"] == [1]
 
 
 @require("go")

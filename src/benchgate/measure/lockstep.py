@@ -378,8 +378,10 @@ def measure_launch(
     if own_rss and kind.is_inside:
         for found, peak in zip(metrics, peaks, strict=False):
             found.append(MetricSamples.single(PEAK_RSS, peak))
-    if is_first and kind.is_inside and _can(workers, "allocations"):
-        with once:
+    # Only Python needs calls of their own for it.
+    is_wanted = is_first or not _are_of_python(workers)
+    if is_wanted and kind.is_inside and _can(workers, "allocations"):
+        with once if is_first else nullcontext():
             notes += _trace(workers, timeout_s, metrics, is_long=is_long)
     closed = _ask(workers, timeout_s, "close")
     notes += _notes_on_others(closed) if sampling.pinned else ()
@@ -429,6 +431,10 @@ def _ask(
 
 def _can(workers: Sequence[Worker], step: str) -> bool:
     return all(step in worker.steps for worker in workers)
+
+
+def _are_of_python(workers: Sequence[Worker]) -> bool:
+    return _can(workers, "value")
 
 
 def _ask_if_known(workers: Sequence[Worker], timeout_s: float, step: str) -> list[dict[str, Any]]:
@@ -576,7 +582,7 @@ class _Sampler:
         taken = self._follow(plan)
         plan, warmup, samples = taken
         is_quick = max(samples)[0][0] < _QUICK_NS
-        if self.sampling.brief and is_quick and not _can(self.workers, "value"):
+        if self.sampling.brief and is_quick and not _are_of_python(self.workers):
             # Other languages than Python give a benchmark the number of its calls, and some fail
             # only if it is larger.
             self._calibrate(together=False)

@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -27,6 +28,8 @@ type benchgateWorker struct {
 	opened bool
 	ended  bool
 	n      int
+	// The least that a call has allocated in the samples of n calls, as -benchmem counts it.
+	bytes, allocs uint64
 }
 
 var benchgate *benchgateWorker
@@ -110,7 +113,7 @@ func (w *benchgateWorker) hello() string {
 		steps[i] = strconv.FormatInt(int64(time.Since(start)), 10)
 	}
 	return fmt.Sprintf(
-		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s]}`,
+		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s], "steps": ["allocations"]}`,
 		benchgateQuote(runtime.Version()), strings.Join(steps, ", "))
 }
 
@@ -174,7 +177,10 @@ func (w *benchgateWorker) measure(b *B) {
 			w.sample(b)
 		case "loops":
 			w.n, _ = strconv.Atoi(argument)
+			w.bytes, w.allocs = math.MaxInt64, math.MaxInt64
 			w.send("{}")
+		case "allocations":
+			w.send(fmt.Sprintf(`{"alloc_peak": %d, "alloc_blocks": %d}`, w.bytes, w.allocs))
 		case "close":
 			w.send("{}")
 			return
@@ -209,6 +215,12 @@ func (w *benchgateWorker) sample(b *B) {
 	case b.N != w.n:
 		w.refuse(fmt.Sprintf("it ran %d times, not %d times", b.N, w.n), "")
 	default:
+		if each := b.netBytes / uint64(b.N); each < w.bytes {
+			w.bytes = each
+		}
+		if each := b.netAllocs / uint64(b.N); each < w.allocs {
+			w.allocs = each
+		}
 		w.send(fmt.Sprint(int64(b.duration), benchgateCPU, int64(took-b.duration)))
 	}
 }
