@@ -234,9 +234,15 @@ def test_cpp(measured: Callable[..., dict[str, list[Observation]]]) -> None:
 @pytest.mark.parametrize(
     ("script", "ids"),
     [
-        ("tinybench.js", ["text/checksum", "text/tick", "text/each", "text/fails"]),
+        (
+            "tinybench.js",
+            ["text/checksum", "text/tick", "text/each", "text/fails", "text/checksum (2)"],
+        ),
         ("mitata.mjs", ["sums/small", "slice 10", "slice 1000", "made", "fails"]),
-        ("benchmark.cjs", ["text/index", "text/wait", "text/fails"]),
+        (
+            "benchmark.cjs",
+            ["first/search", "first/search (2)", "text/index", "text/wait", "text/fails"],
+        ),
     ],
 )
 def test_node(
@@ -245,10 +251,10 @@ def test_node(
     seen = measured("node", f'node = "{script}"')
     group = script.partition(".")[0]
     assert list(seen) == [f"{group}/{id_}" for id_ in ids]
-    *fine, failing = seen
-    assert error_of(seen[failing]).startswith("Error: it is broken")
-    for id_ in fine:
-        assert len(times_s(seen[id_])) == 2, id_
+    (failing,) = (id_ for id_ in seen if id_.endswith("fails"))
+    assert error_of(seen.pop(failing)).startswith("Error: it is broken")
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_
     if script == "benchmark.cjs":
         assert min(times_s(seen["benchmark/text/wait"])) >= 0.001
 
@@ -300,6 +306,22 @@ def test_a_script_of_node_has_a_folder_and_arguments_of_its_own(
         "node", f'node = "inner/arguments.mjs"\ncwd = "inner"\narguments = "{arguments}"'
     )
     assert list(seen) == ["arguments/--only small in inner, --stack-size=900"]
+
+
+@require("node")
+def test_a_script_without_benchmarks_says_so(tmp_path: Path, guardian: Guardian) -> None:
+    (tmp_path / "bench.mjs").write_text("console.log('nothing to do');\n")
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env", variables=guardian.variables)
+    config = loads('[[benchmark]]\nnode = "bench.mjs"\n', "benchgate.toml")
+    settings = EngineSettings(
+        measure=sampling(5, 0.005),
+        cpu=None,
+        outside=StartingEnvironment({**os.environ, **guardian.variables}),
+    )
+    engine = PythonEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
+    (failure,) = engine.discover().failures
+    engine.close()
+    assert failure.error.startswith("the script has ended, and has run no benchmark of tinybench")
 
 
 @require("cargo")

@@ -108,6 +108,7 @@ function timer(isAsync) {
 
 /** Lets benchgate measure those of these benchmarks that it wants, until it wants another one. */
 async function serve(all) {
+  for (const one of all) one.id = unique(one.id);
   if (target === null) {
     found.push(...all.map(({ id, source }) => ({ id, source: String(source) })));
     return;
@@ -131,6 +132,15 @@ async function serve(all) {
     }
     begin("");
   }
+}
+
+const counts = new Map();
+
+/** An id of its own for each of several benchmarks with the same name. */
+function unique(id) {
+  const count = (counts.get(id) ?? 0) + 1;
+  counts.set(id, count);
+  return count > 1 ? `${id} (${count})` : id;
 }
 
 const named = (all) => all.find(({ id }) => id === target);
@@ -190,13 +200,22 @@ function finish() {
   else send({ error: `there is no benchmark ${target}, or it was passed`, trace: "" });
 }
 
+/** Stands for the results that a program prints between its benchmarks: any part of it is a 0. */
+const NO_RESULT = new Proxy(() => NO_RESULT, {
+  get(_, name) {
+    if (name === Symbol.toPrimitive) return () => 0;
+    if (name === Symbol.iterator) return () => [][Symbol.iterator]();
+    return name === "then" ? undefined : NO_RESULT;
+  },
+});
+
 const path = (...parts) => parts.filter(Boolean).join("/");
 
 // tinybench
 
 class Task {
   constructor(bench, name, fn, options = {}) {
-    Object.assign(this, { bench, name, fn, options, result: undefined, runs: 0 });
+    Object.assign(this, { bench, name, fn, options, result: NO_RESULT, runs: 0 });
   }
   addEventListener() {}
   removeEventListener() {}
@@ -241,7 +260,7 @@ class Bench {
     return [...this.all.values()];
   }
   get results() {
-    return this.tasks.map(() => undefined);
+    return this.tasks.map(() => NO_RESULT);
   }
   getTask(name) {
     return this.all.get(name);
@@ -330,14 +349,18 @@ async function run() {
   const all = planned;
   planned = [];
   await serve(all.flatMap(expanded));
-  return { benchmarks: [] };
+  return { benchmarks: [], layout: [], context: NO_RESULT };
 }
 
 // benchmark.js
 
+let suites = Promise.resolve(); // those that have been run
+
 class Suite {
-  constructor(name) {
+  filter = () => NO_RESULT;
+  constructor(name, options = typeof name === "object" ? name : {}) {
     Object.assign(this, { name: typeof name === "string" ? name : "", all: [], handlers: {} });
+    if (options.onComplete) this.on("complete", options.onComplete);
   }
   add(name, fn, options) {
     if (typeof name === "object") [name, fn, options] = [name.name, name.fn, name];
@@ -350,16 +373,24 @@ class Suite {
     return this;
   }
   run() {
-    this.done = serve(
-      this.all.map(({ name, fn, options }) => ({
-        id: path(this.name, name),
-        source: fn,
-        fn: options.defer ? () => new Promise((resolve) => fn({ resolve })) : fn,
-        before: options.setup,
-        after: options.teardown,
-      })),
-    );
+    const entries = this.all.map(({ name, fn, options }) => ({
+      id: path(this.name, name),
+      source: fn,
+      fn: options.defer ? () => new Promise((resolve) => fn({ resolve })) : fn,
+      before: options.setup,
+      after: options.teardown,
+    }));
+    suites = suites.then(() => serve(entries)).then(() => this.complete());
     return this;
+  }
+  complete() {
+    for (const handler of this.handlers.complete ?? []) {
+      try {
+        handler.call(this, NO_RESULT);
+      } catch (error) {
+        console.error(error);
+      }
+    }
   }
 }
 
@@ -435,6 +466,11 @@ globalThis.benchgateTool = (tool) => {
 };
 
 if (Number.isInteger(descriptor)) {
+  process.on("exit", (code) => {
+    if (code || isTaken || process.env.VITEST) return;
+    take("");
+    refuse("the script has ended, and has run no benchmark of tinybench, mitata or benchmark.js");
+  });
   const load = module._load;
   module._load = function (name, ...rest) {
     if (!TOOLS.includes(name)) return load.call(this, name, ...rest);

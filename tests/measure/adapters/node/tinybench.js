@@ -22,4 +22,9 @@ bench
   })
   .add("fails", () => { throw new Error("it is broken"); });
 await bench.run();
-console.table(bench.table());
+console.table(bench.tasks.map(({ name, result }) => ({ name, mean: result.latency.mean.toFixed(2) })));
+
+const second = new Bench({ name: "text" });
+second.add("checksum", () => checksum(text));
+await second.run();
+console.log(Math.max(...second.tasks.map(({ result }) => result.hz)), second.table());
