@@ -309,19 +309,26 @@ def test_a_script_of_node_has_a_folder_and_arguments_of_its_own(
 
 
 @require("node")
-def test_a_script_without_benchmarks_says_so(tmp_path: Path, guardian: Guardian) -> None:
+def test_discovery_tells_of_scripts_that_do_not_begin(
+    tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchgate.measure.python_workers._SLOW_START_S", 0.0)
+    told: list[str] = []
     (tmp_path / "bench.mjs").write_text("console.log('nothing to do');\n")
+    (tmp_path / "slow.mjs").write_text("import 'tinybench';\n")
     arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env", variables=guardian.variables)
-    config = loads('[[benchmark]]\nnode = "bench.mjs"\n', "benchgate.toml")
+    config = loads('[[benchmark]]\nnode = ["bench.mjs", "slow.mjs"]\n', "benchgate.toml")
     settings = EngineSettings(
         measure=sampling(5, 0.005),
-        cpu=None,
         outside=StartingEnvironment({**os.environ, **guardian.variables}),
+        tell=told.append,
     )
     engine = PythonEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
     (failure,) = engine.discover().failures
     engine.close()
     assert failure.error.startswith("the script has ended, and has run no benchmark of tinybench")
+    (slow,) = told
+    assert slow.startswith("slow.mjs takes 0 s until its first benchmark")
 
 
 @require("cargo")

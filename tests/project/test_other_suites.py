@@ -196,6 +196,37 @@ CASES = {
         ["npm install --no-package-lock"],
         ["perf/run.js must print each result, by suite.on('cycle'"],
     ),
+    "benchmarks in worker threads and without": Case(
+        {
+            "package.json": scripts_of("tinybench", "node a.js && node b.js"),
+            "a.js": "new Worker('./thread.js', { workerData: 1 })\n",
+            "thread.js": TINYBENCH + "parentPort.postMessage(1)\n",
+            "b.js": TINYBENCH,
+        },
+        "the script b.js with benchmarks of tinybench",
+        {"node": "b.js"},
+        ["npm install --no-package-lock"],
+    ),
+    "a script with an option of tsx": Case(
+        {
+            "package.json": scripts_of("tinybench", "pnpm exec tsx --tsconfig b.json b.ts"),
+            "b.ts": TINYBENCH,
+        },
+        "the script b.ts with benchmarks of tinybench",
+        {"node": "b.ts", "arguments": "--import tsx", "env": {"TSX_TSCONFIG_PATH": "b.json"}},
+        ["npm install --no-package-lock"],
+    ),
+    "vitest with a configuration for benchmarks": Case(
+        {
+            "package.json": '{"devDependencies": {"vitest": "3"}, '
+            '"scripts": {"bench": "vitest bench --run --config bench.config.ts"}}',
+            "a.bench.ts": "",
+            "tiny.bench.ts": TINYBENCH,
+        },
+        "1 file with benchmarks of vitest",
+        {"node": ".", "arguments": "--config bench.config.ts"},
+        ["npm install --no-package-lock"],
+    ),
     "a script with arguments": Case(
         {"package.json": scripts_of("mitata", "node bench.mjs --all"), "bench.mjs": MITATA},
         "the script bench.mjs with benchmarks of mitata",

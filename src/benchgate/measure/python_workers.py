@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -276,6 +277,7 @@ def _problems(node: ast.AST) -> list[tuple[int, str]]:
 
 
 _AHEAD = 2
+_SLOW_START_S = 5.0
 
 
 class Workers:
@@ -326,8 +328,14 @@ class Workers:
         if isinstance(worker, WorkerFailedError):
             return arm, file, worker
         if isinstance(worker, Worker):
+            start_s = time.monotonic()
             try:
                 described = Described(worker.ready(self.timeout_s(file)), worker.timer)
+                if (took_s := time.monotonic() - start_s) > _SLOW_START_S:
+                    self._settings.tell(
+                        f"{file.path} takes {took_s:.0f} s until its first benchmark; each round "
+                        "starts it again on both sides"
+                    )
             except WorkerFailedError as failure:
                 return arm, file, failure
             finally:

@@ -243,7 +243,11 @@ def _scripts(
     if not patterns:
         return
     codes = {path: sources.tree.read(path) for path in files}
-    threads = {path: code for path, code in codes.items() if _IN_THREAD.search(code)}
+    threads = {
+        path: code
+        for path, code in codes.items()
+        if _IN_THREAD.search(code) and not _STARTS_THREAD.search(code)
+    }
     in_threads = "\n".join(threads.values())
     found: dict[PurePosixPath, _Script] = {}
     named: dict[PurePosixPath, _Script] = {}
@@ -259,12 +263,14 @@ def _scripts(
             elif _STARTS_THREAD.search(code) and (library := _used(patterns, in_threads)):
                 named[path] = _Script(path, library, code + in_threads, is_live=False)
             read |= inside.keys() if library else set()
-    chosen = list((named or found).values())
+    live = {path: one for path, one in named.items() if one.is_live}
+    chosen = list((live or named or found).values())
     stems = [one.path.stem for one in chosen]
     for script in chosen[:_MAX_SCRIPTS]:
         run = runs.get(script.path) or _default_run(folder, script.path, depends)
         yield _suite(script, run, build, is_only=stems.count(script.path.stem) == 1)
-    if more := len(chosen[_MAX_SCRIPTS:]) + len(found.keys() - read if named else ()):
+    left = named.keys() | (found.keys() - read) if named else found.keys()
+    if more := len(left - {one.path for one in chosen[:_MAX_SCRIPTS]}):
         left_out = f"{counted(more, 'more script')} with benchmarks{in_folder(folder)}"
         sources.tree.note(f"Left out: {left_out}.")
 
