@@ -380,3 +380,13 @@ def test_criterion_with_async(measured: Callable[..., dict[str, list[Observation
         assert len(times_s(found)) == 2, id_
     assert min(times_s(seen["wait/tokio"])) >= 0.001
     assert min(times_s(seen["wait/custom"])) == 0.001
+
+
+@require("cargo")
+def test_bench_of_rust(measured: Callable[..., dict[str, list[Observation]]]) -> None:
+    seen = measured("rust_test", 'rust = ["lib", "sums"]\nenv = {RUSTC_BOOTSTRAP = "1"}')
+    assert list(seen) == ["lib/tests::sum", "sums/empty", "sums/fails", "sums/outcome"]
+    assert "calls no method" in error_of(seen.pop("sums/empty"))
+    assert "it is broken" in error_of(seen.pop("sums/fails"))
+    for id_, found in seen.items():
+        assert len(times_s(found)) == 2, id_

@@ -110,16 +110,26 @@ CASES = {
         [],
     ),
     "libtest": Case(
-        {"Cargo.toml": "[package]\n", "src/lib.rs": "#![feature(test)]\n    #[bench]\nfn a() {}\n"},
-        "1 function with #[bench]",
-        {"suite": "cargo +nightly bench", "env": CARGO_ENV},
-        ["cargo +nightly bench --no-run"],
+        {
+            "Cargo.toml": "[package]\n",
+            "src/lib.rs": "#![feature(test)]\n    #[bench]\nfn a() {}\n",
+            "benches/b.rs": "#[bench]\nfn b() {}\n#[bench]\nfn c() {}\n",
+        },
+        "3 functions with #[bench]",
+        {"rust": ("b", "lib"), "env": {"RUSTC_BOOTSTRAP": "1"}},
+        [],
     ),
     "libtest with a toolchain": Case(
         {"Cargo.toml": "[package]\n", "rust-toolchain": "nightly", "src/lib.rs": "#[bench]\n"},
         "1 function with #[bench]",
-        {"suite": "cargo bench", "env": CARGO_ENV},
-        ["cargo bench --no-run"],
+        {"rust": "lib"},
+        [],
+    ),
+    "libtest in a program": Case(
+        {"Cargo.toml": "[package]\n", "src/main.rs": "#[bench]\n"},
+        "1 function with #[bench]",
+        {"suite": "cargo +nightly bench", "env": CARGO_ENV},
+        ["cargo +nightly bench --no-run"],
     ),
     "vitest": Case(
         {"package.json": VITEST, "package-lock.json": "", "src/a.bench.ts": "", "b.bench.js": ""},

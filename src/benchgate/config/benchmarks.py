@@ -350,7 +350,7 @@ class NodeBenchmark(LiveBenchmarks):
 
 
 class RustBenchmark(LiveBenchmarks):
-    """Bench targets of Cargo that use Criterion."""
+    """Bench targets of Cargo that use Criterion or `#[bench]`."""
 
     KIND = "rust"
     LACKS = "is no bench target (of another folder's Cargo.toml: FOLDER/NAME)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from benchgate.project.tree import ProjectTree, in_folder, list_tree, table_at, 
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.project.python_suites import Sources
@@ -148,7 +148,7 @@ class _Workspace:
         packages: their manifests.
         named: the benchmarks of Criterion.
         printing: the benchmarks of tools that print a table, by the tool.
-        compiled_in: the number of functions with #[bench].
+        compiled_in: the number of functions with #[bench], by their target; "" is of another kind.
         is_live: whether benchgate can measure the benchmarks of Criterion itself.
     """
 
@@ -157,7 +157,7 @@ class _Workspace:
     packages: Mapping[PurePosixPath, Mapping[str, Any]]
     named: list[_Bench] = field(default_factory=list)
     printing: dict[str, list[str]] = field(default_factory=dict)
-    compiled_in: int = 0
+    compiled_in: Counter[str] = field(default_factory=Counter)
     is_live: bool = True
 
     def look(self) -> None:
@@ -171,11 +171,11 @@ class _Workspace:
                 if benches and not crates.isdisjoint(depends):
                     self.printing.setdefault(tool, []).extend(benches)
             inner = [one for one in self.packages if one != folder and one.is_relative_to(folder)]
-            self.compiled_in += sum(
-                len(_LIBTEST.findall(self.tree.read(path)))
-                for path in self.tree.below(folder)
-                if path.suffix == ".rs" and not any(path.is_relative_to(one) for one in inner)
-            )
+            for path in self.tree.below(folder):
+                is_own = not any(path.is_relative_to(one) for one in inner)
+                found = len(_LIBTEST.findall(self.tree.read(path))) if path.suffix == ".rs" else 0
+                if is_own and found:
+                    self.compiled_in[self._target(folder, benches, path)] += found
             if _NOT_READ in depends:
                 where = in_folder(folder)
                 self.tree.note(f"benchgate does not read what {_NOT_READ} prints{where}.")
@@ -189,6 +189,14 @@ class _Workspace:
             self.named.append(bench)
             # A `main` of another kind cannot be called once more, as benchgate needs.
             self.is_live = self.is_live and (not code or "criterion_main" in code)
+
+    def _target(self, folder: PurePosixPath, benches: Collection[str], path: PurePosixPath) -> str:
+        """The target that a file belongs to, if it has a worker; see benchgate.measure.adapters."""
+        top, *inside = path.relative_to(folder).parts
+        name = PurePosixPath(inside[0]).stem if inside else ""
+        if top == "src" and self.tree.has(folder / "src" / "lib.rs"):
+            return str(folder / "lib")
+        return str(folder / name) if top == "benches" and name in benches else ""
 
     def _benches(self, folder: PurePosixPath, manifest: Mapping[str, Any]) -> dict[str, _Bench]:
         """The benchmark programs of a package."""
@@ -254,13 +262,24 @@ class _Workspace:
                 "".join(f" --bench {name}" for name in names),
                 format=tool,
             )
-        if self.compiled_in:
-            files = [self.root / name for name in ("rust-toolchain.toml", "rust-toolchain")]
-            is_nightly = any("nightly" in self.tree.read(file) for file in files)
+        files = [self.root / name for name in ("rust-toolchain.toml", "rust-toolchain")]
+        is_nightly = any("nightly" in self.tree.read(file) for file in files)
+        found = counted(self.compiled_in.total(), "function") + " with #[bench]"
+        if self.compiled_in[""]:
             yield self._suite(
-                f"{counted(self.compiled_in, 'function')} with #[bench]",
+                found,
                 "The functions with #[bench]. Only a nightly compiler has them.",
                 program="cargo" if is_nightly else "cargo +nightly",
+            )
+        elif self.compiled_in:
+            env = {} if is_nightly else {"env": {"RUSTC_BOOTSTRAP": "1"}}
+            yield Suite(
+                f"{found}{in_folder(self.root)}",
+                {"rust": one_or_all(list(self.compiled_in)), **env},
+                "The functions with #[bench]."
+                f"{' RUSTC_BOOTSTRAP lets a stable compiler build them.' if env else ''}",
+                self.root,
+                BuildSteps(tools=("cargo",)),
             )
 
     def _suite(

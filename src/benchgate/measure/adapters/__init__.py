@@ -170,17 +170,19 @@ def _is_skipped(path: Path) -> bool:
     return any(part in _SKIPPED or part.startswith((".", "_")) for part in path.parts[:-1])
 
 
-def _bench_targets(folder: Path) -> list[str]:
-    """The names of the bench targets of a Cargo package."""
+def _bench_targets(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Of each target of a Cargo package that may have benchmarks, the option that builds it."""
     try:
         manifest = tomllib.loads(_text(folder / "Cargo.toml"))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{folder / 'Cargo.toml'}: {error}") from error
-    named = [str(one.get("name")) for one in manifest.get("bench", [])]
+    names = [str(one.get("name")) for one in manifest.get("bench", [])]
     benches = folder / "benches"
-    found = [file.stem for file in benches.glob("*.rs")]
-    found += [file.parent.name for file in benches.glob("*/main.rs")]
-    return sorted({*named, *found})
+    names += [file.stem for file in benches.glob("*.rs")]
+    names += [file.parent.name for file in benches.glob("*/main.rs")]
+    library = folder / manifest.get("lib", {}).get("path", "src/lib.rs")
+    found = {"lib": ("--lib",)} if library.is_file() else {}
+    return found | {name: ("--bench", name) for name in names}
 
 
 def parts(
@@ -309,11 +311,13 @@ class Programs:
         return overlay
 
     def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
-        """Build a bench target with a crate that is a worker, in place of criterion."""
+        """Build a target with a crate that is a worker, in place of criterion or test."""
         package = replace(arm, inside=str(PurePosixPath(arm.inside, path).parent))
-        command = ["cargo", "bench", "--no-run", "--bench", PurePosixPath(path).name]
+        option = _bench_targets(package.folder)[PurePosixPath(path).name]
+        command = ["cargo", "bench", "--no-run", *option]
+        folder = arm.env / "benchgate"
         for crate, version in sorted(_criterion_versions(package.folder)):
-            made = arm.env / "benchgate" / f"{crate}-{version}"
+            made = folder / f"{crate}-{version}"
             if not made.is_dir():
                 copytree(HERE / "rust" / "criterion", made)
                 manifest = made / "Cargo.toml"
@@ -322,7 +326,7 @@ class Programs:
             patch = f"patch.crates-io.{re.sub('[^0-9a-z]', '-', made.name)}"
             command += ["--config", f"{patch}.path={json.dumps(str(made))}"]
             command += ["--config", f"{patch}.package={json.dumps(crate)}"]
-        wrapped = {"RUSTC_WRAPPER": str(HERE / "rust" / "rustc")}
+        wrapped = {"RUSTC_WRAPPER": str(HERE / "rust" / "rustc"), "BENCHGATE_MADE": str(folder)}
         if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
             wrapped["BENCHGATE_RUSTC_WRAPPER"] = own
         lines = self._run(package, benchmark, [*command, *benchmark.tool_arguments], wrapped)
@@ -351,7 +355,7 @@ _GO_CHANGES: Final = (
     ),
     (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
 )
-_EXECUTABLE: Final = re.compile(r"Executable \S+ \((.+)\)$")
+_EXECUTABLE: Final = re.compile(r"Executable [^(]*\((.+)\)$")
 _CRITERION: Final = frozenset({"criterion", "codspeed-criterion-compat"})
 _VERSION: Final = re.compile(r"\d+(\.\d+)*")
 
@@ -377,7 +381,7 @@ def _criterion_versions(folder: Path) -> set[tuple[str, str]]:
                     match = _VERSION.search(entry.get("version", ""))
                     if crate in _CRITERION and match:
                         return {(crate, ".".join([*match[0].split("."), "0", "0"][:3]))}
-    return {("criterion", "0.5.0")}
+    return set()
 
 
 def build_variables(benchmarks: Iterable[object], given: Mapping[str, str]) -> dict[str, str]:

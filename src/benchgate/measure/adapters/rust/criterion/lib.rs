@@ -1,257 +1,19 @@
 //! Takes the place of the crate criterion, and serves benchgate; see docs/worker-protocol.md.
-//!
-//! A program calls its benchmarks one after the other. Each is measured when it is called, if
-//! benchgate has asked for it; if it has been passed, the program calls all of them once more.
+
+mod worker;
 
 use std::fmt::{self, Debug, Display};
-use std::fs::File;
 use std::future::Future;
-use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
-use std::os::unix::io::FromRawFd;
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use std::hint::black_box;
 
-#[repr(C)]
-struct Timespec {
-    seconds: i64,
-    nanoseconds: i64,
-}
+use worker::{Spent, Start};
 
-extern "C" {
-    fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
-    fn fcntl(descriptor: i32, command: i32, ...) -> i32;
-}
-
-#[cfg(target_os = "macos")]
-const PROCESS_CPU_TIME: i32 = 12;
-#[cfg(not(target_os = "macos"))]
-const PROCESS_CPU_TIME: i32 = 2;
-
-fn cpu_ns() -> i64 {
-    let mut time = Timespec { seconds: 0, nanoseconds: 0 };
-    unsafe { clock_gettime(PROCESS_CPU_TIME, &mut time) };
-    time.seconds * 1_000_000_000 + time.nanoseconds
-}
-
-/// The time that counts in a sample.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    wall: Duration,
-    cpu_ns: i64,
-}
-
-impl Spent {
-    fn add(&mut self, start: Start) {
-        self.wall += start.wall.elapsed();
-        self.cpu_ns += cpu_ns() - start.cpu_ns;
-    }
-}
-
-struct Start {
-    cpu_ns: i64,
-    wall: Instant,
-}
-
-impl Start {
-    fn now() -> Start {
-        Start { cpu_ns: cpu_ns(), wall: Instant::now() }
-    }
-}
-
-struct Worker {
-    input: BufReader<File>,
-    output: File,
-    /// The benchmark to open; None while all are listed.
-    target: Option<String>,
-    /// The benchmarks that this pass has come to.
-    found: Vec<String>,
-    is_answered: bool,
-    is_ended: bool,
-}
-
-static WORKER: Mutex<Option<Worker>> = Mutex::new(None);
-
-/// The worker, which is not in its place while a benchmark runs.
-fn place() -> MutexGuard<'static, Option<Worker>> {
-    WORKER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn quoted(text: &str) -> String {
-    let mut all = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' | '\0'..='\x1f' => all += &format!("\\u{:04x}", c as u32),
-            _ => all.push(c),
-        }
-    }
-    all + "\""
-}
-
-fn refusal(text: &str) -> String {
-    format!("{{\"error\": {}, \"trace\": \"\"}}", quoted(text))
-}
-
-impl Worker {
-    fn start() -> Option<Worker> {
-        let descriptor: i32 = std::env::var("BENCHGATE_FD").ok()?.parse().ok()?;
-        std::env::remove_var("BENCHGATE_FD");
-        let output = unsafe {
-            fcntl(descriptor, 2, 1); // F_SETFD, FD_CLOEXEC
-            File::from_raw_fd(descriptor)
-        };
-        let input = BufReader::new(output.try_clone().ok()?);
-        let (target, found) = (None, Vec::new());
-        let mut worker = Worker { input, output, target, found, is_answered: true, is_ended: false };
-        worker.send(&format!("{{\"protocol\": 1, \"pid\": {}}}", std::process::id()));
-        Some(worker)
-    }
-
-    fn send(&mut self, line: &str) {
-        if writeln!(self.output, "{}", line).is_err() {
-            std::process::exit(1);
-        }
-    }
-
-    fn next(&mut self) -> Option<(String, String)> {
-        let mut line = String::new();
-        if self.input.read_line(&mut line).unwrap_or(0) == 0 {
-            self.is_ended = true;
-            return None;
-        }
-        let line = line.trim_end_matches('\n');
-        let (word, argument) = line.split_once(' ').unwrap_or((line, ""));
-        Some((word.to_owned(), argument.to_owned()))
-    }
-
-    /// Answer requests until one needs the program's benchmarks.
-    fn wait(&mut self) {
-        while let Some((word, argument)) = self.next() {
-            match word.as_str() {
-                "hello" => {
-                    let line = hello();
-                    self.send(&line);
-                }
-                "list" | "open" => {
-                    self.target = if word == "open" { Some(argument) } else { None };
-                    self.is_answered = false;
-                    return;
-                }
-                _ => self.send(&refusal("no benchmark is open")),
-            }
-        }
-    }
-
-    /// Measure a benchmark if it is the one that benchgate has asked for.
-    fn serve(&mut self, id: &str, run: &mut dyn FnMut(u64) -> Spent) {
-        let mut name = id.to_owned();
-        for number in 2.. {
-            if !self.found.contains(&name) {
-                break;
-            }
-            name = format!("{} #{}", id, number);
-        }
-        while !self.is_ended && !self.is_answered && self.target.as_ref() == Some(&name) {
-            self.is_answered = true;
-            self.send("{}");
-            self.measure(run);
-            self.wait();
-        }
-        self.found.push(name);
-    }
-
-    fn measure(&mut self, run: &mut dyn FnMut(u64) -> Spent) {
-        let mut loops = 1;
-        while let Some((word, argument)) = self.next() {
-            let reply = match word.as_str() {
-                "s" => {
-                    let start = Instant::now();
-                    match catch_unwind(AssertUnwindSafe(|| run(loops))) {
-                        Ok(Spent { wall, cpu_ns }) => {
-                            let beside = start.elapsed().checked_sub(wall).unwrap_or_default();
-                            format!("{} {} {}", wall.as_nanos(), cpu_ns, beside.as_nanos())
-                        }
-                        Err(problem) => refusal(&message(problem)),
-                    }
-                }
-                "loops" => {
-                    loops = argument.parse().unwrap_or(1);
-                    "{}".to_owned()
-                }
-                "close" => "{}".to_owned(),
-                _ => refusal(&format!("a benchmark is open, and there is no step {}", word)),
-            };
-            self.send(&reply);
-            if word == "close" {
-                return;
-            }
-        }
-    }
-}
-
-fn message(problem: Box<dyn std::any::Any + Send>) -> String {
-    let text = problem.downcast_ref::<&str>().map(|text| text.to_string());
-    let text = text.or_else(|| problem.downcast_ref::<String>().cloned());
-    format!("it panicked: {}", text.unwrap_or_default())
-}
-
-fn hello() -> String {
-    let steps: Vec<String> =
-        (0..1000).map(|_| Instant::now().elapsed().as_nanos().to_string()).collect();
-    format!(
-        "{{\"language\": \"Rust\", \"tool\": \"criterion\", \"versions\": {{\"criterion\": {}}}, \
-         \"clock\": \"Instant\", \"clock_steps_ns\": [{}]}}",
-        quoted(env!("CARGO_PKG_VERSION")),
-        steps.join(", ")
-    )
-}
-
-/// Run all benchmarks, as `criterion_main!` asks for: once to list them, and again for what was passed.
+/// What `criterion_main!` calls.
 pub fn benchgate_main(run_all: &dyn Fn()) {
-    let mut worker = match Worker::start() {
-        Some(worker) => worker,
-        None => {
-            eprintln!("benchgate built this program: it measures only for benchgate");
-            std::process::exit(1);
-        }
-    };
-    worker.wait();
-    let mut is_first_pass = true;
-    while !worker.is_ended {
-        let before = worker.target.clone();
-        worker.found.clear();
-        *place() = Some(worker);
-        run_all();
-        worker = place().take().unwrap();
-        if worker.is_answered || worker.is_ended {
-            continue;
-        }
-        if worker.target.is_none() {
-            let found: Vec<String> =
-                worker.found.drain(..).map(|id| format!("{{\"id\": {}}}", quoted(&id))).collect();
-            worker.send(&format!("{{\"benchmarks\": [{}], \"faults\": {{}}}}", found.join(", ")));
-        } else if is_first_pass || worker.target != before {
-            is_first_pass = false;
-            continue; // it may have been passed
-        } else {
-            let text = format!("there is no benchmark {}", worker.target.as_deref().unwrap_or(""));
-            worker.send(&refusal(&text));
-        }
-        worker.is_answered = true;
-        worker.wait();
-        is_first_pass = true;
-    }
-    worker.send("bye");
-    std::process::exit(0);
-}
-
-fn measure(id: &str, run: &mut dyn FnMut(u64) -> Spent) {
-    let mut worker = place().take().expect("benchgate needs a program that uses criterion_main!");
-    worker.serve(id, run);
-    *place() = Some(worker);
+    worker::main("criterion", env!("CARGO_PKG_VERSION"), run_all);
 }
 
 pub mod measurement {
@@ -655,7 +417,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
 }
 
 fn run<M: Measurement>(id: &str, body: &mut dyn FnMut(&mut Bencher<'_, M>)) {
-    measure(id, &mut |loops| {
+    worker::measure(id, &mut |loops| {
         let mut bencher = Bencher { loops, spent: None, measurement: PhantomData };
         body(&mut bencher);
         bencher.spent.expect("the benchmark calls no method of Bencher")
