@@ -2,7 +2,8 @@
 
 Run it with `python -m benchmarks.languages.checks LANGUAGE [CHECKS] [PERCENT] [BUSY]`: so many
 checks, in which one benchmark in turn does so many percent more work (0: none), beside so many
-programs that keep a CPU busy.
+programs that keep a CPU busy. With "unrelated" in place of a number, nothing that is measured
+changes, but functions that nothing calls are in other places.
 """
 
 from __future__ import annotations
@@ -27,18 +28,24 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", "-C", root, *words], check=True, capture_output=True)
 
 
-def check(language: str, slower: str, percent: int) -> tuple[int, dict[str, str], float]:
-    """Check a change; give the exit code, the outcome of each typical value, and the seconds."""
+def check(
+    language: str, slower: str, percent: int, seeds: tuple[int, int]
+) -> tuple[int, dict[str, str], float]:
+    """Check a change; give the exit code, the outcome of each typical value, and the seconds.
+
+    Args:
+        seeds: of base and head, for `write`.
+    """
     with tempfile.TemporaryDirectory() as name:
         root = Path(name) / "project"
-        write(language, root)
+        write(language, root, seed=seeds[0])
         (root / "benchgate.toml").write_text(CONFIG[language])
         (root / ".gitignore").write_text("/bench\ntarget/\n")
         git(root.parent, "init", "--quiet", "project")
         git(root, "add", "--all")
         who = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@example.com")
         git(root, *who, "commit", "--quiet", "--message", "base")
-        write(language, root, slower=slower, percent=percent)
+        write(language, root, seed=seeds[1], slower=slower, percent=percent)
         verdict = Path(name) / "verdict.json"
         start_s = time.monotonic()
         ended = subprocess.run(
@@ -67,7 +74,9 @@ def main() -> None:
     """Make the checks, and say what they found."""
     language = sys.argv[1]
     given, defaults = sys.argv[2:], ["20", "0", "0"]
-    count, percent, busy = map(int, given + defaults[len(given) :])
+    first, change, second = given + defaults[len(given) :]
+    is_unrelated = change == "unrelated"
+    count, percent, busy = int(first), 0 if is_unrelated else int(change), int(second)
     outcomes: Counter[str] = Counter()
     codes: Counter[int] = Counter()
     seconds = []
@@ -78,7 +87,8 @@ def main() -> None:
             stack.callback(burner.kill)
         for index in range(count):
             slower = CHANGED[index % len(CHANGED)] if percent else ""
-            code, each, took_s = check(language, slower, percent)
+            seeds = (2 * index + 1, 2 * index + 2) if is_unrelated else (0, 0)
+            code, each, took_s = check(language, slower, percent, seeds)
             codes[code] += 1
             seconds.append(took_s)
             found += each.get(slower) == "regressed"
@@ -86,9 +96,9 @@ def main() -> None:
             outcomes.update(others)
             wrong = {n: o for n, o in each.items() if o == "regressed" and n != slower}
             if wrong or (slower and each.get(slower) != "regressed"):
-                print(f"  {slower or 'clean'}: {each}", flush=True)
+                print(f"  {slower or seeds}: {each}", flush=True)
     print(
-        f"{language}, {percent} % slower, beside {busy} busy: found {found} of {count}; exit codes "
+        f"{language}, {change} % slower, beside {busy} busy: found {found} of {count}; exit codes "
         f"{dict(codes)}; others {dict(outcomes)}; {median(seconds):.0f} s each, at most "
         f"{max(seconds):.0f} s"
     )

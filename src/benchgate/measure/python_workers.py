@@ -431,7 +431,7 @@ class Workers:
         self, arm: Arm, file: BenchFile, cpu: int | None, layout: Layout
     ) -> ProgramSetting:
         try:
-            program = self._programs.program(arm, file.benchmark, file.path)
+            program = self._programs.program(arm, file.benchmark, file.path, layout.hash_seed)
         except adapters.NotBuiltError as error:
             line, _, output = str(error).partition("\n")
             raise WorkerFailedError(Unstarted(arm), line, output) from None
@@ -441,6 +441,7 @@ class Workers:
             cpus=self._cpus(cpu),
             variables=self._variables(arm, file.benchmark),
             layout=layout,
+            drawn=program.drawn,
         )
 
     def _cpus(self, cpu: int | None) -> Sequence[int]:

@@ -263,6 +263,7 @@ class WorkerSetting:
 
     WHAT = "the interpreter "
     KEYS = MappingProxyType({**_KEYS, **_KEYS_OF_PYTHON})
+    drawn = None
     cpus_at_start = None  # it binds itself, when its interpreter has started
 
     def words(self, channel: int) -> list[str]:
@@ -302,6 +303,7 @@ class ProgramSetting:
         cpus: as in `WorkerSetting`.
         variables: the whole environment of the process.
         layout: decides where its stack lies.
+        drawn: its file, if it was made for this start only.
     """
 
     command: Sequence[str]
@@ -309,6 +311,7 @@ class ProgramSetting:
     cpus: Sequence[int] | None
     variables: Mapping[str, str]
     layout: Layout
+    drawn: Path | None = None
     provided: None = None
 
     WHAT = ""
@@ -396,6 +399,9 @@ class Worker:
             why = self.arm.why_missing(program) or error.strerror
             line = f"cannot start {setting.WHAT}{self.arm.generalize(program)}: {why}"
             raise WorkerFailedError(self, line) from error
+        finally:
+            if setting.drawn:
+                setting.drawn.unlink(missing_ok=True)
 
     def allow(self, seconds: float) -> None:
         """Set the time limit for all steps that follow together."""

@@ -31,6 +31,7 @@ from benchgate.config.benchmarks import (
     WorkerBenchmark,
 )
 from benchgate.errors import UsageError
+from benchgate.measure.adapters.linking import LinkError, linked_again
 from benchgate.measure.build import run_command
 
 if TYPE_CHECKING:
@@ -61,10 +62,12 @@ class WorkerProgram:
     Attributes:
         command: starts it.
         folder: where it starts; None for the folder of the configuration.
+        drawn: its file, if it was made for one start: linked in an order that was drawn.
     """
 
     command: tuple[str, ...]
     folder: Path | None = None
+    drawn: Path | None = None
 
 
 def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
@@ -218,19 +221,35 @@ class Programs:
 
     def __init__(self, guardian: Guardian) -> None:
         self._guardian = guardian
-        self._built: dict[tuple[Path, str], WorkerProgram] = {}
+        self._built: dict[str, dict[Path, WorkerProgram]] = {}
         self._overlays: dict[Path, Path] = {}
 
-    def program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
+    def program(
+        self, arm: Arm, benchmark: LiveBenchmarks, path: str, seed: int = 0
+    ) -> WorkerProgram:
         """The program at a path, which is built first if it has to be.
+
+        Args:
+            seed: draws the order of its functions, where this is possible; 0 leaves it as it is.
 
         Raises:
             NotBuiltError: it cannot be built.
         """
-        key = (arm.root, f"{benchmark.KIND} {path} {benchmark.tool_arguments}")
-        if key not in self._built:
-            self._built[key] = self._program(arm, benchmark, path)
-        return self._built[key]
+        built = self._built.setdefault(f"{benchmark.KIND} {path} {benchmark.tool_arguments}", {})
+        links = Path(arm.substitute(_LINKER["BENCHGATE_LINKS"]))
+        if links not in built:
+            built[links] = self._program(arm, benchmark, path)
+        program = built[links]
+        if not seed or not isinstance(benchmark, CppBenchmark | RustBenchmark):
+            return program
+        others = [(each, Path(it.command[0])) for each, it in built.items() if each != links]
+        try:
+            drawn = linked_again((links, Path(program.command[0])), others, seed)
+        except LinkError as error:
+            raise NotBuiltError(str(error)) from None
+        if drawn is None:
+            return program
+        return replace(program, command=(str(drawn), *program.command[1:]), drawn=drawn)
 
     def _program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         if isinstance(benchmark, WorkerBenchmark):
@@ -326,7 +345,11 @@ class Programs:
             patch = f"patch.crates-io.{re.sub('[^0-9a-z]', '-', made.name)}"
             command += ["--config", f"{patch}.path={json.dumps(str(made))}"]
             command += ["--config", f"{patch}.package={json.dumps(crate)}"]
-        wrapped = {"RUSTC_WRAPPER": str(HERE / "rust" / "rustc"), "BENCHGATE_MADE": str(folder)}
+        wrapped = {
+            "RUSTC_WRAPPER": str(HERE / "rust" / "rustc"),
+            "BENCHGATE_MADE": str(folder),
+            **_LINKER,
+        }
         if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
             wrapped["BENCHGATE_RUSTC_WRAPPER"] = own
         lines = self._run(package, benchmark, [*command, *benchmark.tool_arguments], wrapped)
@@ -355,6 +378,10 @@ _GO_CHANGES: Final = (
     ),
     (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
 )
+_LINKER: Final = {
+    "BENCHGATE_PYTHON": sys.executable,
+    "BENCHGATE_LINKS": "{env}/benchgate/links",
+}
 _EXECUTABLE: Final = re.compile(r"Executable [^(]*\((.+)\)$")
 _CRITERION: Final = frozenset({"criterion", "codspeed-criterion-compat"})
 _VERSION: Final = re.compile(r"\d+(\.\d+)*")
@@ -385,12 +412,18 @@ def _criterion_versions(folder: Path) -> set[tuple[str, str]]:
 
 
 def build_variables(benchmarks: Iterable[object], given: Mapping[str, str]) -> dict[str, str]:
-    """What [build] gets for these benchmarks: a compiler for C++ that adds what a worker needs.
+    """What [build] gets for these benchmarks: compilers that add what a worker needs.
 
     Args:
         given: the variables that the configuration sets.
     """
     if not any(isinstance(one, CppBenchmark) for one in benchmarks):
         return {}
-    compiler = {**os.environ, **given}.get("CXX", "c++")
-    return {"CXX": str(HERE / "cpp" / "c++"), "BENCHGATE_CXX": compiler}
+    known = {**os.environ, **given}
+    return {
+        "CC": str(HERE / "cpp" / "cc"),
+        "CXX": str(HERE / "cpp" / "c++"),
+        "BENCHGATE_CC": known.get("CC", "cc"),
+        "BENCHGATE_CXX": known.get("CXX", "c++"),
+        **_LINKER,
+    }
