@@ -13,9 +13,10 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
 from benchgate.config.benchmarks import GoBenchmark, NodeBenchmark
-from benchgate.measure.adapters import build_variables, find
+from benchgate.measure.adapters import Programs, build_variables, find
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.build import build
+from benchgate.measure.conformance import Conformance
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.machine import available_cpus
 from benchgate.measure.python import PythonEngine
@@ -182,7 +183,7 @@ def test_go(
         *("shapes/Table/twice#01", 'shapes/Table/a/b_"c"\\é', "shapes/Table/#00"),
         *("shapes/SkipsLater", "shapes/Fixed"),
         *("text/Checksum", "text/Slug/short", "text/Slug/long_one", "text/Fails", "text/Panics"),
-        "tools/Vendored",
+        *("tools/Vendored", "tools/More/prints"),
     ]
     assert error_of(seen.pop("text/Fails")).endswith("it is broken")
     assert "panic: what now" in error_of(seen.pop("text/Panics"))
@@ -204,6 +205,19 @@ def test_what_fails_if_it_is_called_often_fails_in_a_trial(
     seen = measured("go", 'go = "text"', brief=True)
     failed = [id_ for id_, found in seen.items() if any(one.error for one in found)]
     assert failed == ["text/Fails", "text/Panics"]
+
+
+@require("go")
+def test_go_conforms_to_the_protocol(tmp_path: Path, guardian: Guardian) -> None:
+    shutil.copytree(PROJECTS / "go" / "tools", tmp_path / "tree")
+    arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
+    (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
+    assert isinstance(table, GoBenchmark)
+    program = Programs(guardian).program(arm, table, ".")
+    variables = {**os.environ, **guardian.variables}
+    findings = list(Conformance(arm, program.command, variables, guardian).run())
+    assert [one for one in findings if one.problem] == []
+    assert sum(one.was_tried for one in findings) == 7
 
 
 @require("g++", "cmake")

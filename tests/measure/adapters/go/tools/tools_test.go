@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"testing"
 
 	"example.com/dep"
@@ -12,4 +13,12 @@ func BenchmarkVendored(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		sink += dep.Twice(i)
 	}
+}
+
+func BenchmarkMore(b *testing.B) {
+	b.Run("prints", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			fmt.Println("here")
+		}
+	})
 }
