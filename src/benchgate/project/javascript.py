@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _RUNS_VITEST = re.compile(r"\bvitest\s+bench\b")
-_VITEST_OPTION = re.compile(r"(?<=\s)(?:--config|--project|--mode|-c)[=\s]\S+")
+_VITEST_OPTION = re.compile(r"(?<=\s)(?:--config|--project|--mode|--root|-c)[=\s]\S+")
 _RUNS = re.compile(r"\brun\s*\(")
 _IMPORT = r"""(?:from\s+|require\(\s*|import\s+|import\(\s*)["']{}["']"""
 _RELATIVE = re.compile(_IMPORT.format(r"(\.{1,2}/[^\"']*|\.{1,2})"))

@@ -45,7 +45,6 @@ _BUILD_TIMEOUT_S = 900.0
 _SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
 _VITEST_NAME = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
 _JS_TOOL = re.compile(r"""["'](tinybench|mitata|benchmark|vitest)["']""")
-_NO_SOURCES = frozenset({"node_modules", "dist"})
 _GO_FUNCTION = re.compile(r"^func (Benchmark\w*)\(.*?^}", re.MULTILINE | re.DOTALL)
 _GO_BUILD = re.compile(r"^//go:build (.+)$", re.MULTILINE)
 _GO_WORD = re.compile(r"&&|\|\||[!()]|[\w.]+")
@@ -96,17 +95,11 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
 
 
 def _scripts(folder: Path, path: str) -> Iterator[tuple[str, str]]:
-    """A script, or the files of vitest in a folder."""
-    top = folder / path
-    if top.is_file():
-        yield path, _VITEST_NAME.sub("", top.name) if is_file_of_vitest(top) else top.stem
-    for place, folders, names in os.walk(top):
-        folders[:] = sorted(
-            name for name in folders if name not in _NO_SOURCES and not name.startswith(".")
-        )
-        for file in filter(is_file_of_vitest, (Path(place, name) for name in sorted(names))):
-            group = file.relative_to(top).with_name(_VITEST_NAME.sub("", file.name))
-            yield file.relative_to(folder).as_posix(), group.as_posix()
+    script = folder / path
+    if script.is_dir():
+        yield path, ""  # vitest itself finds its files
+    elif script.is_file():
+        yield path, _VITEST_NAME.sub("", script.name) if is_file_of_vitest(script) else script.stem
 
 
 def is_file_of_vitest(file: Path) -> bool:
@@ -283,7 +276,7 @@ class Programs:
     def _node(self, arm: Arm, benchmark: NodeBenchmark, path: str) -> WorkerProgram:
         """Start a script with a hook, or a file of vitest with a runner for it."""
         script, folder = (arm.folder / path).resolve(), (arm.folder / benchmark.cwd).resolve()
-        if _is_of_vitest(script):
+        if script.is_dir() or _is_of_vitest(script):
             command = ("node", str(HERE / "vitest.mjs"), str(script), *benchmark.arguments)
         else:
             hook = f"--import={HERE / 'benchgate.mjs'}"

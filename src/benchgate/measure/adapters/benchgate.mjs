@@ -19,6 +19,7 @@ delete process.env.BENCHGATE_FD;
 let pending = "";
 let target = null; // the id of the benchmark to open; null while all are listed
 let found = [];
+const faults = {};
 let isSaid = true; // whether the last request has been answered
 let collect;
 
@@ -47,7 +48,8 @@ function send(reply) {
 }
 
 function refuse(error) {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  isSaid = true;
+  const text = error?.message === undefined ? String(error) : `${error.name}: ${error.message}`;
   send({ error: text, trace: error?.stack ?? "" });
 }
 
@@ -127,7 +129,6 @@ async function serve(all) {
       await one.after?.();
       send("{}");
     } catch (error) {
-      isSaid = true;
       refuse(error);
     }
     begin("");
@@ -196,7 +197,7 @@ function take(tool) {
 function finish() {
   if (isSaid) return;
   isSaid = true;
-  if (target === null) send({ benchmarks: found, faults: {} });
+  if (target === null) send({ benchmarks: found, faults });
   else send({ error: `there is no benchmark ${target}, or it was passed`, trace: "" });
 }
 
@@ -427,22 +428,38 @@ async function vitestRunner() {
     ];
   }
 
+  const top = process.env.BENCHGATE_TOP;
+  let file = ""; // the open one
+  let prefix = null; // of its ids; null for a file that is not asked for
+
+  /** What the ids of a file begin with. */
+  function prefixOf(name) {
+    if (name === top) return "";
+    const plain = name.replace(/(\.bench|\.benchmark)?\.[cm]?[jt]sx?$/, "");
+    return name.startsWith(`${top}/`) ? plain.slice(top.length + 1) : null;
+  }
+
   return class extends NodeBenchmarkRunner {
-    onBeforeCollect(paths) {
-      // A file is chosen by a part of its path, which others may have in theirs.
-      if (String(paths) !== process.env.BENCHGATE_FILE) throw new Error("it was not asked for");
+    onBeforeCollect([one]) {
+      file = one.filepath ?? one;
       take("vitest");
+      prefix = prefixOf(file);
+      if (target !== null && prefix && !target.startsWith(`${prefix}/`)) prefix = null;
     }
-    async runSuite(file) {
-      await serve(entries(file, ""));
+    async importFile(...all) {
+      if (prefix !== null) return super.importFile(...all);
     }
-    onAfterRunFiles([file]) {
-      const [error] = file?.result?.errors ?? [];
-      if (error && !isSaid) {
-        isSaid = true;
-        send({ error: `${error.name}: ${error.message}`, trace: error.stack ?? "" });
-      }
-      for (;;) {
+    async runSuite(suite) {
+      if (prefix !== null) await serve(entries(suite, prefix));
+    }
+    onAfterRunFiles([{ result }]) {
+      const [error] = result?.errors ?? [];
+      const text = error && `${error.name}: ${error.message}\n${error.stack ?? ""}`;
+      if (text && target === null) faults[prefix] = text;
+      else if (text && prefix !== null && !isSaid) refuse(error);
+      const { files } = globalThis.__vitest_worker__.ctx;
+      const last = files.at(-1);
+      while (file === (last.filepath ?? last)) {
         finish();
         begin("");
       }
@@ -465,9 +482,9 @@ globalThis.benchgateTool = (tool) => {
   return TAKEN[tool];
 };
 
-if (Number.isInteger(descriptor)) {
+if (Number.isInteger(descriptor) && !process.env.VITEST) {
   process.on("exit", (code) => {
-    if (code || isTaken || process.env.VITEST) return;
+    if (code || isTaken) return;
     take("");
     refuse("the script has ended, and has run no benchmark of tinybench, mitata or benchmark.js");
   });
@@ -495,4 +512,4 @@ if (Number.isInteger(descriptor)) {
   module.register("data:text/javascript," + encodeURIComponent(hooks));
 }
 
-export default process.env.VITEST ? await vitestRunner() : undefined;
+export default process.env.VITEST ? (globalThis.benchgateRunner ??= await vitestRunner()) : undefined;

@@ -1,29 +1,47 @@
-// Starts the project's own vitest for one file, with benchgate.mjs as its runner.
+// Starts the project's own vitest, with benchgate.mjs as its runner, in one process for all files.
 //
-// Arguments: the file, and options of `vitest bench`.
+// Arguments: a file or a folder, and options of `vitest bench`.
 
 import childProcess from "node:child_process";
 import module from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const [file, ...given] = process.argv.slice(2);
+const [top, ...given] = process.argv.slice(2);
 const channel = Number(process.env.BENCHGATE_FD);
 const { fork } = childProcess;
 
 // Node's children inherit only what their `stdio` names.
 childProcess.fork = (program, args, options) => {
-  const given = options.stdio ?? (options.silent ? "pipe" : "inherit");
-  const stdio = [...(Array.isArray(given) ? given : [given, given, given, "ipc"]), channel];
-  const env = { ...(options.env ?? process.env), BENCHGATE_FD: stdio.length - 1, BENCHGATE_FILE: file };
+  const own = options.stdio ?? (options.silent ? "pipe" : "inherit");
+  const stdio = [...(Array.isArray(own) ? own : [own, own, own, "ipc"]), channel];
+  const env = { ...(options.env ?? process.env), BENCHGATE_FD: stdio.length - 1, BENCHGATE_TOP: top };
   return fork(program, args, { ...options, stdio, env });
 };
 module.syncBuiltinESMExports();
 
 const from = module.createRequire(`${process.cwd()}/`);
+const { version } = from("vitest/package.json");
 const { parseCLI, startVitest } = await import(pathToFileURL(from.resolve("vitest/node")));
-await startVitest("benchmark", [file], {
-  ...parseCLI(["vitest", "bench", "--run", ...given]).options,
+const inOneProcess =
+  Number.parseInt(version) < 4
+    ? { poolOptions: { forks: { singleFork: true } } }
+    : { maxWorkers: 1, isolate: false };
+const pathOf = (file) => file.moduleId ?? file[1];
+
+/** By default vitest orders files by their sizes, which may differ between base and head. */
+class ByPath {
+  shard = (files) => files;
+  sort = (files) => [...files].sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1));
+}
+
+const { options } = parseCLI(["vitest", "bench", "--run", ...given]);
+await startVitest("benchmark", top === process.cwd() ? [] : [top], {
+  ...options,
+  ...inOneProcess,
+  sequence: { ...options.sequence, sequencer: ByPath },
   pool: "forks",
+  passWithNoTests: true,
   runner: fileURLToPath(new URL("benchgate.mjs", import.meta.url)),
 });
-process.exit();
+console.error("vitest found no file with benchmarks");
+process.exit(1);
