@@ -332,10 +332,8 @@ class Workers:
             try:
                 described = Described(worker.ready(self.timeout_s(file)), worker.timer)
                 if (took_s := time.monotonic() - start_s) > _SLOW_START_S:
-                    self._settings.tell(
-                        f"{file.path} takes {took_s:.0f} s until its first benchmark; each round "
-                        "starts it again on both sides"
-                    )
+                    found = f"finding the benchmarks of {file.path}"
+                    self._settings.tell(f"{found} took {took_s:.0f} s on the {arm.name}")
             except WorkerFailedError as failure:
                 return arm, file, failure
             finally:

@@ -24,7 +24,7 @@ const { version } = from("vitest/package.json");
 const { parseCLI, startVitest } = await import(pathToFileURL(from.resolve("vitest/node")));
 const inOneProcess =
   Number.parseInt(version) < 4
-    ? { poolOptions: { forks: { singleFork: true } } }
+    ? { poolOptions: { forks: { singleFork: true, isolate: false } } }
     : { maxWorkers: 1, isolate: false };
 const pathOf = (file) => file.moduleId ?? file[1];
 
@@ -41,6 +41,8 @@ await startVitest("benchmark", top === process.cwd() ? [] : [top], {
   sequence: { ...options.sequence, sequencer: ByPath },
   pool: "forks",
   passWithNoTests: true,
+  coverage: { ...options.coverage, enabled: false },
+  typecheck: { ...options.typecheck, enabled: false },
   runner: fileURLToPath(new URL("benchgate.mjs", import.meta.url)),
 });
 console.error("vitest found no file with benchmarks");
