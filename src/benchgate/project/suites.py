@@ -359,7 +359,8 @@ _GOOGLE = re.compile(r"(?<![\w:-])benchmark(?:_main|::benchmark(?:_main)?)?(?![\
 _GOOGLE_HEADER = "<benchmark/benchmark.h>"
 _CATCH = re.compile(r"\bCatch2?(?:::Catch2?\w*)?\b")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
-_OPTION = re.compile(r"\b(?:option|set)\s*\(\s*(\w*BENCH\w*)\b[^)]*\bOFF\b[^)]*\)")
+# Those of Google Benchmark itself begin with BENCHMARK_.
+_OPTION = re.compile(r"\b(?:option|set)\s*\(\s*((?!BENCHMARK_)\w*BENCH\w*)\b[^)]*\bOFF\b[^)]*\)")
 _PLACED = re.compile(
     r"CMAKE_RUNTIME_OUTPUT_DIRECTORY\s+\"?\$\{(?:CMAKE|PROJECT)_BINARY_DIR\}/?([\w./-]*)"
 )

@@ -214,8 +214,8 @@ class Programs:
 
     def __init__(self, guardian: Guardian) -> None:
         self._guardian = guardian
-        self._built: dict[str, dict[Path, WorkerProgram]] = {}
-        self._overlays: dict[Path, Path] = {}
+        self._built: dict[str, dict[tuple[Path, int], WorkerProgram]] = {}
+        self._overlays: dict[Path, tuple[Path, tuple[str, ...]]] = {}
 
     def program(
         self, arm: Arm, benchmark: LiveBenchmarks, path: str, seed: int = 0
@@ -230,12 +230,13 @@ class Programs:
         """
         built = self._built.setdefault(f"{benchmark.KIND} {path} {benchmark.tool_arguments}", {})
         links = Path(arm.substitute(_LINKER["BENCHGATE_LINKS"]))
-        if links not in built:
-            built[links] = self._program(arm, benchmark, path)
-        program = built[links]
+        layout = 1 + seed % _GO_LAYOUTS if seed and isinstance(benchmark, GoBenchmark) else 0
+        if (links, layout) not in built:
+            built[links, layout] = self._program(arm, benchmark, path, layout)
+        program = built[links, layout]
         if not seed or not isinstance(benchmark, CppBenchmark | RustBenchmark):
             return program
-        others = [(each, Path(it.command[0])) for each, it in built.items() if each != links]
+        others = [(each, Path(it.command[0])) for (each, _), it in built.items() if each != links]
         try:
             drawn = linked_again((links, Path(program.command[0])), others, seed)
         except LinkError as error:
@@ -244,13 +245,15 @@ class Programs:
             return program
         return replace(program, command=(str(drawn), *program.command[1:]), drawn=drawn)
 
-    def _program(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
+    def _program(
+        self, arm: Arm, benchmark: LiveBenchmarks, path: str, layout: int
+    ) -> WorkerProgram:
         if isinstance(benchmark, WorkerBenchmark):
             return WorkerProgram(tuple(arm.substitute(word) for word in benchmark.command))
         if isinstance(benchmark, NodeBenchmark):
             return self._node(arm, benchmark, path)
         if isinstance(benchmark, GoBenchmark):
-            return self._go(arm, benchmark, path)
+            return self._go(arm, benchmark, path, layout)
         if isinstance(benchmark, RustBenchmark):
             return self._rust(arm, benchmark, path)
         return WorkerProgram((str(arm.folder / path),))
@@ -286,14 +289,17 @@ class Programs:
             command = ("node", hook, *given[:at], os.path.relpath(script, folder), *own)
         return WorkerProgram(command, folder)
 
-    def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
+    def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str, layout: int) -> WorkerProgram:
         """Compile the tests of a package together with a worker in Go's package `testing`."""
         made = arm.env / "benchgate" / "go"
         if arm.root not in self._overlays:
             self._overlays[arm.root] = self._overlay(arm, benchmark, made)
-        program = made / f"{quote(path, safe='')}.test"
-        overlay = f"-overlay={self._overlays[arm.root]}"
-        compiled = ("go", "test", "-c", "-vet=off", overlay, *benchmark.tool_arguments)
+        overlay, known = self._overlays[arm.root]
+        values = dict(zip(_GO_PLACING, (64, layout), strict=True))
+        placing = " ".join(f"{each}={values[each]}" for each in known if values[each])
+        program = made / f"{quote(path, safe='')}-{layout}.test"
+        compiled = ["go", "test", "-c", "-vet=off", f"-overlay={overlay}"]
+        compiled += _with_linker_flags(benchmark.tool_arguments, placing)
         # In its own folder, because its module may be another one than that of the configuration.
         inside = replace(arm, inside=f"{arm.inside}/{path}")
         lines = self._run(inside, benchmark, [*compiled, "-o", str(program)])
@@ -301,7 +307,10 @@ class Programs:
             raise NotBuiltError("\n".join(["go test -c made no program", *lines]))
         return WorkerProgram((str(program), "-test.run=^$", "-test.bench=."), arm.folder / path)
 
-    def _overlay(self, arm: Arm, benchmark: LiveBenchmarks, made: Path) -> Path:
+    def _overlay(
+        self, arm: Arm, benchmark: LiveBenchmarks, made: Path
+    ) -> tuple[Path, tuple[str, ...]]:
+        """The overlay, and the options of the linker."""
         lines = self._run(arm, benchmark, ["go", "env", "GOROOT"])
         testing = Path(lines[-1]) / "src" / "testing"
         text = _text(testing / "benchmark.go")
@@ -320,7 +329,15 @@ class Programs:
             str(testing / "benchgate.go"): str(HERE / "benchgate.go"),
         }
         overlay.write_text(json.dumps({"Replace": replaced}))
-        return overlay
+        options = " ".join(f"-e '^  {each}'" for each in _GO_PLACING)
+        said, _ = run_command(  # releases differ in the options of the linker
+            arm,
+            ["/bin/sh", "-c", f"go tool link 2>&1 | grep {options}"],
+            timeout_s=_BUILD_TIMEOUT_S,
+            variables=benchmark.env,
+            guardian=self._guardian,
+        )
+        return overlay, tuple(line.split()[0] for line in said)
 
     def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """Build a target with a crate that is a worker, in place of criterion or test."""
@@ -354,7 +371,19 @@ class Programs:
         return WorkerProgram((program, "--bench"), package.folder)
 
 
+def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
+    """Arguments of `go test` with further flags of the linker: the last -ldflags holds."""
+    words = [*arguments]
+    for index, word in enumerate(words):
+        if word.startswith("-ldflags"):
+            words[index if "=" in word else index + 1] += f" {flags}"
+            return words
+    return [*words, f"-ldflags={flags}"] if flags else words
+
+
 # What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
+_GO_LAYOUTS: Final = 5
+_GO_PLACING: Final = ("-funcalign", "-randlayout")
 _GO_CHANGES: Final = (
     (r"^func \(b \*B\) run1\(\) bool \{", "func (b *B) benchgateRun1() bool {"),
     (

@@ -3,6 +3,7 @@
 // The compiler that the C++ adapter names finds this file in place of Google Benchmark's own, which
 // it includes, and links with --wrap: a program then calls the functions at the end of this file.
 
+#pragma GCC system_header  // no warnings: Google Benchmark itself is built with -Werror
 #include_next <benchmark/benchmark.h>
 
 #ifndef BENCHGATE_BENCHMARK_H
