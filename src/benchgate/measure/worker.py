@@ -141,6 +141,24 @@ def without_own_frames(output: str, own: Path, *, is_asked_for: bool = False) ->
     return f"{printed}{name}{''.join(threads)}".rstrip()
 
 
+# What Go prints if it is aborted: each goroutine in a block, then the registers of the CPU.
+_GO_ABORTED = re.compile(r"^SIGABRT: abort\nPC=.*\n", re.MULTILINE)
+_GO_ADDRESSES = re.compile(r" fp=0x\w+ sp=0x\w+ pc=0x\w+$", re.MULTILINE)
+_GO_OWN = ("goroutine ", "\t", "runtime.", "testing.", "main.main(", "created by ")
+
+
+def goroutines_of_users(output: str) -> str:
+    """Keep those goroutines that run the user's code, at the end of what an aborted Go printed."""
+    *printed, trace = _GO_ABORTED.split(output)
+    if not printed:
+        return output
+    blocks = [one for one in trace.strip().split("\n\n") if one.startswith("goroutine ")]
+    users = [
+        one for one in blocks if any(not line.startswith(_GO_OWN) for line in one.splitlines())
+    ]
+    return _GO_ADDRESSES.sub("", "".join(printed) + "\n\n".join(users or blocks))
+
+
 def _blocks(trace: str) -> list[list[str]]:
     """Split a trace at the headers of its threads; drop what belongs to none."""
     blocks: list[list[str]] = []
@@ -488,11 +506,12 @@ class Worker:
 
     def _hung(self) -> WorkerFailedError:
         self._is_lost = True
-        # On this signal Python prints its traceback.
+        # On this signal Python and Go print their tracebacks.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, signal.SIGABRT)
         self._process.wait(_TRACE_WAIT_S)
         trace = without_own_frames(self.tail(), PROGRAM.parent, is_asked_for=True)
+        trace = goroutines_of_users(trace)
         return WorkerFailedError(
             self, timed_out(self._allowed_s, "[[benchmark]] or [measure]"), trace
         )
