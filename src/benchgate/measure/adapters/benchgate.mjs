@@ -7,8 +7,6 @@
 import fs from "node:fs";
 import module from "node:module";
 import { pathToFileURL } from "node:url";
-import v8 from "node:v8";
-import vm from "node:vm";
 
 const { readSync, writeSync } = fs;
 const { hrtime, cpuUsage } = process;
@@ -21,7 +19,6 @@ let target = null; // the id of the benchmark to open; null while all are listed
 let found = [];
 const faults = {};
 let isSaid = true; // whether the last request has been answered
-let collect;
 
 /** The next line from benchgate; null at the end. */
 function receive() {
@@ -174,9 +171,6 @@ async function measure({ fn, beforeEach, afterEach }, sample) {
     } else if (word === "loops") {
       loops = Number(argument);
       send("{}");
-    } else if (word === "collect") {
-      collect();
-      send("{}");
     } else if (word === "close") return;
     else send({ error: `a benchmark is open, and there is no step ${word}`, trace: "" });
   }
@@ -186,8 +180,6 @@ let isTaken = false;
 function take(tool) {
   if (isTaken) return;
   isTaken = true;
-  v8.setFlagsFromString("--expose-gc");
-  collect = vm.runInNewContext("gc");
   send({ protocol: 1, pid: process.pid });
   begin(tool);
   process.on("exit", finish);
