@@ -358,6 +358,8 @@ class Programs:
         wrapped = {
             "RUSTC_WRAPPER": str(HERE / "rust" / "rustc"),
             "BENCHGATE_MADE": str(folder),
+            # Outside of the tree, where each round moves and compares all files.
+            "CARGO_TARGET_DIR": benchmark.env.get("CARGO_TARGET_DIR", str(folder / "target")),
             **_LINKER,
         }
         if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
