@@ -22,7 +22,20 @@ _IMAGE = re.compile(r"(?:src|srcset)=\"(?P<source>[^\"]+)\"|!\[[^\]]*\]\((?P<tar
 _TARGET = re.compile(r"\]\([^)]+\)")
 _WIDTH = 100
 _LANGUAGES = {
-    *("sql", "console", "sh", "text", "toml", "python", "json", "yaml", "js", "ruby", "groovy")
+    *(
+        "sql",
+        "console",
+        "sh",
+        "text",
+        "toml",
+        "python",
+        "json",
+        "yaml",
+        "js",
+        "ruby",
+        "groovy",
+        "cpp",
+    )
 }
 
 

@@ -226,19 +226,21 @@ def test_go_conforms_to_the_protocol(tmp_path: Path, guardian: Guardian) -> None
 )
 def test_cpp(measured: Callable[..., dict[str, list[Observation]]]) -> None:
     seen = measured(
-        "cpp", 'cpp = "build/bench_text"', builds=("cmake -S . -B build", "cmake --build build")
+        "cpp",
+        'cpp = ["build/bench_text", "build/plain"]',
+        builds=("cmake -S . -B build", "cmake --build build"),
     )
     assert list(seen) == [
-        f"bench_text/{name}"
-        for name in (
-            "BM_Checksum/real_time",
-            "BM_Fill<int>/8",
-            "BM_Fill<int>/64",
-            "Words/Copy",
-            "BM_fails",
-        )
+        "bench_text/BM_Checksum/real_time",
+        "bench_text/BM_Fill<int>/8",
+        "bench_text/BM_Fill<int>/64",
+        "bench_text/Words/Copy",
+        "bench_text/BM_fails",
+        "plain/copy",
+        "plain/fails",
     ]
-    assert error_of(seen.pop("bench_text/BM_fails")).strip() == "it is broken"
+    for id_ in ("bench_text/BM_fails", "plain/fails"):
+        assert error_of(seen.pop(id_)).strip() == "it is broken"
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
     assert min(times_s(seen["bench_text/BM_Checksum/real_time"])) > 1e-6

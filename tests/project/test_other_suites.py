@@ -280,7 +280,8 @@ CASES = {
     ),
     "google benchmark": Case(
         {
-            "CMakeLists.txt": "option(X_BUILD_BENCHMARKS 'x' OFF)\nadd_subdirectory(bench)\n",
+            "CMakeLists.txt": 'option(X_BUILD_BENCHMARKS "x (y)" OFF)\n'
+            "option(BENCHMARK_ENABLE_X 'of the tool' OFF)\nadd_subdirectory(bench)\n",
             "bench/CMakeLists.txt": "add_executable(speed # comment\n speed.cc)\n"
             "target_link_libraries(speed PRIVATE lib benchmark::benchmark_main)\n",
         },

@@ -374,6 +374,7 @@ class CppBenchmark(LiveBenchmarks):
     LACKS = "is not there: [build] must build it"
 
     paths: fields.Paths = key(neutral, ..., "The programs, such as `build/bench`.", alias="cpp")
+    arguments: fields.Arguments = key(neutral, (), "Arguments of the programs.")
     group: fields.Identifier | None = key(neutral, None, "Prefix of each id.")
 
 

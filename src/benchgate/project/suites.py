@@ -360,7 +360,9 @@ _GOOGLE_HEADER = "<benchmark/benchmark.h>"
 _CATCH = re.compile(r"\bCatch2?(?:::Catch2?\w*)?\b")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
 # Those of Google Benchmark itself begin with BENCHMARK_.
-_OPTION = re.compile(r"\b(?:option|set)\s*\(\s*((?!BENCHMARK_)\w*BENCH\w*)\b[^)]*\bOFF\b[^)]*\)")
+_OPTION = re.compile(
+    r'\b(?:option|set)\s*\(\s*((?!BENCHMARK_)\w*BENCH\w*)\b(?:"[^"]*"|[^)"])*\bOFF\b[^)]*\)'
+)
 _PLACED = re.compile(
     r"CMAKE_RUNTIME_OUTPUT_DIRECTORY\s+\"?\$\{(?:CMAKE|PROJECT)_BINARY_DIR\}/?([\w./-]*)"
 )

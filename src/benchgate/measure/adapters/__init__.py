@@ -256,7 +256,7 @@ class Programs:
             return self._go(arm, benchmark, path, layout)
         if isinstance(benchmark, RustBenchmark):
             return self._rust(arm, benchmark, path)
-        return WorkerProgram((str(arm.folder / path),))
+        return WorkerProgram((str(arm.folder / path), *benchmark.tool_arguments))
 
     def _run(
         self,

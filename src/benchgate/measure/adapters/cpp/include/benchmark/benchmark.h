@@ -6,14 +6,11 @@
 #pragma GCC system_header  // no warnings: Google Benchmark itself is built with -Werror
 #include_next <benchmark/benchmark.h>
 
+#include "../benchgate.h"
+
 #ifndef BENCHGATE_BENCHMARK_H
 #define BENCHGATE_BENCHMARK_H
 
-#include <fcntl.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -68,24 +65,6 @@ struct Reporter : benchmark::BenchmarkReporter {
   }
 };
 
-inline std::string quoted(const std::string& text) {
-  std::string all = "\"";
-  for (const char c : text) {
-    char escaped[8];
-    if (c == '"' || c == '\\' || (c >= 0 && c < ' ')) {
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
-      all += escaped;
-    } else {
-      all += c;
-    }
-  }
-  return all + "\"";
-}
-
-inline std::string error(const std::string& text) {
-  return "{\"error\": " + quoted(text) + ", \"trace\": \"\"}";
-}
-
 inline void set_flags(std::vector<std::string> flags) {
   static std::string program = "benchmark";
   std::vector<char*> argv{&program[0]};
@@ -95,76 +74,12 @@ inline void set_flags(std::vector<std::string> flags) {
   benchmark::Initialize(&argc, argv.data());
 }
 
-inline long long now_ns() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-class Worker {
+class GoogleWorker : public Worker {
  public:
-  explicit Worker(int descriptor) : out_(descriptor), in_(fdopen(descriptor, "r")) {}
+  GoogleWorker() : Worker("Google Benchmark") {}
 
-  void serve() {
-    send("{\"protocol\": 1, \"pid\": " + std::to_string(getpid()) + "}");
-    for (std::string line; read(line);) {
-      const size_t space = line.find(' ');
-      const std::string argument = space == std::string::npos ? "" : line.substr(space + 1);
-      send(reply(line.substr(0, space), argument));
-    }
-    send("bye");
-  }
-
- private:
-  int out_;
-  FILE* in_;
-  std::string pattern_;
-  long loops_ = 1;
-  std::vector<std::string> names_;
-
-  void send(const std::string& text) {
-    const std::string line = text + "\n";
-    for (size_t at = 0; at < line.size();) {
-      const ssize_t count = write(out_, line.data() + at, line.size() - at);
-      if (count <= 0) _exit(1);
-      at += static_cast<size_t>(count);
-    }
-  }
-
-  bool read(std::string& line) {
-    line.clear();
-    for (int c; (c = std::fgetc(in_)) != EOF && c != '\n';) line += static_cast<char>(c);
-    return !std::feof(in_);
-  }
-
-  std::string reply(const std::string& step, const std::string& argument) {
-    if (step == "hello") return hello();
-    if (step == "list") return listed();
-    if (step == "open") return open(argument);
-    if (pattern_.empty()) return error("no benchmark is open");
-    if (step == "s") return sample();
-    if (step == "loops") { loops_ = std::atol(argument.c_str()); return "{}"; }
-    if (step == "close") { pattern_.clear(); return "{}"; }
-    return error("there is no step " + step);
-  }
-
-  std::string hello() {
-    std::string steps;
-    for (int i = 0; i < 1000; ++i) {
-      const long long start = now_ns();
-      steps += (i ? ", " : "") + std::to_string(now_ns() - start);
-    }
-    return "{\"language\": \"C++\", \"tool\": \"Google Benchmark\", \"versions\": {\"c++\": " + quoted(__VERSION__) +
-           "}, \"clock\": \"clock_gettime\", \"clock_steps_ns\": [" + steps + "]}";
-  }
-
-  std::string listed() {
-    std::string all;
-    for (const std::string& name : names()) all += (all.empty() ? "{\"id\": " : ", {\"id\": ") + quoted(name) + "}";
-    return "{\"benchmarks\": [" + all + "], \"faults\": {}}";
-  }
-
-  const std::vector<std::string>& names() {
+ protected:
+  const std::vector<std::string>& names() override {
     if (names_.empty()) {
       Reporter reporter;
       set_flags({"--benchmark_list_tests=true", "--benchmark_filter=."});
@@ -177,10 +92,8 @@ class Worker {
     return names_;
   }
 
-  std::string open(const std::string& id) {
-    bool is_known = false;
-    for (const std::string& name : names()) is_known = is_known || name == id;
-    if (!is_known) return error("there is no benchmark " + id);
+  void open(size_t index) override {
+    const std::string& id = names()[index];
     // Setting iterations changes the name, in front of what may follow them.
     size_t at = id.size();
     for (const char* part : {"/repeats:", "/process_time", "/real_time", "/manual_time", "/threads:"}) {
@@ -189,8 +102,28 @@ class Worker {
     }
     pattern_ = "^" + escaped(id.substr(0, at)) +
                (takes_iterations<Reporter::Run>(0) ? "" : "(/iterations:[0-9]+)?") + escaped(id.substr(at)) + "$";
-    return "{}";
   }
+
+  std::string sample(long loops) override {
+    Reporter reporter;
+    std::vector<std::string> flags{"--benchmark_filter=" + pattern_};
+    if (takes_iterations<Reporter::Run>(0)) {
+      flags.push_back("--benchmark_min_time=" + std::to_string(loops) + "x");
+    } else {
+      for (Family* family : families()) family->Iterations(loops);
+    }
+    set_flags(flags);
+    real_run(&reporter);
+    if (!reporter.error.empty()) return error(reporter.error);
+    if (reporter.iterations == 0) return error("it did not run");
+    // A number of iterations that the author has set, or of repetitions, stays.
+    const double scale = 1e9 * static_cast<double>(loops) / static_cast<double>(reporter.iterations);
+    return times(static_cast<long long>(reporter.time_s * scale), static_cast<long long>(reporter.cpu_s * scale));
+  }
+
+ private:
+  std::string pattern_;
+  std::vector<std::string> names_;
 
   static std::string escaped(const std::string& name) {
     std::string all;
@@ -200,35 +133,9 @@ class Worker {
     }
     return all;
   }
-
-  std::string sample() {
-    Reporter reporter;
-    std::vector<std::string> flags{"--benchmark_filter=" + pattern_};
-    if (takes_iterations<Reporter::Run>(0)) {
-      flags.push_back("--benchmark_min_time=" + std::to_string(loops_) + "x");
-    } else {
-      for (Family* family : families()) family->Iterations(loops_);
-    }
-    set_flags(flags);
-    real_run(&reporter);
-    if (!reporter.error.empty()) return error(reporter.error);
-    if (reporter.iterations == 0) return error("it did not run");
-    // A number of iterations that the author has set, or of repetitions, stays.
-    const double scale = 1e9 * static_cast<double>(loops_) / static_cast<double>(reporter.iterations);
-    return std::to_string(static_cast<long long>(reporter.time_s * scale)) + " " +
-           std::to_string(static_cast<long long>(reporter.cpu_s * scale));
-  }
 };
 
-inline bool serve() {
-  const char* text = std::getenv("BENCHGATE_FD");
-  if (text == nullptr) return false;
-  const int descriptor = std::atoi(text);
-  unsetenv("BENCHGATE_FD");
-  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  Worker(descriptor).serve();
-  return true;
-}
+inline bool serve() { return GoogleWorker().serve(); }
 
 // With asm names, because the linker looks for these.
 #define BENCHGATE_WRAP(name) __asm__("__wrap_" name) __attribute__((weak, used))

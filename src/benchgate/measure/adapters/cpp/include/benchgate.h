@@ -1,0 +1,191 @@
+// A worker of benchgate; see docs/worker-protocol.md. It measures plain functions:
+//
+//   #include <benchgate.h>
+//   BENCHGATE(checksum) { benchgate::keep(checksum(text)); }
+//   BENCHGATE_MAIN()
+
+#ifndef BENCHGATE_H
+#define BENCHGATE_H
+#pragma GCC system_header
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace benchgate {
+
+inline std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    char escaped[8];
+    if (c == '"' || c == '\\' || (c >= 0 && c < ' ')) {
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
+      all += escaped;
+    } else {
+      all += c;
+    }
+  }
+  return all + "\"";
+}
+
+inline std::string error(const std::string& text) {
+  return "{\"error\": " + quoted(text) + ", \"trace\": \"\"}";
+}
+
+inline std::string times(long long wall_ns, long long cpu_ns) {
+  return std::to_string(wall_ns) + " " + std::to_string(cpu_ns);
+}
+
+inline long long now_ns(clockid_t clock = CLOCK_MONOTONIC) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+class Worker {
+ public:
+  explicit Worker(const char* tool) : tool_(tool) {}
+  virtual ~Worker() = default;
+
+  // Whether benchgate has started this program, and all of its requests are answered.
+  bool serve() {
+    const char* text = std::getenv("BENCHGATE_FD");
+    if (text == nullptr) return false;
+    out_ = std::atoi(text);
+    unsetenv("BENCHGATE_FD");
+    fcntl(out_, F_SETFD, FD_CLOEXEC);
+    in_ = fdopen(out_, "r");
+    send("{\"protocol\": 1, \"pid\": " + std::to_string(getpid()) + "}");
+    for (std::string line; read(line);) {
+      const size_t space = line.find(' ');
+      const std::string argument = space == std::string::npos ? "" : line.substr(space + 1);
+      send(reply(line.substr(0, space), argument));
+    }
+    send("bye");
+    return true;
+  }
+
+ protected:
+  virtual const std::vector<std::string>& names() = 0;
+  virtual void open(size_t index) = 0;
+  virtual std::string sample(long loops) = 0;
+
+ private:
+  const char* tool_;
+  int out_ = -1;
+  FILE* in_ = nullptr;
+  bool is_open_ = false;
+  long loops_ = 1;
+
+  void send(const std::string& text) {
+    const std::string line = text + "\n";
+    for (size_t at = 0; at < line.size();) {
+      const ssize_t count = write(out_, line.data() + at, line.size() - at);
+      if (count <= 0) _exit(1);
+      at += static_cast<size_t>(count);
+    }
+  }
+
+  bool read(std::string& line) {
+    line.clear();
+    for (int c; (c = std::fgetc(in_)) != EOF && c != '\n';) line += static_cast<char>(c);
+    return !std::feof(in_);
+  }
+
+  std::string reply(const std::string& step, const std::string& argument) {
+    if (step == "hello") return hello();
+    if (step == "list") return listed();
+    if (step == "open") {
+      for (size_t i = 0; i < names().size(); ++i) {
+        if (names()[i] != argument) continue;
+        open(i);
+        is_open_ = true;
+        return "{}";
+      }
+      return error("there is no benchmark " + argument);
+    }
+    if (!is_open_) return error("no benchmark is open");
+    if (step == "s") return sample(loops_);
+    if (step == "loops") { loops_ = std::atol(argument.c_str()); return "{}"; }
+    if (step == "close") { is_open_ = false; return "{}"; }
+    return error("there is no step " + step);
+  }
+
+  std::string hello() {
+    std::string steps;
+    for (int i = 0; i < 1000; ++i) {
+      const long long start = now_ns();
+      steps += (i ? ", " : "") + std::to_string(now_ns() - start);
+    }
+    return "{\"language\": \"C++\", \"tool\": " + quoted(tool_) + ", \"versions\": {\"c++\": " + quoted(__VERSION__) +
+           "}, \"clock\": \"clock_gettime\", \"clock_steps_ns\": [" + steps + "]}";
+  }
+
+  std::string listed() {
+    std::string all;
+    for (const std::string& name : names()) all += (all.empty() ? "{\"id\": " : ", {\"id\": ") + quoted(name) + "}";
+    return "{\"benchmarks\": [" + all + "], \"faults\": {}}";
+  }
+};
+
+// Lets the compiler keep a value that nothing reads.
+template <class Value> inline void keep(const Value& value) { __asm__ volatile("" : : "g"(&value) : "memory"); }
+
+class FunctionWorker : public Worker {
+ public:
+  FunctionWorker() : Worker("benchgate.h") {}
+  static FunctionWorker& all() { static FunctionWorker worker; return worker; }
+
+  bool add(const char* name, void (*run)(long)) {
+    names_.push_back(name);
+    runs_.push_back(run);
+    return true;
+  }
+
+ protected:
+  const std::vector<std::string>& names() override { return names_; }
+  void open(size_t index) override { run_ = runs_[index]; }
+  std::string sample(long loops) override {
+#if __cpp_exceptions
+    try {
+#endif
+      const long long cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID), wall_ns = now_ns();
+      run_(loops);
+      const long long took_ns = now_ns() - wall_ns;
+      return times(took_ns, now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns);
+#if __cpp_exceptions
+    } catch (const std::exception& thrown) {
+      return error(thrown.what());
+    }
+#endif
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<void (*)(long)> runs_;
+  void (*run_)(long) = nullptr;
+};
+
+}  // namespace benchgate
+
+#define BENCHGATE(name)                                                                    \
+  static void benchgate_##name();                                                          \
+  static void benchgate_loop_##name(long loops) { while (loops-- > 0) benchgate_##name(); } \
+  static const bool benchgate_is_##name =                                                  \
+      benchgate::FunctionWorker::all().add(#name, benchgate_loop_##name);                  \
+  static void benchgate_##name()
+
+#define BENCHGATE_MAIN()                                                \
+  int main() {                                                          \
+    if (benchgate::FunctionWorker::all().serve()) return 0;             \
+    std::fputs("benchgate runs this program: benchgate check\n", stderr); \
+    return 2;                                                           \
+  }
+
+#endif

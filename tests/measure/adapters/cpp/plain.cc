@@ -1,0 +1,10 @@
+#include <benchgate.h>
+
+#include <stdexcept>
+#include <string>
+
+static const std::string text(1000, 'x');
+
+BENCHGATE(copy) { benchgate::keep(std::string(text)); }
+BENCHGATE(fails) { throw std::runtime_error("it is broken"); }
+BENCHGATE_MAIN()
