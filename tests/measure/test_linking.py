@@ -46,9 +46,10 @@ def compile_c(
         "BENCHGATE_PYTHON": sys.executable,
         "BENCHGATE_LINKS": str(folder / "links"),
     }
-    for words in (["-O1", "-c", "a.c", "-o", "a.o"], ["a.o", "-o", "program"]):
+    for words in (["-O1", "-c", "a.c", "-o", "a.o"], ["a.o", "-o", "program", "-Wl,-Map,own.map"]):
         subprocess.run([HERE / "cpp" / "cc", *words], cwd=folder, env=environ, check=True)
-    (folder / "a.o").unlink()
+    for name in ("a.o", "own.map"):
+        (folder / name).unlink()
     return folder / "program"
 
 
@@ -82,11 +83,15 @@ def test_common_functions_keep_their_addresses(tmp_path: Path) -> None:
         assert all(first[name] % 64 == 0 for name in NAMES)
         orders.add(tuple(sorted(NAMES, key=lambda name: first[name])))
     assert len(orders) == 3
+    assert not list(tmp_path.rglob("own.map"))
 
 
-def test_a_program_that_is_no_worker_is_not_kept(tmp_path: Path) -> None:
+def test_only_workers_are_kept_and_both_or_none(tmp_path: Path) -> None:
     program = compile_c(tmp_path / "base", marked=False)
+    worker = compile_c(tmp_path / "head")
     assert linked_again(place(program), [], 1) is None
+    assert linked_again(place(worker), [place(program)], 1) is None
+    assert linked_again(place(worker), [], 1)
 
 
 def test_the_linker_says_what_is_wrong(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from benchgate.tables.fields import Table
 
+_GO = ("benchmark", "go")
 _FUNCTIONS = (("benchmark", "python"), "[Python functions](#python-functions)")
 _COMMAND = (("benchmark", "command"), "[a command](#a-command)")
 
@@ -37,7 +38,8 @@ OTHER_LANGUAGES: Final = ("go", "node", "rust", "cpp", "worker")
 
 ALIKE: Final[Mapping[tuple[str, ...], Likeness]] = {
     **dict.fromkeys((("benchmark", kind) for kind in ("pytest", "asv", "pyperf")), _FUNCTIONS),
-    **dict.fromkeys((("benchmark", kind) for kind in OTHER_LANGUAGES), _FUNCTIONS),
+    **dict.fromkeys((("benchmark", kind) for kind in OTHER_LANGUAGES), (_GO, "`go`")),
+    _GO: _FUNCTIONS,
     **dict.fromkeys((("benchmark", kind) for kind in ("suite", "scenario")), _COMMAND),
     ("benchmark", "python"): _COMMAND,
     ("rule",): (("gate",), "[`[gate]`](#gate)"),
@@ -105,7 +107,8 @@ def updated(
         if words not in alike:
             return match[1] + markdown_table(tables[words]) + match[3]
         other, link = alike[words]
-        return match[1] + _beside(tables[words], tables[other], link) + match[3]
+        shown = _beside(tables[words], tables[other], link, is_short=other == _GO)
+        return match[1] + shown + match[3]
 
     return _BLOCK.sub(block, document)
 
@@ -115,12 +118,17 @@ def markdown_table(table: type[Table]) -> str:
     return _markdown(_rows(table).values())
 
 
-def _beside(table: type[Table], other: type[Table], link: str) -> str:
-    """The keys of a table, and the names of those that another one has in the same words."""
+def _beside(table: type[Table], other: type[Table], link: str, *, is_short: bool) -> str:
+    """The keys of a table, and the names of those that another one has in the same words.
+
+    Args:
+        is_short: do not name them.
+    """
     rows, there = _rows(table), _rows(other)
     own = [row for key, row in rows.items() if there.get(key) != row and _AS_THERE not in row]
     same = [f"`{key}`" for key, row in rows.items() if row not in own]
-    listed = fill(f"As for {link}: {', '.join(same)}.", _WIDTH, break_on_hyphens=False)
+    names = "all other keys" if is_short else ", ".join(same)
+    listed = fill(f"As for {link}: {names}.", _WIDTH, break_on_hyphens=False)
     return f"{_markdown(own)}\n{listed}\n" if own else f"{listed}\n"
 
 

@@ -216,6 +216,7 @@ class Programs:
         self._guardian = guardian
         self._built: dict[str, dict[tuple[Path, int], WorkerProgram]] = {}
         self._overlays: dict[Path, tuple[Path, tuple[str, ...]]] = {}
+        self._made: set[Path] = set()
 
     def program(
         self, arm: Arm, benchmark: LiveBenchmarks, path: str, seed: int = 0
@@ -228,7 +229,7 @@ class Programs:
         Raises:
             NotBuiltError: it cannot be built.
         """
-        built = self._built.setdefault(f"{benchmark.KIND} {path} {benchmark.tool_arguments}", {})
+        built = self._built.setdefault(f"{benchmark.KIND} {path} {_way(benchmark)}", {})
         links = Path(arm.substitute(_LINKER["BENCHGATE_LINKS"]))
         layout = 1 + seed % _GO_LAYOUTS if seed and isinstance(benchmark, GoBenchmark) else 0
         if (links, layout) not in built:
@@ -295,16 +296,20 @@ class Programs:
         if arm.root not in self._overlays:
             self._overlays[arm.root] = self._overlay(arm, benchmark, made)
         overlay, known = self._overlays[arm.root]
+        if "-randlayout" not in known:
+            layout = 0
         values = dict(zip(_GO_PLACING, (64, layout), strict=True))
         placing = " ".join(f"{each}={values[each]}" for each in known if values[each])
-        program = made / f"{quote(path, safe='')}-{layout}.test"
+        program = made / f"{quote(path, safe='')}-{_way(benchmark)}-{layout}.test"
         compiled = ["go", "test", "-c", "-vet=off", f"-overlay={overlay}"]
         compiled += _with_linker_flags(benchmark.tool_arguments, placing)
         # In its own folder, because its module may be another one than that of the configuration.
         inside = replace(arm, inside=f"{arm.inside}/{path}")
-        lines = self._run(inside, benchmark, [*compiled, "-o", str(program)])
-        if not program.exists():
-            raise NotBuiltError("\n".join(["go test -c made no program", *lines]))
+        if program not in self._made:
+            lines = self._run(inside, benchmark, [*compiled, "-o", str(program)])
+            if not program.exists():
+                raise NotBuiltError("\n".join(["go test -c made no program", *lines]))
+            self._made.add(program)
         return WorkerProgram((str(program), "-test.run=^$", "-test.bench=."), arm.folder / path)
 
     def _overlay(
@@ -373,6 +378,11 @@ class Programs:
         return WorkerProgram((program, "--bench"), package.folder)
 
 
+def _way(benchmark: LiveBenchmarks) -> str:
+    """Tells how a program is built, or run, from other ways."""
+    return _digest(f"{benchmark.tool_arguments} {sorted(benchmark.env.items())}")
+
+
 def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
     """Arguments of `go test` with further flags of the linker: the last -ldflags holds."""
     words = [*arguments]
@@ -383,9 +393,9 @@ def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
     return [*words, f"-ldflags={flags}"] if flags else words
 
 
-# What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
 _GO_LAYOUTS: Final = 5
 _GO_PLACING: Final = ("-funcalign", "-randlayout")
+# What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
 _GO_CHANGES: Final = (
     (r"^func \(b \*B\) run1\(\) bool \{", "func (b *B) benchgateRun1() bool {"),
     (

@@ -24,7 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    # By name: the sections that hold a function, and their sizes in bytes.
+    Functions = Mapping[str, Mapping[str, int]]
 
 _WORKER = b"BENCHGATE_FD"
 _RUN = "_ZN9benchmark22RunSpecifiedBenchmarksE"
@@ -38,6 +41,8 @@ _RESOLUTION = "-plugin-opt=-fresolution="
 _OF_TEXT = re.compile(
     r"^ (\.text\.(?!unlikely|exit|startup|hot|sorted)\S+)\s+0x\w+\s+0x(\w+)", re.MULTILINE
 )
+# Options that let the linker write further files.
+_WRITTEN = ("-Map", "--Map", "--dependency-file")
 _ALIGNMENT = 64
 _BEGIN = f"  .text : ALIGN({1 << 16})\n  {{\n"
 _END = f"    . = ALIGN({1 << 16});\n"
@@ -65,7 +70,7 @@ def keep(name: str, words: list[str]) -> int:
     out = Path(words[words.index("-o") + 1] if "-o" in words else "a.out")
     links = os.environ.get("BENCHGATE_LINKS")
     if code == 0 and links and "-shared" not in words and _is_worker(out):
-        with suppress(LinkError):
+        with suppress(LinkError, OSError, ValueError):
             _keep(_folder(Path(links), out), words)
     return code
 
@@ -104,9 +109,11 @@ def _keep(folder: Path, words: list[str]) -> None:
     """Keep what is needed to link again: compilers remove some object files afterwards."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    kept = []
+    kept: list[str] = []
     for index, word in enumerate(words):
         place = folder / f"{index}.o"
+        if words[index - 1] in _WRITTEN or word.startswith(_WRITTEN):
+            continue  # the build's own files stay as they are
         if word.endswith(".o") and Path(word).is_file():
             shutil.copy2(word, place)
             kept.append(str(place))
@@ -127,6 +134,8 @@ def _keep(folder: Path, words: list[str]) -> None:
         sizes[section] = sizes.get(section, 0) + _rounded(int(size, 16))
     link["functions"] = functions
     again.unlink()
+    _link(folder, link, [], again, 1)
+    again.unlink()
     (folder / "link.json").write_text(json.dumps(link))
 
 
@@ -146,33 +155,39 @@ def linked_again(
         others: the same of the programs that it is compared with.
 
     Returns:
-        The new program; None if nobody kept what it was linked from.
+        The new program; None if nobody kept what it, or another one, was linked from.
 
     Raises:
         LinkError: the linker failed.
     """
     folder = _folder(*place)
-    link = _read(folder)
-    if not link:
+    link, *known = (_read(_folder(*each)) for each in (place, *others))
+    if not link or not all(known):
         return None
-    known = [_read(_folder(*each)).get("functions", {}) for each in others]
+    made = folder / f"{place[1].name}-{seed:010}"
+    _link(folder, link, [each["functions"] for each in known], made, seed)
+    return made
+
+
+def _link(
+    folder: Path, link: Mapping[str, Any], known: Sequence[Functions], made: Path, seed: int
+) -> None:
+    """Link with the functions in an order that a number draws, and room for those of others."""
     common: list[str] = []
     own: list[str] = []
     for name in sorted(link["functions"], key=lambda name: _digest(f"{seed} {name}")):
         sizes = link["functions"][name]
         rooms = [sum(each[name].values()) for each in known if name in each]
-        text = "".join(f"    *({section}) . = ALIGN({_ALIGNMENT});\n" for section in sizes)
         own_size = sum(sizes.values())
+        text = "".join(f"    *({section}) . = ALIGN({_ALIGNMENT});\n" for section in sizes)
         text += f"    . += {max([own_size, *rooms]) - own_size};\n"
         (common if len(rooms) == len(known) else own).append(text)
     text = "".join([_BEGIN, *common, *own, _END])
-    made = folder / f"{place[1].name}-{seed:010}"
     order = folder / f"order-{seed:010}"
     order.write_text(_TEXT.sub(lambda _: text, link["script"], count=1))
     # The last -o holds.
     _run(link, "-T", str(order), "-o", str(made))
     order.unlink(missing_ok=True)
-    return made
 
 
 def _read(folder: Path) -> dict[str, Any]:
