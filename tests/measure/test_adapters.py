@@ -13,7 +13,7 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
 from benchgate.config.benchmarks import GoBenchmark, NodeBenchmark
-from benchgate.measure.adapters import Programs, build_variables, find
+from benchgate.measure.adapters import NotBuiltError, Programs, build_variables, find
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.build import build
 from benchgate.measure.conformance import Conformance
@@ -207,13 +207,26 @@ def test_what_fails_if_it_is_called_often_fails_in_a_trial(
     assert failed == ["text/Fails", "text/Panics"]
 
 
+def test_a_build_that_takes_too_long_names_the_limit(
+    tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "go").write_text("#!/bin/sh\nsleep 60\n")
+    (tmp_path / "go").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
+    assert isinstance(table, GoBenchmark)
+    with pytest.raises(NotBuiltError, match=r"go env GOROOT was stopped after .*; `timeout` of"):
+        Programs(guardian, 0.2).program(arm, table, ".")
+
+
 @require("go")
 def test_go_conforms_to_the_protocol(tmp_path: Path, guardian: Guardian) -> None:
     shutil.copytree(PROJECTS / "go" / "tools", tmp_path / "tree")
     arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
     (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
     assert isinstance(table, GoBenchmark)
-    program = Programs(guardian).program(arm, table, ".")
+    program = Programs(guardian, 600).program(arm, table, ".")
     variables = {**os.environ, **guardian.variables}
     findings = list(Conformance(arm, program.command, variables, guardian).run())
     assert [one for one in findings if one.problem] == []
@@ -306,7 +319,7 @@ def test_a_folder_is_left_to_vitest(tmp_path: Path, guardian: Guardian) -> None:
     assert isinstance(table, NodeBenchmark)
     found = list(find(arm, table))
     assert found == list(zip(names, ["", "a", "b", "c.bench", "special"], strict=True))
-    programs = Programs(guardian)
+    programs = Programs(guardian, 600)
     commands = [programs.program(arm, table, name).command for name in names]
     assert ["vitest.mjs" in " ".join(each) for each in commands] == [True, True, True, False, True]
 

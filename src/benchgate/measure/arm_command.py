@@ -323,6 +323,7 @@ class EngineSettings:
         has_canary: whether to make the canary too, if it is wanted.
         tell: tells the user what takes time, and what concerns no single benchmark.
         starting: times how long the workers of a launch take to start.
+        build_timeout_s: the time limit for each command that builds a worker.
     """
 
     measure: Measure
@@ -344,6 +345,7 @@ class EngineSettings:
     has_canary: bool = True
     tell: Callable[[str], None] = ignore
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
+    build_timeout_s: float = 600.0
 
 
 class ArmRunner:

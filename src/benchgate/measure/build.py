@@ -98,9 +98,7 @@ def run_command(
     """
     environment = build_environment(arm, variables) | guardian.variables
     output = _Output(deque(maxlen=TAIL_LINES))
-    failure = _run(
-        command, arm, output, timeout_s, environment=environment, guardian=guardian, limit=""
-    )
+    failure = _run(command, arm, output, timeout_s, environment=environment, guardian=guardian)
     return [arm.generalize(line) for line in output.tail], failure
 
 
@@ -158,13 +156,11 @@ def _run(
     *,
     environment: Mapping[str, str],
     guardian: Guardian,
-    limit: str = _LIMIT,
 ) -> str | None:
     """Run one command and kill what is left of its group; return how it failed, or None.
 
     Args:
         output: gets the lines that it prints.
-        limit: says what sets the limit; "" if nothing does.
     """
     try:
         process = ProcessTree(
@@ -187,7 +183,7 @@ def _run(
         if drain.ident:
             drain.join(_DRAIN_S)
     if exit_code is None:
-        return f"was stopped after {format_duration(timeout_s)}{limit}"
+        return f"was stopped after {format_duration(timeout_s)}{_LIMIT}"
     return how_ended(exit_code) if exit_code else None
 
 

@@ -295,7 +295,7 @@ class Workers:
         self._is_halted = False
         self._starting = Lock()
         self._provided: dict[ArmName, ProvidedModules] = {}
-        self._programs = adapters.Programs(guardian)
+        self._programs = adapters.Programs(guardian, settings.build_timeout_s)
 
     def timeout_s(self, file: BenchFile) -> float:
         """The time limit for one launch of a benchmark in a file."""

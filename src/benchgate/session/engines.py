@@ -126,6 +126,7 @@ def make_engines(
         unpinned=place.unpinned,
         outside=StartingEnvironment(environ, place.checkout),
         interpreter=default_interpreter(checkout, environ),
+        build_timeout_s=config.build.timeout_s,
     )
     engines: list[Engine] = []
     if any(functions.values()):

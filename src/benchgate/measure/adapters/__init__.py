@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
 
 HERE: Final = Path(__file__).parent
-_BUILD_TIMEOUT_S = 900.0
 _SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
 _VITEST_NAME = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
 _JS_TOOL = re.compile(r"""["'](tinybench|mitata|benchmark|vitest)["']""")
@@ -210,10 +209,15 @@ def _text(file: Path) -> str:
 
 
 class Programs:
-    """Builds the programs of the arms, each once."""
+    """Builds the programs of the arms, each once.
 
-    def __init__(self, guardian: Guardian) -> None:
+    Args:
+        timeout_s: the time limit for each command.
+    """
+
+    def __init__(self, guardian: Guardian, timeout_s: float) -> None:
         self._guardian = guardian
+        self._timeout_s = timeout_s
         self._built: dict[str, dict[tuple[Path, int], WorkerProgram]] = {}
         self._overlays: dict[Path, tuple[Path, tuple[str, ...]]] = {}
         self._made: set[Path] = set()
@@ -269,7 +273,7 @@ class Programs:
         lines, failure = run_command(
             arm,
             command,
-            timeout_s=_BUILD_TIMEOUT_S,
+            timeout_s=self._timeout_s,
             variables={**benchmark.env, **more},
             guardian=self._guardian,
         )
@@ -338,7 +342,7 @@ class Programs:
         said, _ = run_command(  # releases differ in the options of the linker
             arm,
             ["/bin/sh", "-c", f"go tool link 2>&1 | grep {options}"],
-            timeout_s=_BUILD_TIMEOUT_S,
+            timeout_s=self._timeout_s,
             variables=benchmark.env,
             guardian=self._guardian,
         )
