@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.measure.benchmarks import sampling
@@ -43,7 +43,7 @@ def measured(
         *,
         builds: tuple[str, ...] = (),
         rounds: int = 1,
-        brief: bool = False,
+        **more: Any,  # noqa: ANN401 - settings of an engine
     ) -> dict[str, list[Observation]]:
         arms = []
         config = loads(f"[[benchmark]]\n{table}\n", "benchgate.toml")
@@ -57,9 +57,9 @@ def measured(
             arms.append(arm)
         settings = EngineSettings(
             measure=sampling(5, 0.005),
-            brief=brief,
             cpu=min(available_cpus()),
             outside=StartingEnvironment({**os.environ, **guardian.variables}),
+            **more,
         )
         by_arm = {arm.name: config.benchmarks for arm in arms}
         engine = PythonEngine(by_arm, arms, settings, guardian)  # type: ignore[arg-type]
@@ -196,6 +196,17 @@ def test_go(
         values = {one.metric.name: one.samples.tolist() for one in round_.metrics}
         assert values["alloc_peak"] == [4], "in every round"
         assert values["alloc_blocks"] == [1]
+
+
+@require("go")
+@pytest.mark.parametrize("chosen", ["tools", "none of them"])
+def test_only_programs_that_may_be_chosen_are_built(
+    measured: Callable[..., dict[str, list[Observation]]], tmp_path: Path, chosen: str
+) -> None:
+    seen = measured("go", 'go = ["text", "tools"]', brief=True, may_want=chosen.__eq__)
+    built = {file.name.partition("-")[0] for file in tmp_path.rglob("*.test")}
+    assert built == ({"tools"} if chosen == "tools" else {"text", "tools"})
+    assert {id_.partition("/")[0] for id_ in seen} == built
 
 
 @require("go")

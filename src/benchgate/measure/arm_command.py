@@ -324,6 +324,7 @@ class EngineSettings:
         tell: tells the user what takes time, and what concerns no single benchmark.
         starting: times how long the workers of a launch take to start.
         build_timeout_s: the time limit for each command that builds a worker.
+        may_want: whether a group of ids may have a benchmark that is chosen.
     """
 
     measure: Measure
@@ -346,6 +347,7 @@ class EngineSettings:
     tell: Callable[[str], None] = ignore
     starting: Callable[[], AbstractContextManager[None]] = nullcontext
     build_timeout_s: float = 600.0
+    may_want: Callable[[str], bool] = lambda _: True
 
 
 class ArmRunner:

@@ -212,7 +212,15 @@ class PythonDiscovery:
     def _places(self) -> list[tuple[Arm, BenchFile]]:
         """Every file in each arm, in turn, so that equal files are imported at the same time."""
         files = [[(arm, file) for file in self._files(arm)] for arm in self._arms.values()]
-        return [place for row in zip_longest(*files) for place in row if place]
+        wanted = [[place for place in of_arm if self._is_wanted(place[1])] for of_arm in files]
+        rows = zip_longest(*(wanted if any(wanted) else files))
+        return [place for row in rows for place in row if place]
+
+    def _is_wanted(self, file: BenchFile) -> bool:
+        """Whether it may have a chosen benchmark; other programs need not be built."""
+        if isinstance(file.benchmark, FunctionBenchmarks) or not file.group:
+            return True
+        return self._settings.may_want(file.group)
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
         for benchmark in self._own[arm.name]:

@@ -127,6 +127,8 @@ def make_engines(
         outside=StartingEnvironment(environ, place.checkout),
         interpreter=default_interpreter(checkout, environ),
         build_timeout_s=config.build.timeout_s,
+        # By an alias, a benchmark may be chosen that has another id here.
+        may_want=settings.may_want if config.aliases else choice.may_want_of,
     )
     engines: list[Engine] = []
     if any(functions.values()):
