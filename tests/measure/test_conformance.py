@@ -68,3 +68,10 @@ def test_what_a_worker_does_wrong_is_named(
     guardian: Guardian, fault: str, test: str, problem: str
 ) -> None:
     assert found(guardian, fault)[test].problem.startswith(problem)
+
+
+def test_a_program_that_is_no_worker(guardian: Guardian) -> None:
+    arm = Arm(ArmName.HEAD, WORKER.parent, WORKER.parent)
+    command = [sys.executable, "-c", "print('hello')"]
+    (only,) = Conformance(arm, command, {**os.environ, **guardian.variables}, guardian).run()
+    assert only.problem == "it does not speak the worker protocol\nhello"

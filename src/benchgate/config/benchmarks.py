@@ -73,10 +73,12 @@ class LiveBenchmarks(BenchmarkTable):
 
     Attributes:
         LACKS: what to say of a path at which there are none.
+        SILENT: what to say of a program that ends and is no worker.
         paths: what is searched, relative to the configuration file.
     """
 
     LACKS: ClassVar[str] = "does not exist"
+    SILENT: ClassVar[str] = "it does not speak the worker protocol"
 
     paths: fields.Paths
     isolate: bool = key(neutral, False, "Give each benchmark a process of its own.")
@@ -372,6 +374,7 @@ class CppBenchmark(LiveBenchmarks):
 
     KIND = "cpp"
     LACKS = "is not there: [build] must build it"
+    SILENT = "it does not speak the worker protocol: [build] must compile it with $CXX"
 
     paths: fields.Paths = key(neutral, ..., "The programs, such as `build/bench`.", alias="cpp")
     arguments: fields.Arguments = key(neutral, (), "Arguments of the programs.")

@@ -440,6 +440,7 @@ class Workers:
             variables=self._variables(arm, file.benchmark),
             layout=layout,
             drawn=program.drawn,
+            silent=file.benchmark.SILENT,
         )
 
     def _cpus(self, cpu: int | None) -> Sequence[int]:

@@ -282,6 +282,7 @@ class WorkerSetting:
     WHAT = "the interpreter "
     KEYS = MappingProxyType({**_KEYS, **_KEYS_OF_PYTHON})
     drawn = None
+    silent = ""
     cpus_at_start = None  # it binds itself, when its interpreter has started
 
     def words(self, channel: int) -> list[str]:
@@ -322,6 +323,7 @@ class ProgramSetting:
         variables: the whole environment of the process.
         layout: decides where its stack lies.
         drawn: its file, if it was made for this start only.
+        silent: what is wrong if it ends and has not said a word.
     """
 
     command: Sequence[str]
@@ -330,6 +332,7 @@ class ProgramSetting:
     variables: Mapping[str, str]
     layout: Layout
     drawn: Path | None = None
+    silent: str = "it does not speak the worker protocol"
     provided: None = None
 
     WHAT = ""
@@ -384,6 +387,7 @@ class Worker:
         self._provided = setting.provided
         self._buffer = b""
         self._is_lost = False
+        self._has_spoken = False
         self._describes = describe
         self._output = _open_output()
         self._channel, theirs = socket.socketpair()
@@ -525,6 +529,8 @@ class Worker:
             )
         if self.pid != self._process.pid and code > _KILLED:
             code = _KILLED - code  # what a program that starts Python makes of its signal
+        if code == 0 and not self._has_spoken and self._setting.silent:
+            return WorkerFailedError(self, self._setting.silent, self.tail())
         trace = without_own_frames(self.tail(), PROGRAM.parent)
         why = ", possibly because it ran out of memory" if code == -signal.SIGKILL else ""
         return WorkerFailedError(self, f"its process {how_ended(code)}{why}", trace)
@@ -558,6 +564,7 @@ class Worker:
         if pid is None:
             raise self.intruded(line)
         self.pid = pid
+        self._has_spoken = True
         if (spoken := json.loads(line)["protocol"]) != PROTOCOL:
             raise WorkerFailedError(
                 self, f"it speaks the worker protocol {spoken}, and benchgate speaks {PROTOCOL}"
