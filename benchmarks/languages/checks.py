@@ -14,13 +14,27 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 from benchmarks.languages.programs import CHANGED, CONFIG, write
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 BURN = "while True: pass"
+
+
+@contextmanager
+def burning(count: int) -> Iterator[None]:
+    """Let so many programs keep a CPU busy meanwhile."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            burner = subprocess.Popen([sys.executable, "-c", BURN])
+            stack.callback(burner.kill)
+        yield
 
 
 def git(root: Path, *words: str) -> None:
@@ -81,10 +95,7 @@ def main() -> None:
     codes: Counter[int] = Counter()
     seconds = []
     found = 0
-    with ExitStack() as stack:
-        for _ in range(busy):
-            burner = subprocess.Popen([sys.executable, "-c", BURN])
-            stack.callback(burner.kill)
+    with burning(busy):
         for index in range(count):
             slower = CHANGED[index % len(CHANGED)] if percent else ""
             seeds = (2 * index + 1, 2 * index + 2) if is_unrelated else (0, 0)

@@ -1,8 +1,9 @@
 """What side by side and in turn make of the same small programs, with the same code on both sides.
 
-Run it with `python -m benchmarks.languages.ways cpp|go|node|rust [ROUNDS]`. It prints how long a
-round takes in each way, and how far the ratios of a round's typical times are spread. In turn, it
-needs the tools themselves: Google Benchmark, Go, tinybench from npm, Criterion as Debian has it.
+Run it with `python -m benchmarks.languages.ways cpp|go|node|rust [ROUNDS] [BUSY]`. It prints how
+long a round takes in each way, and how far the ratios of a round's typical times are spread, beside
+so many programs that keep a CPU busy. In turn, it needs the tools themselves: Google Benchmark, Go,
+tinybench from npm, Criterion as Debian has it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.languages.checks import git
+from benchmarks.languages.checks import burning, git
 from benchmarks.languages.programs import CONFIG, write
 
 from benchgate.baselines.files import read_result
@@ -39,7 +40,7 @@ command = "npm install --silent --no-save tinybench"
 suite = "node bench.js"
 """,
     "rust": """[[benchmark]]
-suite = "cargo bench -- --warm-up-time 0.5 --measurement-time 1"
+suite = "cargo bench --bench text -- --warm-up-time 0.5 --measurement-time 1"
 output = "target/criterion"
 """,
 }
@@ -82,9 +83,11 @@ def measured(language: str, config: str, rounds: int) -> Result:
 
 def main() -> None:
     """Measure both ways."""
-    language, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    language, *given = sys.argv[1:]
+    rounds, busy = map(int, given + ["8", "0"][len(given) :])
     for way, config in (("in turn", IN_TURN[language]), ("side by side", CONFIG[language])):
-        result = measured(language, config, rounds)
+        with burning(busy):
+            result = measured(language, config, rounds)
         (later,) = (phase for phase in result.phases if phase.phase == "later rounds")
         print(f"{language} {way}: {later.seconds / later.times:.1f} s a round", flush=True)
         base = {one.id: one for one in result.base.benchmarks} if result.base else {}
