@@ -40,7 +40,7 @@ command = "npm install --silent --no-save tinybench"
 suite = "node bench.js"
 """,
     "rust": """[[benchmark]]
-suite = "cargo bench --bench text -- --warm-up-time 0.5 --measurement-time 1"
+suite = "cargo bench --bench text -- --warm-up-time 1 --measurement-time 1"
 output = "target/criterion"
 """,
 }
