@@ -234,7 +234,7 @@ class Programs:
             NotBuiltError: it cannot be built.
         """
         built = self._built.setdefault(f"{benchmark.KIND} {path} {_way(benchmark)}", {})
-        links = Path(arm.substitute(_LINKER["BENCHGATE_LINKS"]))
+        links = Path(arm.substitute(_LINKS))
         layout = 1 + seed % _GO_LAYOUTS if seed and isinstance(benchmark, GoBenchmark) else 0
         if (links, layout) not in built:
             built[links, layout] = self._program(arm, benchmark, path, layout)
@@ -416,10 +416,12 @@ _GO_CHANGES: Final = (
     ),
     (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
 )
-_LINKER: Final = {
-    "BENCHGATE_PYTHON": sys.executable,
-    "BENCHGATE_LINKS": "{env}/benchgate/links",
-}
+_LINKS: Final = "{env}/benchgate/links"
+_LINKER: Final[Mapping[str, str]] = (
+    {"BENCHGATE_PYTHON": sys.executable, "BENCHGATE_LINKS": _LINKS}
+    if sys.platform == "linux"
+    else {}  # linkers of other systems have other options
+)
 _EXECUTABLE: Final = re.compile(r"Executable [^(]*\((.+)\)$")
 _CRITERION: Final = frozenset({"criterion", "codspeed-criterion-compat"})
 _VERSION: Final = re.compile(r"\d+(\.\d+)*")
