@@ -39,7 +39,7 @@ OTHER_LANGUAGES: Final = ("go", "node", "rust", "cpp", "worker")
 ALIKE: Final[Mapping[tuple[str, ...], Likeness]] = {
     **dict.fromkeys((("benchmark", kind) for kind in ("pytest", "asv", "pyperf")), _FUNCTIONS),
     **dict.fromkeys((("benchmark", kind) for kind in OTHER_LANGUAGES), (_GO, "`go`")),
-    _GO: _FUNCTIONS,
+    **dict.fromkeys((_GO, ("benchmark", "worker")), _FUNCTIONS),
     **dict.fromkeys((("benchmark", kind) for kind in ("suite", "scenario")), _COMMAND),
     ("benchmark", "python"): _COMMAND,
     ("rule",): (("gate",), "[`[gate]`](#gate)"),

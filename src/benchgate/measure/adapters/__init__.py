@@ -384,7 +384,7 @@ class Programs:
 
 def _way(benchmark: LiveBenchmarks) -> str:
     """Tells how a program is built, or run, from other ways."""
-    return _digest(f"{benchmark.tool_arguments} {sorted(benchmark.env.items())}")
+    return _digest(benchmark.model_dump_json(include={"arguments", "cwd", "env"}))
 
 
 def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
