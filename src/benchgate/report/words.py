@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, change, display_unit, side_by_side, sides
 from benchgate.model.policy import AcceptanceMethod, Outcome
 from benchgate.model.run import ERROR_RATIO, Better, Tier
-from benchgate.model.verdict import RUNS_NEEDED, VALUE
+from benchgate.model.verdict import RUNS_NEEDED, VALUE, Decision
 from benchgate.units import (
     RATE_UNIT,
     counted,
@@ -155,6 +155,61 @@ def rounds(row: Row) -> str:
     if not base and not head:
         return ""
     return str(base) if base == head else f"{base} v {head}"
+
+
+ICONS: Final[Mapping[Outcome, str]] = {
+    Outcome.FAILED: "\N{COLLISION SYMBOL}",
+    Outcome.REGRESSED: "\N{UP-POINTING RED TRIANGLE}",
+    Outcome.OVER_LIMIT: "\N{NO ENTRY SIGN}",
+    Outcome.IMPROVED: "\N{HIGH VOLTAGE SIGN}",
+    Outcome.MISSING: "\N{HEAVY MINUS SIGN}",
+    Outcome.INCOMPARABLE: "\N{TWISTED RIGHTWARDS ARROWS}",
+    Outcome.BASE_FAILED: "\N{TWISTED RIGHTWARDS ARROWS}",
+    Outcome.WAIVED: "\N{HANDSHAKE}",
+    Outcome.INCONCLUSIVE: "\N{WHITE QUESTION MARK ORNAMENT}",
+    Outcome.NOT_TESTED: "\N{WHITE QUESTION MARK ORNAMENT}",
+    Outcome.NOT_SETTLED: "\N{WHITE QUESTION MARK ORNAMENT}",
+    Outcome.NEW: "\N{SQUARED NEW}",
+    Outcome.UNCHANGED: "\N{WHITE HEAVY CHECK MARK}",
+    Outcome.WITHIN_LIMIT: "\N{WHITE HEAVY CHECK MARK}",
+}
+"""They differ in shape, too, and each takes two cells of a terminal."""
+DECISION_ICONS: Final = {
+    Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",
+    Decision.FAIL: "\N{CROSS MARK}",
+    Decision.NO_VERDICT: "\N{WHITE QUESTION MARK ORNAMENT}",
+}
+_WORDS: Final = {
+    Outcome.OVER_LIMIT: "over its limit",
+    Outcome.WITHIN_LIMIT: "within its limit",
+    Outcome.MISSING: "removed",
+    Outcome.FAILED: "crashed",
+    Outcome.BASE_FAILED: "crashed on the base",
+    Outcome.INCOMPARABLE: "not comparable",
+    Outcome.NOT_SETTLED: "inconclusive",
+}
+
+
+def outcome(row: Row) -> str:
+    """What people call an outcome: "slower", "larger", "crashed"."""
+    if row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED}:
+        is_worse = row.outcome is Outcome.REGRESSED
+        if is_speed(row):
+            return "slower" if is_worse else "faster"
+        return "larger" if is_worse == (row.better is Better.LOWER) else "smaller"
+    if row.outcome is Outcome.INCOMPARABLE and row.changed_together:
+        return "changed together with the code"
+    return _WORDS.get(row.outcome, row.outcome.value)
+
+
+def false_alarms(alpha: float) -> str:
+    """How often a change of nothing fails: "Of 100 pull requests that change nothing, ..."."""
+    of = 100
+    while of * alpha < 1 and of < 10**6:
+        of *= 10
+    most = math.floor(of * alpha + 1e-9)
+    fail = "fails" if most == 1 else "fail"
+    return f"Of {of:,} pull requests that change nothing, at most {most} {fail}"
 
 
 def is_speed(row: Row | Trend) -> bool:
