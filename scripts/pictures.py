@@ -1,42 +1,60 @@
-"""Draw comments of benchgate as GitHub shows them, and its report, in light and dark.
+"""Draw what people read: comments as GitHub shows them, the terminal, the report and a history.
 
     make pictures
 
-This writes build/pictures/NAME-THEME.png for each verdict of scripts/verdicts.py, wide and on a
-phone, and the pictures in the docs: docs/comment-THEME.png and docs/report-THEME.png. It needs
-Chromium, and the packages of requirements/pictures.
+This writes build/pictures/NAME-WHAT-THEME.png for each verdict of scripts/verdicts.py, with how
+long, how high and how wide each is in build/pictures/figures.md, and the pictures in the docs:
+docs/comment-THEME.png and docs/report-THEME.png. It needs Chromium, and the packages of
+requirements/pictures.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cmarkgfm  # type: ignore[import-untyped]
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 from playwright.sync_api import sync_playwright
+from rich.console import Console
+from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI
+from rich.text import Text
 from scripts.browser import browser_flags, find_browser
-from scripts.verdicts import verdicts
+from scripts.verdicts import history, judged, results, verdicts
 
+from benchgate.describe.figures import figures_of
+from benchgate.page.history import render_history_page
 from benchgate.page.report import render_report
+from benchgate.report.history import render_history, view_history
 from benchgate.report.markdown import render_comment
+from benchgate.report.terminal import render_verdict
 from benchgate.report.view import Links, view_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from playwright.sync_api import Browser
+    from rich.terminal_theme import TerminalTheme
+
+    from benchgate.model.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
+PICTURES = ROOT / "build" / "pictures"
 PACKAGES = ROOT / "requirements" / "pictures" / "node_modules"
-WIDE_PX, PHONE_PX = 880, 375
-REPORT_PX = (1280, 800)
+COMMENTS_PX = (880, 390)
+PAGES_PX = (1280, 390)
+COLUMNS = (80, 120)
 MARGIN_PX = 12
+# More of a page tells nothing new.
+MOST_PX = 2400
+FIRST_VIEW_PX = 800
 IN_README = "fail"
 _REPOSITORY = "https://github.com/octo-org/textkit"
 LINKS = Links(
@@ -52,141 +70,275 @@ _FONTS = (
     ("Liberation Mono", 400, "cousine/files/cousine-latin-400-normal.woff2"),
     ("Segoe UI Emoji", 400, "noto-color-emoji/files/noto-color-emoji-emoji-400-normal.woff2"),
 )
+# GitHub makes a box of a quotation that begins so; the library leaves it as it is.
+_ALERT = re.compile(
+    r"<blockquote>\s*<p>\[!(?P<kind>[A-Z]+)\](?:<br />)?\s*(?P<text>.*?)</blockquote>", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
 class Theme:
-    """GitHub's colors around a comment."""
+    """GitHub's colors around a comment, and those of a terminal."""
 
     name: str
     canvas: str
     text: str
     border: str
     shaded: str
+    terminal: TerminalTheme
 
 
 THEMES = (
-    Theme("light", "#ffffff", "#1f2328", "#d1d9e0", "#f6f8fa"),
-    Theme("dark", "#0d1117", "#f0f6fc", "#3d444d", "#151b23"),
+    Theme("light", "#ffffff", "#1f2328", "#d1d9e0", "#f6f8fa", DEFAULT_TERMINAL_THEME),
+    Theme("dark", "#0d1117", "#f0f6fc", "#3d444d", "#151b23", MONOKAI),
 )
 
 
-def page_of(comments: Iterable[tuple[str, int]], theme: Theme) -> str:
-    """A page of comments side by side, which says in `data-height` how high it is.
-
-    Args:
-        comments: markdown, and the width in pixels.
-    """
+def comment_page(markdown: str, theme: Theme) -> str:
+    """A page that is as wide as the comment in it."""
     css = (PACKAGES / f"github-markdown-css/github-markdown-{theme.name}.css").read_text("utf-8")
+    own = (
+        f"body{{margin:{MARGIN_PX}px}}"
+        f"article{{box-sizing:border-box;border:1px solid {theme.border};border-radius:6px;"
+        "overflow:hidden}"
+        f"header{{background:{theme.shaded};border-bottom:1px solid {theme.border};"
+        "padding:8px 16px;font:600 14px 'Noto Sans'}"
+        ".markdown-body{padding:16px;font-size:14px}"
+    )
+    body = cmarkgfm.github_flavored_markdown_to_html(markdown, Options.CMARK_OPT_UNSAFE)
+    body = _ALERT.sub(_alert, body)
+    inner = f"<header>github-actions</header><div class='markdown-body'>{body}</div>"
+    return _page(f"<article>{inner}</article>", css + own, theme)
+
+
+def _alert(found: re.Match[str]) -> str:
+    kind = found["kind"]
+    return (
+        f"<div class='markdown-alert markdown-alert-{kind.lower()}'>"
+        f"<p class='markdown-alert-title'>{kind.capitalize()}</p><p>{found['text']}</div>"
+    )
+
+
+def terminal_page(ansi: str, theme: Theme) -> str:
+    """A page that shows what a terminal with these colors shows."""
+    console = Console(record=True, file=io.StringIO(), width=1000)
+    console.print(Text.from_ansi(ansi), soft_wrap=True)
+    code = console.export_html(theme=theme.terminal, code_format="{code}", inline_styles=True)
+    own = (
+        f"body{{margin:0}}pre{{display:inline-block;margin:0;padding:{MARGIN_PX}px;"
+        "font:14px/1.35 'Liberation Mono',monospace;"
+        f"background:{theme.terminal.background_color.hex};"
+        f"color:{theme.terminal.foreground_color.hex}}}"
+    )
+    return _page(f"<pre>{code}</pre>", own, theme)
+
+
+def _page(body: str, css: str, theme: Theme) -> str:
     fonts = "".join(
         f"@font-face{{font-family:'{name}';font-weight:{weight};"
         f"src:url('{(PACKAGES / '@fontsource' / file).as_uri()}')}}"
         for name, weight, file in _FONTS
     )
-    own = (
-        f"body{{margin:0;padding:{MARGIN_PX}px;background:{theme.canvas};color:{theme.text};"
-        f"display:flex;gap:{2 * MARGIN_PX}px;align-items:flex-start}}"
-        f"article{{box-sizing:border-box;border:1px solid {theme.border};border-radius:6px;"
-        "overflow:hidden;flex:none}"
-        f"header{{background:{theme.shaded};border-bottom:1px solid {theme.border};"
-        "padding:8px 16px;font:600 14px 'Noto Sans'}"
-        ".markdown-body{padding:16px;font-size:14px}"
-    )
-    articles = "".join(_article(markdown, width_px) for markdown, width_px in comments)
-    height = (
-        "document.documentElement.dataset.height = document.body.getBoundingClientRect().height"
-    )
     return (
-        f"<!doctype html><html><meta charset='utf-8'><style>{fonts}{css}{own}</style>"
-        f"<body>{articles}<script>document.fonts.ready.then(() => {{ {height} }})</script></html>"
+        f"<!doctype html><html><meta charset='utf-8'><style>{fonts}{css}"
+        f"body{{background:{theme.canvas};color:{theme.text}}}</style><body>{body}</html>"
     )
 
 
-def _article(markdown: str, width_px: int) -> str:
-    body = cmarkgfm.github_flavored_markdown_to_html(markdown, Options.CMARK_OPT_UNSAFE)
-    return (
-        f"<article style='width:{width_px}px'><header>{escape('github-actions')}</header>"
-        f"<div class='markdown-body'>{body}</div></article>"
+def on_terminal(render: Callable[[Console], None], columns: int) -> str:
+    """What a terminal of this width gets."""
+    stream = io.StringIO()
+    render(
+        Console(
+            file=stream,
+            width=columns,
+            force_terminal=True,
+            color_system="standard",
+            _environ={},
+        )
     )
+    return stream.getvalue()
 
 
-def browser() -> str:
+@dataclass(frozen=True)
+class Measured:
+    """What a reader gets before anything is unfolded.
+
+    Attributes:
+        sideways: the names of elements that scroll sideways.
+    """
+
+    words: int
+    height_px: int
+    sideways: Sequence[str]
+
+
+# It takes away what is folded: whatever a reader sees of it is its summary.
+_MEASURE = """(selector) => {
+  const whole = document.querySelector(selector);
+  const root = document.documentElement;
+  const wide = [whole, ...whole.querySelectorAll("*")].filter((one) => one.clientWidth > 1
+    && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible");
+  const sideways = new Set(wide.map((one) => one.tagName.toLowerCase()));
+  if (root.scrollWidth > root.clientWidth) sideways.add("page");
+  const height_px = Math.round(whole.getBoundingClientRect().height);
+  const folded = whole.querySelectorAll("details:not([open]) > :not(summary)");
+  folded.forEach((one) => one.remove());
+  const said = whole.innerText.split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word));
+  return { words: said.length, height_px, sideways: [...sideways].sort() };
+}"""
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Opens pages in the browser, takes pictures of them, and measures them."""
+
+    browser: Browser
+    folder: Path
+
+    def take(
+        self,
+        page_in: Callable[[Theme], str],
+        name: str,
+        width_px: int,
+        *,
+        of: str = "body",
+        most_px: int = MOST_PX,
+    ) -> Measured:
+        """Write the pictures of a page, one in each theme; these change no size.
+
+        Args:
+            of: the element that is measured, and which the picture shows.
+            most_px: how high a picture is at most.
+        """
+        for theme in THEMES:
+            source = self.folder / "page.html"
+            source.write_text(page_in(theme), "utf-8")
+            page = self.browser.new_page(
+                viewport={"width": width_px, "height": FIRST_VIEW_PX},
+                color_scheme="dark" if theme.name == "dark" else "light",
+                device_scale_factor=1.5,
+            )
+            page.goto(source.as_uri())
+            page.evaluate("document.fonts.ready")
+            box = page.locator(of).bounding_box() or {"x": 0, "y": 0, "width": 1, "height": 1}
+            width = max(width_px, 2 * box["x"] + box["width"])
+            height = min(most_px, 2 * box["y"] + box["height"])
+            page.screenshot(
+                path=self.folder / f"{name}-{theme.name}.png",
+                full_page=True,
+                clip={"x": 0, "y": 0, "width": width, "height": height},
+            )
+            measured = Measured(**page.evaluate(_MEASURE, of))
+            page.close()
+            source.unlink()
+        return measured
+
+    def comment(self, name: str, verdict: Verdict) -> list[Measured]:
+        """Draw a comment, wide and on a phone."""
+        page_in = partial(comment_page, render_comment(view_verdict(verdict, LINKS)))
+        return [
+            self.take(page_in, f"{name}-comment-{px}", px + 2 * MARGIN_PX, of="article")
+            for px in COMMENTS_PX
+        ]
+
+    def terminal(self, name: str, render: Callable[[Console], None]) -> list[str]:
+        """Draw what terminals get, and give it as text."""
+        found = []
+        for columns in COLUMNS:
+            shown = on_terminal(render, columns)
+            page_in = partial(terminal_page, shown)
+            self.take(page_in, f"{name}-terminal-{columns}", 1, of="pre")
+            found.append(Text.from_ansi(shown).plain)
+        return found
+
+    def page(self, name: str, html: str) -> list[Measured]:
+        """Draw a page of HTML, wide and on a phone."""
+        return [self.take(lambda _: html, f"{name}-{px}", px) for px in PAGES_PX]
+
+
+def report_of(name: str) -> str:
+    """The report of a verdict, with figures if its samples are known."""
+    result = results().get(name)
+    if result is None:
+        return render_report(verdicts()[name], None, str)
+    return render_report(judged(result), figures_of(result), str)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
     """The Chromium of this machine.
 
     Raises:
         SystemExit: there is none.
     """
-    found = find_browser()
-    if found is None:
+    path = find_browser()
+    if path is None:
         sys.exit("no Chromium was found: install it (Debian: apt-get install chromium)")
-    return found
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=browser_flags())
+        yield launched
+        launched.close()
 
 
-def photograph(page: str, width_px: int, path: Path) -> None:
-    """Write a picture of a page.
-
-    Raises:
-        SystemExit: Chromium does not draw the page.
-    """
-    command = [browser(), "--headless", "--disable-gpu", "--hide-scrollbars"]
-    command += ["--allow-file-access-from-files", "--virtual-time-budget=5000"]
-    command += browser_flags()
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, "page.html")
-        source.write_text(page, encoding="utf-8")
-        size = f"--window-size={width_px}"
-        dumped = _run([*command, f"{size},800", "--dump-dom", source.as_uri()])
-        height = re.search(r'data-height="(\d+)', dumped)
-        if height is None:
-            sys.exit(f"Chromium did not draw {path.name}: {dumped[-500:]}")
-        taken = Path(folder, "page.png")
-        sharp = "--force-device-scale-factor=1.5"
-        _run([*command, f"{size},{height[1]}", sharp, f"--screenshot={taken}", source.as_uri()])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(taken, path)
+def draw_verdict(camera: Camera, name: str, verdict: Verdict) -> str:
+    """Draw all that people read of a verdict, and give the figures as a line of a table."""
+    comment = camera.comment(name, verdict)
+    terminal = camera.terminal(name, partial(render_verdict, view_verdict(verdict)))
+    return _figures(name, comment, terminal, camera.page(f"{name}-report", report_of(name)))
 
 
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    if done.returncode:
-        sys.exit(f"{command[0]} ended with exit code {done.returncode}: {done.stderr[-500:]}")
-    return done.stdout
+def draw_history(camera: Camera) -> str:
+    """Draw a history on terminals and as a page, and give the figures as a line of a table."""
+    found = history()
+    terminal = camera.terminal("history", partial(render_history, view_history(found)))
+    html = render_history_page(found, repository=_REPOSITORY)
+    return _figures("history", (), terminal, camera.page("history-page", html))
 
 
-def comments() -> Mapping[str, str]:
-    """The comment on each verdict, by its name."""
-    return {name: render_comment(view_verdict(one, LINKS)) for name, one in verdicts().items()}
+_TITLES = (
+    *("", "comment: words", "px wide", "px on a phone", "sideways on a phone"),
+    *(f"terminal, {columns}: lines, words" for columns in COLUMNS),
+    "page: sideways on a phone",
+)
 
 
-def photograph_report(theme: str, path: Path) -> None:
-    """Write a picture of the first view of a report."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        source = Path(folder, "report.html")
-        source.write_text(render_report(verdicts()[IN_README], None, str), encoding="utf-8")
-        chromium = playwright.chromium.launch(executable_path=browser(), args=browser_flags())
-        page = chromium.new_page(
-            viewport={"width": REPORT_PX[0], "height": REPORT_PX[1]},
-            color_scheme="dark" if theme == "dark" else "light",
-            device_scale_factor=1.5,
-        )
-        page.goto(source.as_uri())
-        page.screenshot(path=path)
-        chromium.close()
+def _figures(
+    name: str, comment: Sequence[Measured], terminal: Sequence[str], page: Sequence[Measured]
+) -> str:
+    of_comment = [str(comment[0].words), *(str(one.height_px) for one in comment)]
+    cells = (
+        name,
+        *([*of_comment, _sideways(comment)] if comment else [""] * 4),
+        *(f"{len(text.splitlines())}, {len(text.split())}" for text in terminal),
+        _sideways(page),
+    )
+    return _row(cells)
+
+
+def _sideways(measured: Sequence[Measured]) -> str:
+    return ", ".join(measured[-1].sideways) or "no"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
-    """Write all pictures."""
-    for theme in THEMES:
-        photograph_report(theme.name, ROOT / "docs" / f"report-{theme.name}.png")
-    both_px = WIDE_PX + PHONE_PX + 4 * MARGIN_PX
-    for name, markdown in comments().items():
+    """Draw everything, and write the pictures of the docs and the figures."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    lines = [_row(_TITLES), _row(["---"] * len(_TITLES))]
+    with browser() as launched:
+        camera = Camera(launched, PICTURES)
+        lines += [draw_verdict(camera, name, one) for name, one in verdicts().items()]
+        lines.append(draw_history(camera))
+        first_view = Camera(launched, ROOT / "docs")
+        report = report_of(IN_README)
+        first_view.take(lambda _: report, "report", PAGES_PX[0], most_px=FIRST_VIEW_PX)
         for theme in THEMES:
-            page = page_of([(markdown, WIDE_PX), (markdown, PHONE_PX)], theme)
-            photograph(page, both_px, ROOT / "build" / "pictures" / f"{name}-{theme.name}.png")
-            if name == IN_README:
-                page = page_of([(markdown, WIDE_PX)], theme)
-                path = ROOT / "docs" / f"comment-{theme.name}.png"
-                photograph(page, WIDE_PX + 2 * MARGIN_PX, path)
+            comment = PICTURES / f"{IN_README}-comment-{COMMENTS_PX[0]}-{theme.name}.png"
+            shutil.copyfile(comment, ROOT / "docs" / f"comment-{theme.name}.png")
+    (PICTURES / "figures.md").write_text("\n".join([*lines, ""]), "utf-8")
 
 
 if __name__ == "__main__":

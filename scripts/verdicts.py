@@ -1,14 +1,34 @@
-"""Six verdicts that people meet, made up, for pictures of the comment."""
+"""Verdicts that people meet, made up, for pictures of what they read."""
 
 from __future__ import annotations
 
 import math
 import random
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
+from tests.histories import history_of, trend_of
+from tests.loads import measured_step
+from tests.results import arm
+
+from benchgate.config import loads
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.model.policy import Outcome, PolicyChange
-from benchgate.model.run import Environment, Source, Tier
+from benchgate.model.result import Result
+from benchgate.model.run import (
+    NEW_VERSION,
+    BenchmarkResult,
+    Environment,
+    Launch,
+    Metric,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
 from benchgate.model.verdict import (
     NO_BASELINE,
     Classical,
@@ -25,12 +45,17 @@ from benchgate.report.headline import headline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.model.history import History
+
 BASE = Source("6cf4bb7d0b1c4f6a9c3f4a2b1d0e9f8a7b6c5d4e", why="the target branch main")
 HEAD = Source("e4f5a6b7c8d90112233445566778899aabbccdde")
 MACHINE = Environment(os="Ubuntu 24.04.3 LTS", cpu_model="AMD EPYC 7763 64-Core", cpu_count=4)
 FILE_NOTE = (
     "on import, its file runs other code in the head than in the base (lines 3, 9); move it into "
     "the benchmarks"
+)
+UNVERIFIED = (
+    "measured by the pull request's own run: review its changes before you rely on these numbers"
 )
 _OUTCOMES = {
     Outcome.REGRESSED: ("slower in 15 of 15 rounds",),
@@ -111,7 +136,7 @@ def _verdict(decision: Decision, *rows: Row, **more: object) -> Verdict:
     return replace(made, summary=headline(made))
 
 
-def _clean(number: int) -> list[Row]:
+def _clean(number: int, *, noted: int = 0) -> list[Row]:
     """Make benchmarks of unchanged code, with the long ids of a real suite."""
     draw = random.Random(7)  # noqa: S311 - nothing secret
     groups = (
@@ -135,7 +160,7 @@ def _clean(number: int) -> list[Row]:
             0.012 if is_open else change,
             0.021 if is_open else half,
             10 ** draw.uniform(-6, -2),
-            *((FILE_NOTE,) if index < 10 else ()),
+            *((FILE_NOTE,) if index < noted else ()),
         )
     return rows
 
@@ -218,8 +243,25 @@ def first_run() -> Verdict:
 
 
 def sixty() -> Verdict:
-    """Sixty clean benchmarks."""
-    return _verdict(Decision.PASS, *_clean(60))
+    """Ten benchmarks of a parser are slower, ten of a cache are faster; forty are unchanged."""
+    draw = random.Random(11)  # noqa: S311 - nothing secret
+    texts = ("empty", "short", "long", "nested", "escaped", "unicode", "comment", "table", "list")
+    parser = (f"parser/{name}" for name in (*texts, "date"))
+    sizes = ("hit", "miss", "get", "set", "update", "evict", "expire", "resize", "clear", "many")
+    slower = (
+        _pair(name, Outcome.REGRESSED, 0.13 + 0.02 * place / 9, 0.006, 10 ** draw.uniform(-6, -4))
+        for place, name in enumerate(parser)
+    )
+    faster = (
+        _pair(name, Outcome.IMPROVED, -0.115 + 0.014 * place / 9, 0.006, 10 ** draw.uniform(-7, -5))
+        for place, name in enumerate(f"cache/{size}" for size in sizes)
+    )
+    return _verdict(Decision.FAIL, *chain(*slower, *faster), *_clean(40), duration_s=207.0)
+
+
+def clean() -> Verdict:
+    """Sixty benchmarks, and nothing changed."""
+    return _verdict(Decision.PASS, *_clean(60, noted=10))
 
 
 def fork() -> Verdict:
@@ -228,10 +270,123 @@ def fork() -> Verdict:
         Decision.FAIL,
         *_pair("asv/version/TimeVersion.time_parse", Outcome.REGRESSED, 0.0472, 0.009, 8.31e-6),
         *_clean(12),
-        warnings=(
-            "measured by the pull request's own run: review its changes before you rely on it",
-        ),
+        warnings=(UNVERIFIED,),
         policy_changes=(PolicyChange("gate.margin", "", "2 %", "20 %", "benchgate.toml:3"),),
+    )
+
+
+_TRACEBACK = """KeyError: 'discount table is empty'
+Traceback (most recent call last):
+  File "benchmarks/bench_shop.py", line 31, in apply_discount
+    shop.apply_discount(BASKET, TODAY)
+  File "src/shop/__init__.py", line 38, in apply_discount
+    return basket.total * RATES[day.month]
+KeyError: 'discount table is empty'"""
+
+
+def crash() -> Verdict:
+    """A benchmark crashes on the head, two are slower, one is faster: one was removed."""
+    return _verdict(
+        Decision.FAIL,
+        Row(
+            "shop/apply_discount",
+            Outcome.FAILED,
+            error=_TRACEBACK,
+            location="benchmarks/bench_shop.py:31",
+        ),
+        *_pair("shop/parse_order", Outcome.REGRESSED, 0.318, 0.01, 48.6e-6),
+        *_pair("shop/render_invoice", Outcome.REGRESSED, 0.042, 0.0055, 93.2e-6),
+        *_pair("shop/search_catalog", Outcome.IMPROVED, -0.497, 0.003, 192.9e-6),
+        Row("shop/legacy_tax", Outcome.MISSING),
+        *_pair("shop/total", Outcome.UNCHANGED, 0.001, 0.004, 1.2e-6),
+        *_pair("shop/add_item", Outcome.UNCHANGED, -0.002, 0.006, 3.9e-6),
+        *_pair("shop/print_label", Outcome.UNCHANGED, 0.0005, 0.005, 61e-6),
+        duration_s=47.0,
+    )
+
+
+def edited() -> Verdict:
+    """The pull request edits two benchmarks, and one of them is slower in its old version."""
+    note = "the pull request edits this benchmark; its new version counts after the merge"
+    new = (
+        row(f"{name}{NEW_VERSION}", Outcome.NEW, change, 0.01, base_s)
+        for name, change, base_s in (("shop/checkout", 0.21, 60e-6), ("shop/total", 0.0, 9e-6))
+    )
+    return _verdict(
+        Decision.FAIL,
+        *_pair("shop/checkout", Outcome.REGRESSED, 0.124, 0.007, 81.2e-6, note),
+        *_pair("shop/total", Outcome.UNCHANGED, 0.001, 0.004, 1.2e-6, note),
+        *new,
+        *_pair("shop/add_item", Outcome.UNCHANGED, -0.002, 0.006, 3.9e-6),
+    )
+
+
+def scenario() -> Verdict:
+    """Of two steps under load, one is slower."""
+    return judged(results()["scenario"])
+
+
+@cache
+def results() -> Mapping[str, Result]:
+    """What was measured for verdicts whose report has figures; their samples are drawn."""
+    return {
+        "fail": Result(head=_sampled("head"), base=_sampled("base")),
+        "scenario": Result(head=_loaded(1.3, HEAD), base=_loaded(1.0, BASE)),
+    }
+
+
+def _sampled(side: str) -> Run:
+    """A run of the benchmarks of `fail` that both sides have."""
+    draw = np.random.default_rng(side == "head")
+
+    def launch(round_: int, value_s: float) -> Launch:
+        samples = value_s * draw.normal(1, 0.01) * draw.lognormal(0, 0.02, 40)
+        return Launch(round_, 0, samples, np.empty(0))
+
+    rows = [one for one in fail().rows if one.base and one.head and not one.is_tail]
+    benchmarks = (
+        BenchmarkResult(
+            one.benchmark,
+            "w",
+            Tier.LOCKSTEP,
+            (
+                Series(
+                    Metric("time", "s"),
+                    1,
+                    tuple(launch(round_, getattr(one, side)) for round_ in range(23)),
+                ),
+            ),
+        )
+        for one in rows
+    )
+    source = HEAD if side == "head" else BASE
+    return arm({}, benchmarks=tuple(benchmarks), source=source, environment=MACHINE)
+
+
+def _loaded(slower: float, source: Source) -> Run:
+    """A run of a scenario."""
+    draw = np.random.default_rng(7)
+    steps = (
+        measured_step(draw, slower, rounds=12, id_="orders/lookup"),
+        measured_step(draw, rounds=12, id_="orders/insert"),
+    )
+    return arm({}, benchmarks=steps, source=source, environment=MACHINE)
+
+
+def judged(result: Result) -> Verdict:
+    """What the gate says of a result."""
+    config = loads("", "benchgate.toml")
+    return make_verdict(judge_result(result, config), config)
+
+
+def history() -> History:
+    """Thirty commits: a parser got slower for good, a renderer for a while."""
+    return history_of(
+        trend_of([(18, 31.88e-6), (12, 39.28e-6)], "logs/parse_log[lines=10]"),
+        trend_of([(9, 93.2e-6), (8, 108e-6), (13, 93.3e-6)], "shop/render_invoice"),
+        trend_of([(6, 192.9e-6), (24, 97e-6)], "shop/search_catalog"),
+        trend_of([(30, 1.204e-3)], "text/closest"),
+        trend_of([(30, 1.6e-3)], "text/closest", statistic="p95"),
     )
 
 
@@ -240,8 +395,12 @@ def verdicts() -> Mapping[str, Verdict]:
     return {
         "fail": fail(),
         "pass": passed(),
+        "clean": clean(),
         "no-verdict": no_verdict(),
         "first-run": first_run(),
         "sixty": sixty(),
         "fork": fork(),
+        "crash": crash(),
+        "edited": edited(),
+        "scenario": scenario(),
     }
