@@ -10,7 +10,7 @@ from rich.text import Text
 
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoint
 from benchgate.model.run import Better
-from benchgate.report.history import course, render_history, view_history
+from benchgate.report.history import render_history, view_history
 
 RUNS = tuple(
     HistoryRun(
@@ -183,12 +183,6 @@ def test_hostile_names_do_not_move_the_cursor() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "evil next" in text
-
-
-def test_a_long_course_keeps_its_shape() -> None:
-    values = [1.0] * 500 + [2.0] * 500
-    assert course(values, 4) == (1.0, 1.0, 2.0, 2.0)
-    assert course(values[:3], 4) == (1.0, 1.0, 1.0)
 
 
 def test_a_trend_that_stopped_says_so() -> None:

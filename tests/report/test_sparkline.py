@@ -7,7 +7,7 @@ from benchgate.escape import ASCII, BLOCKS
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Row
-from benchgate.report.drawing import course_title, draw_course, sparkline
+from benchgate.report.drawing import course_title, draw_course, heights, sparkline
 
 HERE = Row(
     "a",
@@ -44,6 +44,13 @@ def test_gaps() -> None:
     assert sparkline([1.0, None, math.nan, 2.0]) == f"{BLOCKS[0]}  {BLOCKS[-1]}"
     assert sparkline([None, math.inf]) == "  "
     assert not sparkline([])
+
+
+def test_more_values_than_there_is_room_for_keep_their_shape() -> None:
+    values = [1.0] * 500 + [2.0] * 500
+    assert heights(values, 4) == [0, 0, 1, 1]
+    assert len(sparkline(values, most=4)) == 4
+    assert sparkline([None, None, 1.0, 2.0], most=2) == f" {BLOCKS[4]}"
 
 
 def test_extremes_do_not_overflow() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.redact import redacted
-from benchgate.report.history import course
+from benchgate.report.drawing import heights
 from benchgate.units import TIME_UNITS, axis_scale
 
 if TYPE_CHECKING:
@@ -207,8 +207,6 @@ WIDTH: Final = 120
 HEIGHT: Final = 24
 _MOST_POINTS: Final = 60
 _ROOM: Final = 3
-# A course that varies by less than this share of its values is drawn as a flat line.
-_LEAST_RANGE_RATIO: Final = 0.05
 
 
 def spark(values: Sequence[float]) -> tuple[str, float, float]:
@@ -217,16 +215,11 @@ def spark(values: Sequence[float]) -> tuple[str, float, float]:
     Args:
         values: finite, at least one.
     """
-    largest = max(map(abs, values)) or 1.0
-    # Fractions of the largest value, whose differences cannot overflow.
-    shown = course([value / largest for value in values], _MOST_POINTS)
-    low, high = min(shown), max(shown)
-    spare = max(0.0, _LEAST_RANGE_RATIO - (high - low))
-    low, span = low - spare / 2, high - low + spare
+    shown = [height for height in heights(values, _MOST_POINTS) if height is not None]
     step = (WIDTH - 2 * _ROOM) / max(1, len(shown) - 1)
     points = [
-        (_ROOM + index * step, HEIGHT - _ROOM - (value - low) / span * (HEIGHT - 2 * _ROOM))
-        for index, value in enumerate(shown)
+        (_ROOM + index * step, HEIGHT - _ROOM - height * (HEIGHT - 2 * _ROOM))
+        for index, height in enumerate(shown)
     ]
     x, y = points[-1]
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points), round(x, 1), round(y, 1)

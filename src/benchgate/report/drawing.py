@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from benchgate.escape import BLOCKS
@@ -92,10 +94,9 @@ def span(row: Row) -> Span | None:
 
 
 _MISSING: Final = " "
-# A course that varies by less than this share of its values is drawn as a flat line.
-_LEAST_RANGE_RATIO: Final = 0.01
-# A change of the margin is then about two levels high, and noise hardly one.
-_LEAST_MARGINS: Final = 4
+# Values that vary by less than this share of the largest one do not use the whole height: a change
+# of the usual margin is then about two levels high, and noise hardly one.
+_LEAST_RANGE_RATIO: Final = 0.08
 # With a single earlier run, base and head say it all.
 _LEAST_RUNS: Final = 2
 
@@ -110,8 +111,7 @@ def draw_course(row: Row) -> str:
     here = tuple(_here(row).values())
     if len(row.recent) < _LEAST_RUNS or not all(map(_is_known, here)):
         return ""
-    least = max(_LEAST_RANGE_RATIO, _LEAST_MARGINS * (row.margin or 0.0))
-    return sparkline((*row.recent, None, *here), least_range_ratio=least)
+    return sparkline((*row.recent, None, *here))
 
 
 def course_title(row: Row) -> str:
@@ -124,33 +124,40 @@ def _here(row: Row) -> Mapping[str, float | None]:
     return {"head": row.head} if row.tier is Tier.STORED else {"base": row.base, "head": row.head}
 
 
-def sparkline(
-    values: Sequence[float | None],
-    levels: str = BLOCKS,
-    *,
-    least_range_ratio: float = _LEAST_RANGE_RATIO,
-) -> str:
-    """One character per value, the smallest value as the lowest level; "" without values.
+def heights(values: Sequence[float | None], most: int | None = None) -> list[float | None]:
+    """How high each value is drawn: from 0 for the smallest one to 1 for the largest one.
 
     Values that hardly vary stay in the middle, so that noise does not look like a change.
 
     Args:
         values: in order; None or a value that is not finite leaves a gap.
-        levels: characters from low to high; `ASCII` is for output that has no other characters.
-        least_range_ratio: the share of the largest value that all levels stand for at least.
+        most: how many are drawn; if there are more, medians of equal parts stand for them.
     """
     largest = max((abs(value) for value in values if _is_known(value)), default=0.0) or 1.0
     # Fractions of the largest value, whose differences cannot overflow.
-    scaled = [value / largest if _is_known(value) else None for value in values]
-    known = [value for value in scaled if value is not None]
-    if not known:
-        return _MISSING * len(values)
-    low = min(known)
-    spare = max(0.0, least_range_ratio - (max(known) - low))
-    step = (max(known) - low + spare) / (len(levels) - 1)
+    shown = [value / largest if _is_known(value) else None for value in values]
+    if most is not None and len(shown) > most:
+        edges = [round(index * len(shown) / most) for index in range(most + 1)]
+        parts = ([one for one in shown[a:b] if one is not None] for a, b in pairwise(edges))
+        shown = [median(part) if part else None for part in parts]
+    known = [value for value in shown if value is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    spare = max(0.0, _LEAST_RANGE_RATIO - (high - low))
+    span = high - low + spare
+    return [None if value is None else (value - low + spare / 2) / span for value in shown]
+
+
+def sparkline(
+    values: Sequence[float | None], levels: str = BLOCKS, *, most: int | None = None
+) -> str:
+    """One character per value, or per part of them; see `heights`.
+
+    Args:
+        levels: characters from low to high; `ASCII` is for output that has no other characters.
+    """
     return "".join(
-        _MISSING if value is None else levels[round((value - low + spare / 2) / step)]
-        for value in scaled
+        _MISSING if height is None else levels[round(height * (len(levels) - 1))]
+        for height in heights(values, most)
     )
 
 

@@ -9,8 +9,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import chain, pairwise
-from statistics import median
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
@@ -207,14 +206,6 @@ def without_secrets(history: History, redact: Callable[[str], str]) -> History:
     )
 
 
-def course(values: Sequence[float], width: int) -> tuple[float, ...]:
-    """At most `width` values that show the same course: medians of equal parts."""
-    if len(values) <= width:
-        return tuple(values)
-    edges = [round(index * len(values) / width) for index in range(width + 1)]
-    return tuple(median(values[a:b]) for a, b in pairwise(edges))
-
-
 def _title(history: History) -> str:
     days = sorted(_day(run) for run in history.runs)
     span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
@@ -387,7 +378,7 @@ def _line(trend: TrendView, console: Console, *, verbose: bool) -> Line:
         notes += [_told(one) for one in trend.shifts]
     return Line(
         cells=(
-            sparkline(course(trend.values, width), levels),
+            sparkline(trend.values, levels, most=width),
             trend.latest,
             trend.noise,
             last.change if last else trend.unchanged,
