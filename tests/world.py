@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from benchgate.model.verdict import Row
+    from benchgate.report.progress import RoundState
+
 BOTH = (ArmName.BASE, ArmName.HEAD)
 
 
@@ -48,12 +51,14 @@ class Fake:
         values_s: what each arm that has it measures.
         cost_s: of a round.
         fails_in: round in which the head fails.
+        spread: standard deviation of a launch, as a fraction.
     """
 
     values_s: Mapping[ArmName, float]
     cost_s: float = 1.0
     fails_in: int | None = None
     tags: tuple[str, ...] = ()
+    spread: float = 1e-6
 
 
 @dataclass(slots=True)
@@ -98,7 +103,7 @@ class FakeEngine:
                 yield Observation(ArmName.HEAD, id_, 0, error="boom")
                 continue
             for arm, value in fake.values_s.items():
-                samples = np.full(3, value * (1 + rng.random() / 1e6))
+                samples = np.full(3, value * rng.lognormvariate(0.0, fake.spread))
                 time = MetricSamples(Metric("time", "s"), 1, samples, np.empty(0))
                 yield Observation(arm, id_, 0, (time,))
 
@@ -111,35 +116,26 @@ class Told(Progress):
     """Remembers what it was told.
 
     Attributes:
+        started_s: when each round started.
         messages: each with the number of benchmarks that had begun before it.
     """
 
-    started: list[tuple[int, str, int, float | None, int | None]] = field(default_factory=list)
-    counts: list[dict[str, int]] = field(default_factory=list)
-    left_s: list[float | None] = field(default_factory=list)
+    clock: Clock
+    started: list[RoundState] = field(default_factory=list)
+    started_s: list[float] = field(default_factory=list)
     began: list[str] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     messages: list[tuple[int, str]] = field(default_factory=list)
 
-    def round_started(
-        self,
-        index: int,
-        phase: str,
-        benchmarks: int,
-        seconds_left: float | None,
-        *,
-        rounds: int | None = None,
-    ) -> None:
-        self.started.append((index, phase, benchmarks, seconds_left, rounds))
+    def round_started(self, state: RoundState) -> None:
+        self.started.append(state)
+        self.started_s.append(self.clock())
 
     def measuring(self, benchmark: str) -> None:
         self.began.append(benchmark)
 
-    def round_ended(
-        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
-    ) -> None:
-        assert index == self.started[-1][0]
-        self.counts.append(dict(counts))
-        self.left_s.append(seconds_left)
+    def decided(self, rows: Sequence[Row]) -> None:
+        self.rows += rows
 
     def message(self, text: str) -> None:
         self.messages.append((len(self.began), text))
@@ -150,10 +146,11 @@ class World:
     """Makes sessions, and is the effects of a use case."""
 
     clock: Clock = field(default_factory=Clock)
-    progress: Told = field(default_factory=Told)
+    progress: Told = field(init=False)
     phases: Phases = field(init=False)
 
     def __post_init__(self) -> None:
+        self.progress = Told(self.clock)
         self.phases = Phases(self.clock)
 
     @property
@@ -189,8 +186,9 @@ class World:
         cost_s: float = 1.0,
         fails_in: int | None = None,
         tags: tuple[str, ...] = (),
+        spread: float = 1e-6,
     ) -> Fake:
         """Make a benchmark; None for an arm that lacks it."""
         values = {ArmName.BASE: base_s, ArmName.HEAD: head_s}
         present = {arm: value for arm, value in values.items() if value is not None}
-        return Fake(present, cost_s, fails_in, tags)
+        return Fake(present, cost_s, fails_in, tags, spread)

@@ -50,7 +50,7 @@ def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) 
         *(toy.root, "check", "--json", "-", "--markdown", "../comment.md"),
         *("--output", "../result.json.gz"),
     )
-    done.check(3, "found 1 benchmark", "round 1 of about 10 (screen)", "(confirm)")
+    done.check(3, "1 benchmark: 5 rounds each", "slower  ", "toy/work")
     verdict = verdict_of(done)
     (row,) = verdict["rows"]
     assert (row["benchmark"], row["outcome"]) == ("toy/work", "regressed")
@@ -283,7 +283,7 @@ def test_a_self_check_tells_what_can_be_seen(benchgate: Program, toy: Project) -
     for fact in ("timer", "pinning", "counters", "noise", "can see"):
         assert fact in done.out
     assert "self-check: 12 rounds of the working tree against itself" in done.err
-    assert "round 12 of about 12 (measure)" in done.err
+    assert "1 benchmark: 12 rounds each" in done.err
     assert "This machine " in done.out
     assert re.search(r"^toy/work +[\d.]+ % +[\d.]+ %", done.out, re.MULTILINE)
     alarms = r"^false alarms +(\d+) of (\d+) builds of unchanged code"

@@ -119,7 +119,7 @@ def test_a_run_measures_as_many_iterations_as_the_scenario_says(
 
     listed.check(0)
     assert "orders/lookup" in listed.out
-    done.check(0, "2 benchmarks: 2 rounds of everything")
+    done.check(0, "2 benchmarks: 2 rounds each")
     lookup, count = result_of(output)["head"]["benchmarks"]
     assert [lookup["id"], count["id"]] == ["orders/lookup", "orders/count"]
     assert lookup["status"] == count["status"] == "ok"

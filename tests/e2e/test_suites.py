@@ -68,7 +68,7 @@ def test_a_slower_benchmark_of_a_suite_is_a_regression(benchgate: Program, fake:
         3,
         f"running the suite {sys.executable} tool.py on both sides to find its benchmarks"[:70],
         "has 2 benchmarks; this run took",
-        "found 2 benchmarks: 5 rounds of everything",
+        "2 benchmarks: 5 rounds each",
     )
     rows = rows_of(done)
     assert {id_: row["outcome"] for id_, row in rows.items()} == {

@@ -89,12 +89,11 @@ def test_a_first_round_that_takes_longer_than_the_budget_is_one_round() -> None:
 
 def test_the_plan_is_said_before_the_first_round() -> None:
     assert describe_screen(WAVES, 600.0) == (
-        "5 rounds of everything, then more rounds of what is still open, 12 of each suspect; "
-        "the budget is 10 min"
+        "5 rounds each, then more where it is not clear; at most 10 min"
     )
-    assert describe_screen(WAVES, math.inf).endswith("; there is no limit of time")
-    assert describe_rounds({1}, 90.0) == "1 round of everything; the budget is 1 min 30 s"
-    assert describe_rounds({4, 10}, 90.0).startswith("4 to 10 rounds of everything; ")
+    assert describe_screen(WAVES, math.inf).endswith("; no limit of time")
+    assert describe_rounds({1}, 90.0) == "1 round each; at most 1 min 30 s"
+    assert describe_rounds({4, 10}, 90.0).startswith("4 to 10 rounds each; ")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,15 @@ def measure(
     return still_open, saves
 
 
+def left_s(world: World) -> list[float | None]:
+    """The estimate at the start of each round."""
+    told = world.progress
+    return [
+        state.ends_s and round(state.ends_s - now_s, 6)
+        for state, now_s in zip(told.started, told.started_s, strict=True)
+    ]
+
+
 def screening(
     session: Session, judge: Callable[[], Sequence[Need]], once: frozenset[str] = frozenset()
 ) -> ScreenAndConfirm:
@@ -57,7 +66,7 @@ def test_a_benchmark_may_have_a_number_of_rounds_of_its_own(world: World) -> Non
     planner = FixedRounds(session, 3, {"b": 1})
 
     assert planner.numbers() == {1, 3}
-    assert planner.expected_rounds() == 3
+    assert planner.ahead("ab", 1) == {"a": 2, "b": 1}
     measure(world, session, planner, 100)
 
     assert engine.rounds == [("a", "b"), ("a",), ("a",)]
@@ -66,11 +75,10 @@ def test_a_benchmark_may_have_a_number_of_rounds_of_its_own(world: World) -> Non
 def test_time_left_is_that_of_the_rounds_to_come(world: World) -> None:
     session, _ = world.open({"a": world.fake(cost_s=2.0), "b": world.fake(cost_s=3.0)})
     measure(world, session, FixedRounds(session, 3), 100)
-    assert world.progress.started == [
-        (0, "measure", 2, None, 3),  # nothing is known yet
-        (1, "measure", 2, 10.0, 3),
-        (2, "measure", 2, 5.0, 3),
-    ]
+    assert left_s(world) == [None, 10.0, 5.0], "at first, nothing is known"
+    assert {one.what() for one in world.progress.started} == {
+        f"measuring 2, round {number} of 3" for number in (1, 2, 3)
+    }
 
 
 def test_time_left_counts_what_a_round_takes_besides_its_benchmarks(world: World) -> None:
@@ -89,13 +97,13 @@ def test_time_left_counts_what_a_round_takes_besides_its_benchmarks(world: World
         save=save,
     )
     # The first round also starts everything, so only the later ones tell.
-    assert [left for _, _, _, left, _ in world.progress.started] == [None, 6.0, 10.0, 5.0]
+    assert left_s(world) == [None, 6.0, 10.0, 5.0]
 
 
 def test_time_left_is_no_longer_than_the_budget(world: World) -> None:
     session, _ = world.open({"a": world.fake(cost_s=2.0)})
     measure(world, session, FixedRounds(session, 100), 7)
-    assert [left for _, _, _, left, _ in world.progress.started] == [None, 5.0, 3.0]
+    assert left_s(world) == [None, 5.0, 3.0]
 
 
 def test_what_the_budget_left_out_is_named_though_the_rest_went_on(world: World) -> None:
@@ -129,19 +137,25 @@ def test_what_one_side_alone_has_takes_one_round(world: World) -> None:
     session, engine = world.open({"new": world.fake(base_s=None)})
     measure(world, session, screening(session, list, frozenset({"new"})), 100)
     assert engine.rounds == [("new",)]
-    assert [rounds for *_, rounds in world.progress.started] == [1]
+    assert [one.what() for one in world.progress.started] == ["looking at 1"]
 
 
-def test_rounds_beyond_the_expected_ones_claim_no_end(world: World) -> None:
-    session, _ = world.open({"a": world.fake()})
-    needs = [[Need("a", RowStage.SETTLE, 0.1)]] * 8 + [[Need("a", RowStage.DONE, 0.1)]]
+def test_time_left_follows_what_each_benchmark_needs(world: World) -> None:
+    session, _ = world.open({"a": world.fake(), "b": world.fake(cost_s=2.0)})
+    needs = [
+        [Need("a", RowStage.SCREEN, 0.1, 16 - done), Need("b", RowStage.SCREEN, 0.1, 6 - done)]
+        for done in range(1, 5)
+    ]
+    needs += [[Need("a", RowStage.CONFIRM, 0.1, 12), Need("b", RowStage.SETTLE, 0.1, 1)]]
+    needs += [[Need("a", RowStage.CONFIRM, 0.1, 2)], [Need("a", RowStage.DONE, 0.1, 0)]]
     measure(world, session, screening(session, lambda: needs.pop(0)), 100)
-    assert [rounds for *_, rounds in world.progress.started] == [10] * 10 + [None] * 3
+    assert left_s(world) == [None, 25.0, 22.0, 19.0, 16.0, 14.0, 2.0]
 
 
 def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
     session, engine = world.open({name: world.fake() for name in "abc"})
     answers = [
+        *[[]] * 4,
         [
             Need("a", RowStage.CONFIRM, 0.1),
             Need("b", RowStage.SETTLE, 0.2),
@@ -162,10 +176,12 @@ def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
     assert engine.rounds == [("a", "b", "c")] * 5 + [("a", "b"), ("a",)]
     assert still_open == ()
     told = world.progress
-    assert [phase for _, phase, *_ in told.started] == ["screen"] * 5 + ["confirm"] * 2
-    assert [rounds for *_, rounds in told.started] == [10] * 5 + [17] * 2
-    assert told.counts[5] == {"done": 1, "open": 1, "suspected": 1}
-    assert told.counts[6] == {"done": 2, "open": 0, "suspected": 1}
+    assert [one.what() for one in told.started] == [
+        *["looking at all 3"] * 5,
+        "making sure of 1, narrowing down 1",
+        "making sure of 1",
+    ]
+    assert [one.decided for one in told.started] == [0] * 5 + [1, 2]
 
 
 def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: World) -> None:
@@ -174,13 +190,13 @@ def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: W
 
     def judge() -> Sequence[Need]:
         looked.append(len(engine.rounds))
-        return [Need("a", RowStage.SETTLE if len(engine.rounds) < 240 else RowStage.DONE, 0.1)]
+        return [Need("a", RowStage.SETTLE if len(engine.rounds) < 240 else RowStage.DONE, 0.1, 9)]
 
     planner = ScreenAndConfirm(session, replace(WAVES, until_decided=True), judge, frozenset())
     still_open, _ = measure(world, session, planner, math.inf)
-    assert looked == [*range(5, 31), 60, 120, 240]
+    assert looked == [*range(1, 31), 60, 120, 240]
     assert still_open == ()
-    assert world.progress.started[100][-2:] == (20.0, 120)  # seconds left, rounds in all
+    assert left_s(world)[100] == 20.0, "until the next look"
 
 
 def test_suspects_come_first_when_the_budget_is_short(world: World) -> None:
@@ -258,7 +274,8 @@ def test_a_planner_that_goes_on_looks_when_it_would_have_looked(
     rounds = 0
 
     def judge() -> list[Need]:
-        looks.append(rounds)
+        if rounds >= WAVES.screen_rounds:  # before that, it is only for the display
+            looks.append(rounds)
         return []
 
     whole = ScreenAndConfirm(session, waves, judge, frozenset())

@@ -185,6 +185,7 @@ class Finding:
         unconfirmed: rounds that are missing to confirm that it got worse; 0 if it is no longer a
             suspect, or looked better.
         test: the test, for rows that were measured in turn.
+        ahead: about how many more rounds the row will get, for rows that are measured in turn.
     """
 
     outcome: Outcome
@@ -198,6 +199,7 @@ class Finding:
     calibration: Calibration | None = None
     unconfirmed: int = 0
     test: str = "wilcoxon"
+    ahead: int = 0
 
 
 _CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})

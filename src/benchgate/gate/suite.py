@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.gate.estimates import by_lengths, within_clock
+from benchgate.gate.estimates import RowStage, by_lengths, within_clock
 from benchgate.gate.evidence import (
     Pair,
     files_of,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
-    from benchgate.gate.estimates import Finding, RowStage
+    from benchgate.gate.estimates import Finding
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.result import Result
@@ -239,11 +239,23 @@ def decide_classically(row: Row) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one row still needs, and how wide its interval is (log scale, may be infinite)."""
+    """What one row still needs, and how wide its interval is (log scale, may be infinite).
+
+    Attributes:
+        ahead: about how many more rounds it will get.
+        outcome: what is known already.
+    """
 
     benchmark: str
     stage: RowStage
     width: float
+    ahead: int = 1
+    outcome: Outcome = Outcome.INCONCLUSIVE
+
+    @property
+    def got_worse(self) -> bool:
+        """Whether more rounds cannot change that."""
+        return self.stage is RowStage.DONE and self.outcome is Outcome.REGRESSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +417,7 @@ def _with_runs(
 def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list[Need]:
     """Say what each row still needs."""
     return [
-        Need(id_, finding.stage, _width(finding))
+        Need(id_, finding.stage, _width(finding), finding.ahead, finding.outcome)
         for evidence, finding in zip(evidences, findings, strict=True)
         for id_ in (steps_of(evidence.pair.head) if evidence.pair.head else (evidence.pair.id,))
     ]

@@ -471,7 +471,11 @@ def judge_in_waves(
         )
         for i, evidence in enumerate(evidences)
     ]
-    return [_confirmed(row, waves) or _unconfirmed(row, terms) for row in rows]
+    findings = [_confirmed(row, waves) or _unconfirmed(row, terms) for row in rows]
+    return [
+        replace(finding, ahead=_ahead(row, finding.stage, terms))
+        for row, finding in zip(rows, findings, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -670,6 +674,41 @@ def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
         return True
     needed = row.on_all.needed if row.on_all else None
     return needed is not None and row.start + needed <= waves.most_rounds
+
+
+def _ahead(row: _WaveRow, stage: RowStage, terms: _Terms) -> int:
+    """About how many more rounds a row will get; decides nothing."""
+    waves, rounds = terms.waves, len(row.ratios)
+    if stage is RowStage.DONE or not rounds:
+        return 0
+    if stage is RowStage.CONFIRM and row.suspect:
+        return max(row.suspect.missing(rounds), 1)
+    screen, limit = waves.screen_rounds, math.log1p(row.evidence.margin)
+    if stage is RowStage.SCREEN and _looks_changed(row.ratios, limit):
+        expected = screen + rounds_to_confirm(1, screen, waves)
+    elif row.evidence.settles or waves.until_decided:
+        needed = row.start + _likely_rounds(row.ratios[row.start :], limit, terms)
+        expected = needed if needed <= waves.most_rounds else waves.look(1)
+    else:
+        expected = screen
+    return max(expected, screen, rounds + 1) - rounds
+
+
+def _looks_changed(ratios: FloatArray, limit: float) -> bool:
+    """Whether the first rounds all agree that a row changed, or the only one by much."""
+    low, high = float(ratios.min()), float(ratios.max())
+    return max(low, -high) > limit * (SUSPECT_MARGIN_SHARE if len(ratios) > 1 else 2)
+
+
+def _likely_rounds(ratios: FloatArray, limit: float, terms: _Terms) -> int:
+    """How many rounds will likely show on which side of the limit a row is."""
+    # One round does not show how far they spread, but how far they may.
+    spread = robust_spread(ratios[np.newaxis]) if len(ratios) > 1 else np.abs(ratios)
+    # An estimate close to the limit is most likely off. This share was right most often.
+    away = max(limit - abs(float(np.median(ratios))), 0.75 * limit)
+    least = least_launches((1 - terms.confidence) / 2, "wilcoxon")
+    needed = launches_needed(spread, np.array([away]), terms.confidence, MAX_PAIRS)
+    return max(int(needed[0]), least)
 
 
 def _is_within_reach(row: _WaveRow, terms: _Terms) -> bool:

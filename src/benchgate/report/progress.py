@@ -7,61 +7,97 @@ and on a terminal at most ten times a second.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from rich.live import Live
 from rich.text import Text
 
 from benchgate.escape import plain_line
+from benchgate.model.notes import change
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import WRONG
+from benchgate.report import words
 from benchgate.report.terminal import CUT, encodable, print_text
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
+    from benchgate.model.verdict import Row
 
-_LEAST_SHOWN_S = 0.1
+
+MEASURE: Final = "measure"
+"""The phase of rounds whose number is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundState:
-    """The state of a round; the estimates are those of its start."""
+    """The state of a round; the estimate is that of its start.
 
-    index: int = 0
+    Attributes:
+        index: from 0.
+        phase: "screen", "confirm", "settle" or `MEASURE`.
+        benchmarks: how many the round measures.
+        suspected: how many of these looked changed.
+        changed: how many changed for sure, and are measured further.
+        decided: how many need no more rounds.
+        chosen: how many there are in all.
+        ends_s: when all measuring will end; None if unknown.
+        rounds: how many rounds there will be; None if it depends on what they show.
+        done: how many of the round have been measured.
+        current: which one is being measured.
+    """
+
+    index: int
+    phase: str
+    benchmarks: int
+    suspected: int = 0
+    changed: int = 0
+    decided: int = 0
+    chosen: int = 0
+    ends_s: float | None = None
     rounds: int | None = None
-    phase: str = ""
-    benchmarks: int = 0
     done: int = 0
     current: str = ""
-    ends_s: float | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
 
-    def round(self) -> str:
-        """Format as in "round 3 of about 10 (screen)"."""
-        of = f" of about {max(self.rounds, self.index + 1)}" if self.rounds else ""
-        return f"round {self.index + 1}{of} ({self.phase})"
+    def what(self) -> str:
+        """What the round is for: "looking at all 60", "making sure of 3, narrowing down 5"."""
+        if self.phase == MEASURE:
+            return f"measuring {self.benchmarks}, round {self.index + 1} of {self.rounds}"
+        if self.phase == "screen":
+            is_all = self.benchmarks == self.chosen > 1
+            return f"looking at {'all ' if is_all else ''}{self.benchmarks}"
+        parts = {
+            "making sure of": self.suspected,
+            "narrowing down": self.benchmarks - self.suspected - self.changed,
+            "looking closer at": self.changed,
+        }
+        return ", ".join(f"{doing} {count}" for doing, count in parts.items() if count)
 
-    def fraction(self) -> float:
-        """The share done: of all rounds if their number is known, or else of this round."""
-        here = self.done / self.benchmarks if self.benchmarks else 0.0
-        if not self.rounds:
-            return min(here, 1.0)
-        return min((self.index + here) / max(self.rounds, self.index + 1), 1.0)
-
-    def left(self, now_s: float) -> str:
-        """Format as in ", about 20 s left"; "" if unknown, or if it takes longer than estimated."""
-        left_s = 0.0 if self.ends_s is None else self.ends_s - now_s
-        return f", about {format_duration(left_s)} left" if left_s >= _LEAST_SHOWN_S else ""
+    def so_far(self) -> str:
+        """Format as in "41 of 60 decided"; without an estimate, the round itself is counted."""
+        if self.ends_s is None:
+            return f"{min(self.done, self.benchmarks)} of {self.benchmarks} measured"
+        return f"{self.decided} of {self.chosen} decided" if self.decided else ""
 
 
 _LEAST_INTERVAL_S = 0.1
 _LONGEST_SILENCE_S = 10.0
 _BAR_CELLS = 20
-_COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
+_LINES_AT_ONCE = 5
+_NAMES = 3
+
+
+def _about(seconds: float) -> str:
+    """Format without decimals: "8 s", "40 s", "2 min 10 s"."""
+    if seconds < 60:
+        return f"{5 * round(seconds / 5) if seconds > 20 else round(seconds)} s"
+    return format_duration(10.0 * round(seconds / 10))
 
 
 class Progress:
@@ -82,24 +118,8 @@ class Progress:
     def found(self, count: int, plan: str = "") -> None:
         """The number of benchmarks to measure is known, and how they will be measured."""
 
-    def round_started(
-        self,
-        index: int,
-        phase: str,
-        benchmarks: int,
-        seconds_left: float | None,
-        *,
-        rounds: int | None = None,
-    ) -> None:
-        """A round begins.
-
-        Args:
-            index: from 0.
-            phase: "screen", "confirm", "settle".
-            benchmarks: number of benchmarks in the round.
-            seconds_left: about how long until all measuring ends; None if unknown.
-            rounds: about how many rounds there will be in all; None if unknown.
-        """
+    def round_started(self, state: RoundState) -> None:
+        """A round begins."""
 
     def measuring(self, benchmark: str) -> None:
         """One benchmark of the round begins."""
@@ -107,15 +127,8 @@ class Progress:
     def measured(self, benchmark: str) -> None:
         """One benchmark of the round has ended."""
 
-    def round_ended(
-        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
-    ) -> None:
-        """A round has ended.
-
-        Args:
-            counts: by state: "unchanged", "open", "suspected".
-            seconds_left: as in `round_started`.
-        """
+    def decided(self, rows: Sequence[Row]) -> None:
+        """These benchmarks need no more rounds, and did not stay as they were: a row of each."""
 
     def message(self, text: str) -> None:
         """There is a message to show at once."""
@@ -134,7 +147,7 @@ def create_progress(
     plain: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> Progress:
-    """Make the display: live on a terminal, one plain line per round elsewhere, none if quiet.
+    """Make the display: live on a terminal, a plain line now and then elsewhere, none if quiet.
 
     Args:
         console: on standard error.
@@ -155,108 +168,101 @@ class _ProgressDisplay(Progress):
         self._console = console
         self._clock = clock
         self._began_s = clock()
-        self._state = RoundState()
+        self._state: RoundState | None = None
         self.told: list[str] = []
 
-    def round_started(
-        self,
-        index: int,
-        phase: str,
-        benchmarks: int,
-        seconds_left: float | None,
-        *,
-        rounds: int | None = None,
-    ) -> None:
-        """Store the round; the counts stay those of the previous round."""
-        self._state = RoundState(
-            index=index,
-            rounds=rounds,
-            phase=plain_line(phase),
-            benchmarks=benchmarks,
-            ends_s=self._end(seconds_left),
-            counts=self._state.counts,
-        )
-        self._round_changed()
+    def round_started(self, state: RoundState) -> None:
+        """Store it."""
+        self._state = state
 
     def measuring(self, benchmark: str) -> None:
         """Store its name."""
-        self._state = replace(self._state, current=plain_line(benchmark))
+        if self._state:
+            self._state = replace(self._state, current=plain_line(benchmark))
+            self._show(self._state)
 
     def measured(self, benchmark: str) -> None:  # noqa: ARG002 - the next one's name is shown
-        self._state = replace(self._state, done=self._state.done + 1)
+        if self._state:
+            self._state = replace(self._state, done=self._state.done + 1)
 
-    def round_ended(
-        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
-    ) -> None:
-        """Store the counts of rows."""
-        ends_s = self._state.ends_s if seconds_left is None else self._end(seconds_left)
-        self._state = replace(
-            self._state, index=index, counts=dict(counts), current="", ends_s=ends_s
+    def _show(self, state: RoundState) -> None:
+        """Show it, unless something was shown a moment ago."""
+
+    def decided(self, rows: Sequence[Row]) -> None:
+        """Print a line for each benchmark, or one for many that were decided alike."""
+        for _, group in groupby(rows, words.outcome):
+            alike = list(group)
+            whole = [alike] if len(alike) > _LINES_AT_ONCE else [[row] for row in alike]
+            for some in whole:
+                self._print(self._decision(some))
+
+    def _decision(self, rows: Sequence[Row]) -> Text:
+        """The icon, the word, the change and the name."""
+        first = rows[0]
+        is_wrong, is_better = first.outcome in WRONG, first.outcome is Outcome.IMPROVED
+        ratios = [row.ratio for row in rows if row.ratio is not None]
+        size = words.change_span(min(ratios), max(ratios)) if ratios else ""
+        names = ", ".join(map(_title, rows[:_NAMES]))
+        rest = f" and {len(rows) - _NAMES} more" if len(rows) > _NAMES else ""
+        has_icons = self._console.encoding.lower().startswith("utf")
+        icon = f"{words.ICONS[first.outcome]} " if has_icons else ""
+        return Text.assemble(
+            (
+                f"{icon}{words.outcome(first):<7} {size if rest else change(first):>8}",
+                "red" if is_wrong else "green" if is_better else "yellow",
+            ),
+            f"  {names}{rest}",
         )
-        self._round_changed()
 
-    def _end(self, seconds_left: float | None) -> float | None:
-        return None if seconds_left is None else self._clock() + seconds_left
-
-    def _round_changed(self) -> None:
-        """A round has begun or ended."""
+    def _print(self, text: str | Text, *, wraps: bool = True) -> None:
+        print_text(self._console, text, wraps=wraps)
 
     def found(self, count: int, plan: str = "") -> None:
         """Print the number and the plan, which stay valid."""
-        self.message(": ".join(filter(None, (f"found {counted(count, 'benchmark')}", plan))))
+        self.message(": ".join(filter(None, (counted(count, "benchmark"), plan))))
 
     def message(self, text: str) -> None:
         """Print the message; rich keeps a live display below it."""
         self.told.append(text)
-        print_text(self._console, plain_line(text, 1000))
+        self._print(plain_line(text, 1000))
 
     def hint(self, text: str) -> None:
         """Print it in one piece: a line end in a command would run a part of it."""
         self.told.append(f"hint: {text}")
-        print_text(self._console, plain_line(f"hint: {text}", 1000), wraps=False)
+        self._print(plain_line(f"hint: {text}", 1000), wraps=False)
 
-    def _elapsed(self) -> str:
+    def _elapsed(self, state: RoundState) -> str:
+        """Format as in "34 s, about 20 s left"; without the latter if that is not known."""
         now_s = self._clock()
-        return f"{format_duration(now_s - self._began_s)} elapsed{self._state.left(now_s)}"
+        left_s = 0.0 if state.ends_s is None else state.ends_s - now_s
+        left = f", about {_about(left_s)} left" if left_s >= 1 else ""
+        return f"{_about(now_s - self._began_s)}{left}"
+
+
+def _title(row: Row) -> str:
+    """The benchmark, and what was compared if it is not the typical time."""
+    statistic = "" if row.is_typical and not words.metric(row) else words.statistic(row)
+    return ", ".join(filter(None, (words.name(row), statistic)))
 
 
 class PlainProgress(_ProgressDisplay):
-    """Prints one line per round, and more if a round is long, for logs."""
+    """Prints what happens, and a line after each ten seconds without one, for logs."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         super().__init__(console, clock)
         self._printed_s = clock()
-        self._has_begun = False
 
-    def message(self, text: str) -> None:
-        super().message(text)
+    def _print(self, text: str | Text, *, wraps: bool = True) -> None:
+        super()._print(text, wraps=wraps)
         self._printed_s = self._clock()
 
     def preparing(self, what: str) -> None:
         self.message(what)
 
-    def measuring(self, benchmark: str) -> None:
-        """Print a line if this is the first benchmark, or if the last line was long ago."""
-        super().measuring(benchmark)
-        state = self._state
-        is_first, self._has_begun = not self._has_begun, True
-        if is_first or self._clock() - self._printed_s >= _LONGEST_SILENCE_S:
-            number = min(state.done + 1, state.benchmarks)
-            self.message(
-                f"{state.round()}: measuring {state.current}, {number} of {state.benchmarks}; "
-                f"{self._elapsed()}"
-            )
-
-    def round_ended(
-        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
-    ) -> None:
-        """Print the round's line."""
-        super().round_ended(index, counts, seconds_left)
-        states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-        done, planned = self._state.done, self._state.benchmarks
-        part = f"{done} of " if 0 < done < planned else ""
-        measured = f"{self._state.round()}: {part}{counted(planned, 'benchmark')}"
-        self.message("; ".join(part for part in (measured, states, self._elapsed()) if part))
+    def _show(self, state: RoundState) -> None:
+        if self._clock() - self._printed_s >= _LONGEST_SILENCE_S:
+            parts = (state.what(), state.so_far(), self._elapsed(state))
+            self._print("; ".join(filter(None, parts)))
 
 
 class LiveProgress(_ProgressDisplay):
@@ -265,6 +271,8 @@ class LiveProgress(_ProgressDisplay):
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         super().__init__(console, clock)
         self._drawn_s = float("-inf")
+        self._first_round_s: float | None = None
+        self._fraction = 0.0
         self._live = Live(
             console=console,
             auto_refresh=False,
@@ -277,15 +285,15 @@ class LiveProgress(_ProgressDisplay):
         """Show it until the next call."""
         self._draw(self._line(Text(plain_line(what), "bold")))
 
-    def measuring(self, benchmark: str) -> None:
-        """Show its name, unless the display changed a moment ago."""
-        super().measuring(benchmark)
-        if self._clock() - self._drawn_s >= _LEAST_INTERVAL_S:
-            self._round_changed()
+    def round_started(self, state: RoundState) -> None:
+        """Show the first one at once."""
+        super().round_started(state)
+        if self._first_round_s is None:
+            self._first_round_s, self._drawn_s = self._clock(), float("-inf")
 
-    def _round_changed(self) -> None:
-        """Show the round, and the counts of rows."""
-        self._draw(self._display())
+    def _show(self, state: RoundState) -> None:
+        if self._clock() - self._drawn_s >= _LEAST_INTERVAL_S:
+            self._draw(self._display(state))
 
     def close(self) -> None:
         """Remove the display and show the cursor again."""
@@ -296,22 +304,26 @@ class LiveProgress(_ProgressDisplay):
         self._live.update(content, refresh=True)
         self._drawn_s = self._clock()
 
-    def _display(self) -> Text:
-        state = self._state
-        done = f" {state.done} of {state.benchmarks}"
-        room = self._console.width - len(state.round()) - len(done) - 1
-        first = Text.assemble((state.round(), "bold"), " ", self._bar(room), done)
-        second = Text(self._elapsed())
-        for name, count in state.counts.items():
-            if count:
-                second.append(f"  {count} {name}", _COUNT_STYLES.get(name, ""))
-        second.append(f"  {state.current}", "dim")
+    def _display(self, state: RoundState) -> Text:
+        what, elapsed = state.what(), self._elapsed(state)
+        room = self._console.width - len(what) - len(elapsed) - 4
+        parts = (Text(what, "bold"), self._bar(state, room), Text(elapsed))
+        first = Text("  ").join(filter(None, parts))
+        second = Text("  ").join(filter(None, (Text(state.so_far()), Text(state.current, "dim"))))
         return Text("\n").join([self._line(first), self._line(second)])
 
-    def _bar(self, room: int) -> Text:
-        """As much of a bar as there is room for beside the numbers, which say the same."""
+    def _bar(self, state: RoundState, room: int) -> Text:
+        """The share of the time that measuring takes; nothing before there is an estimate.
+
+        It never gets shorter, even if the rest takes longer than it was estimated to take.
+        """
+        if state.ends_s is None or self._first_round_s is None:
+            return Text()
+        whole_s = state.ends_s - self._first_round_s
+        fraction = (self._clock() - self._first_round_s) / whole_s if whole_s > 0 else 0.0
+        self._fraction = max(self._fraction, fraction)
         cells = max(min(room, _BAR_CELLS), 0)
-        full = round(self._state.fraction() * cells)
+        full = min(round(self._fraction * cells), max(cells - 1, 0))
         return Text.assemble(("━" * full, "green"), ("─" * (cells - full), "bright_black"))
 
     def _line(self, text: Text) -> Text:

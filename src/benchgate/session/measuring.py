@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.config import SuiteBenchmark
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
-from benchgate.gate.verdict import judge_run
+from benchgate.gate.verdict import apply_waivers, judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.tree_changes import content_digest
@@ -18,7 +19,7 @@ from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.run import PYTHON, BenchmarkFiles, Source
-from benchgate.model.verdict import decided_benchmarks, missing_rounds
+from benchgate.model.verdict import WRONG, by_benchmark, decided_benchmarks, missing_rounds
 from benchgate.session.arm_build import cache_for
 from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
@@ -48,9 +49,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
+    from benchgate.gate.verdict import JudgedRuns
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row
+    from benchgate.report.progress import Progress
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast
     from benchgate.session.recorder import BaseTrial
@@ -228,7 +231,9 @@ def measure_arms(
     effects.phases.begin(Phase.CHECK_OUT)
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
-    effects.progress.preparing(f"preparing {_named(base)} and the working tree")
+    names = " and ".join((f"base {(base.sha or '')[:7]}", "head (working tree)"))
+    builds = any(config_in(arm, config).build.commands for arm in ArmName)
+    effects.progress.preparing(f"{'building' if builds else 'preparing'} {names}")
     with ExitStack() as stack:
         files = BenchmarkFiles.OWN if request.self_check else request.files
         is_kept = cache_for(config, effects, git.root) is not None
@@ -291,11 +296,6 @@ def _configs(files: BenchmarkFiles, config: Config) -> Mapping[ArmName, Config] 
     return {arm: config_in(arm, config) for arm in ArmName}
 
 
-def _named(base: Source) -> str:
-    why = f" ({base.why})" if base.why else ""
-    return f"the base {(base.sha or '')[:7]}{why}"
-
-
 def _go_on(
     unfinished: Unfinished, session: Session, result_file: ResultFile, effects: Effects
 ) -> None:
@@ -326,11 +326,15 @@ def _measure(
     waves = WaveSettings.of(config)
     shown = session.shown
 
+    tell = Decided(config, effects.progress, waves.screen_rounds)
+
     def needs_of(result: Result, rounds: int) -> Sequence[Need]:
         """Let what is only shown have rounds enough for an interval, after everything else."""
-        own = judge_run(result, config).needs
-        left = shown if rounds < LOOKS * waves.screen_rounds else ()
-        return (*own, *(Need(id_, RowStage.SETTLE, 0.0) for id_ in left))
+        judged = judge_run(result, config)
+        tell.of(judged, rounds)
+        ahead = LOOKS * waves.screen_rounds - rounds
+        left = shown if ahead > 0 else ()
+        return (*judged.needs, *(Need(id_, RowStage.SETTLE, 0.0, ahead) for id_ in left))
 
     def needs() -> Sequence[Need]:
         return needs_of(result_file.result(), session.full_rounds)
@@ -389,6 +393,35 @@ def _measure(
             least_rounds=LOOKS * waves.screen_rounds,
         )
     result_file.finish(session.conclude())
+
+
+_TOLD = WRONG | {Outcome.IMPROVED, Outcome.WAIVED}
+
+
+@dataclass(slots=True)
+class Decided:
+    """Tells of each benchmark that crashed or changed, as soon as that is decided."""
+
+    config: Config
+    progress: Progress
+    screen_rounds: int
+    _told: set[str] = field(default_factory=set)
+
+    def of(self, judged: JudgedRuns, rounds: int) -> None:
+        """Look through all rows after so many rounds."""
+        still_open = {need.benchmark for need in judged.needs if need.stage is not RowStage.DONE}
+        still_open -= {need.benchmark for need in judged.needs if need.got_worse}
+        day = date.fromisoformat(judged.head.started[:10])
+        rows = by_benchmark(apply_waivers(judged.judgment.rows, self.config, day))
+        new = [
+            row
+            for id_, row in rows.items()
+            if id_ not in self._told | still_open
+            and row.outcome in _TOLD
+            and (rounds >= self.screen_rounds or row.outcome is Outcome.FAILED)
+        ]
+        self._told |= {row.benchmark for row in new}
+        self.progress.decided(new)
 
 
 def budget_ended(

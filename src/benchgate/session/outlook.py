@@ -34,9 +34,8 @@ def describe_screen(waves: WaveSettings, limit_s: float) -> str:
     Args:
         limit_s: the budget; infinite without one.
     """
-    screen, confirming = counted(waves.screen_rounds, "round"), waves.confirm_rounds
-    then = f"then more rounds of what is still open, {confirming} of each suspect"
-    return f"{screen} of everything, {then}; {_limit(limit_s)}"
+    screen = counted(waves.screen_rounds, "round")
+    return f"{screen} each, then more where it is not clear; {_limit(limit_s)}"
 
 
 def describe_rounds(numbers: Collection[int], limit_s: float) -> str:
@@ -47,13 +46,13 @@ def describe_rounds(numbers: Collection[int], limit_s: float) -> str:
     """
     least, most = min(numbers), max(numbers)
     rounds = counted(most, "round") if least == most else f"{least} to {most} rounds"
-    return f"{rounds} of everything; {_limit(limit_s)}"
+    return f"{rounds} each; {_limit(limit_s)}"
 
 
 def _limit(limit_s: float) -> str:
     if math.isinf(limit_s):
-        return "there is no limit of time"
-    return f"the budget is {format_duration(limit_s)}"
+        return "no limit of time"
+    return f"at most {format_duration(limit_s)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase, Result
 from benchgate.model.run import CANARY_IDS, Run, Source
+from benchgate.report.progress import MEASURE, RoundState
 from benchgate.session.outlook import BudgetForecast, has_room, rounds_of_a_large_slowdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.gate.suite import Need
@@ -59,15 +60,21 @@ class FixedRounds:
             plan = screen(ids, self.session.costs_s, left_s, self.session.suites)
             self._left_out |= dict.fromkeys(plan.dropped)
             ids = plan.ids
-        return RoundPlan("measure", ids, tuple(self._left_out))
+        return RoundPlan(MEASURE, ids, tuple(self._left_out))
 
     def least_rounds(self, benchmarks: int) -> int:  # noqa: ARG002 - see ScreenAndConfirm
         """How many rounds are worth measuring at all: one, because nothing is judged here."""
         return 1
 
-    def expected_rounds(self) -> int:
-        """Give the largest number."""
-        return max(self.numbers())
+    def ahead(self, ids: Iterable[str], round_index: int) -> Mapping[str, int]:
+        """How many rounds these benchmarks will still get."""
+        return {id_: max(self._rounds_of(id_) - round_index, 1) for id_ in ids}
+
+    def suspected(self) -> frozenset[str]:
+        """Nothing: this planner judges nothing during measuring."""
+        return frozenset()
+
+    changed = suspected
 
     def numbers(self) -> frozenset[int]:
         """The numbers of rounds that there are."""
@@ -76,16 +83,13 @@ class FixedRounds:
     def _rounds_of(self, id_: str) -> int:
         return self.own_rounds.get(id_, self.rounds)
 
-    def counts(self) -> Mapping[str, int]:
-        """Count nothing: this planner judges nothing during measuring."""
-        return {}
-
 
 class ScreenAndConfirm:
     """The gate's procedure: measure everything first, then only what is still open.
 
     Args:
-        judge: tells what each row still needs, given what was measured so far.
+        judge: tells what each row still needs, given what was measured so far. Before the looks
+            that the waves plan, only the estimate of the time depends on it.
         once: benchmarks of one arm only; one launch of each is enough.
     """
 
@@ -101,20 +105,20 @@ class ScreenAndConfirm:
         self._judge = judge
         self.once = once
         self._needs: Sequence[Need] = ()
+        self._looked_at = 0
         self._next_look = waves.screen_rounds
-        self._planned = 0
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
         """Plan the next round: of the screen, or of what is open after it."""
-        self._planned = round_index + 1
         costs_s, suites = self._session.costs_s, self._session.suites
         ids = self._session.ids
         if round_index < self._waves.screen_rounds:
             if round_index:
+                self._needs, self._looked_at = self._judge(), round_index
                 ids = tuple(id_ for id_ in ids if id_ not in self.once)
             return screen(ids, costs_s, left_s, suites)
         if round_index == self._next_look:
-            self._needs = self._judge()
+            self._needs, self._looked_at = self._judge(), round_index
             self._next_look = self._waves.next_look(round_index)
         left = set(ids)
         alive = [need for need in self._needs if need.benchmark in left]
@@ -133,8 +137,7 @@ class ScreenAndConfirm:
             last_look = self._next_look
             self._next_look = self._waves.next_look(last_look)
         if last_look:
-            self._needs = judge_after(last_look)
-        self._planned = full_rounds
+            self._needs, self._looked_at = judge_after(last_look), last_look
 
     def least_rounds(self, benchmarks: int) -> int:
         """How many rounds the largest slowdown of one of some benchmarks needs to be shown."""
@@ -142,27 +145,22 @@ class ScreenAndConfirm:
             return 1
         return rounds_of_a_large_slowdown(benchmarks, self._waves)
 
-    def expected_rounds(self) -> int:
-        """Estimate the round at which confirming ends; without suspects, twice the screen.
-
-        If looks are far apart, measuring goes on at least to the next one.
-        """
-        if self.once.issuperset(self._session.ids):
-            return 1
-        waves = self._waves
-        confirming = any(need.stage is RowStage.CONFIRM for need in self._needs)
-        more = waves.confirm_rounds if confirming else waves.screen_rounds
-        expected = min(waves.screen_rounds + more, waves.most_rounds)
-        return max(expected, self._next_look) if self._next_look > self._planned else expected
-
-    def counts(self) -> Mapping[str, int]:
-        """Count the benchmarks that are done, open and suspected."""
-        stages: dict[str, set[RowStage]] = {}
+    def ahead(self, ids: Iterable[str], round_index: int) -> Mapping[str, int]:
+        """About how many rounds these benchmarks will still get, at least until the next look."""
+        found = dict.fromkeys(ids, max(self._next_look - round_index, 1))
+        since = round_index - self._looked_at
         for need in self._needs:
-            stages.setdefault(need.benchmark, set()).add(need.stage)
-        suspects = sum(RowStage.CONFIRM in s for s in stages.values())
-        done = sum(s == {RowStage.DONE} for s in stages.values())
-        return {"done": done, "open": len(stages) - done - suspects, "suspected": suspects}
+            if need.benchmark in found:
+                found[need.benchmark] = max(found[need.benchmark], need.ahead - since)
+        return found | dict.fromkeys(self.once & found.keys(), 1)
+
+    def suspected(self) -> frozenset[str]:
+        """The benchmarks that looked changed and are measured again to make sure."""
+        return frozenset(x.benchmark for x in self._needs if x.stage is RowStage.CONFIRM)
+
+    def changed(self) -> frozenset[str]:
+        """The benchmarks that got worse for sure, even if something about them is still open."""
+        return frozenset(x.benchmark for x in self._needs if x.got_worse)
 
 
 # Says what the next round measures; a round without ids ends the loop.
@@ -195,6 +193,7 @@ def measure_rounds(
     deadline_s = started_s + budget_s - spent_s
     pace = _Pace(session)
     session.counting.budget_s = budget_s
+    chosen = _own(session, session.ids)
 
     def is_over() -> bool:
         now_s = clock()
@@ -206,43 +205,43 @@ def measure_rounds(
 
     round_index = session.full_rounds
     while True:
-        left_s = deadline_s - clock() - session.counting.ahead_s(1)
+        began_s = clock()
+        left_s = deadline_s - began_s - session.counting.ahead_s(1)
         phases.begin(Phase.DECIDE)
         plan = planner.plan(round_index, left_s)
         if not plan.ids:
             return plan.dropped
-        expected = planner.expected_rounds()
-        rounds = max(expected, round_index + 1)
+        ahead = planner.ahead(plan.ids, round_index)
+        ahead_s = pace.seconds(ahead)
+        own = _own(session, plan.ids)
         progress.round_started(
-            round_index,
-            plan.phase,
-            len(plan.ids),
-            min(pace.rounds_s(rounds - round_index, plan), left_s) if pace.knows(plan) else None,
-            rounds=expected if expected > round_index else None,
+            RoundState(
+                round_index,
+                plan.phase,
+                len(own),
+                suspected=len(own & planner.suspected() - planner.changed()),
+                changed=len(own & planner.changed()),
+                decided=len(chosen - own.union(plan.dropped) | chosen & planner.changed()),
+                chosen=len(chosen),
+                ends_s=clock() + min(ahead_s, left_s) if ahead_s else None,
+                rounds=round_index + max(ahead.values()) if plan.phase == MEASURE else None,
+            )
         )
-        began_s = clock()
-        starting, canary = progress.measuring, plan.canary
         phases.begin(Phase.LATER_ROUNDS if round_index else Phase.FIRST_ROUND)
         session.measure_round(
             round_index,
             plan.ids,
             progress.measured,
-            starting=starting,
+            starting=progress.measuring,
             is_over=is_over,
-            canary=canary,
+            canary=plan.canary,
         )
         phases.assign(Phase.COUNT, session.counting.last_s)
         phases.begin(Phase.SAVE)
         save()
-        if round_index:  # the first one also starts everything
-            pace.round_ended(plan, clock() - began_s - session.counting.last_s)
-        progress.round_ended(
-            round_index,
-            planner.counts(),
-            min(pace.rounds_s(rounds - round_index - 1, plan), deadline_s - clock()),
-        )
-        if round_index == 0:
-            counting_s = session.counting.ahead_s(rounds - 1)
+        pace.round_ended(plan.ids, clock() - began_s)
+        if not round_index:
+            counting_s = session.counting.ahead_s(max(ahead.values()) - 1)
             spent_s = clock() - started_s + counting_s
             forecast = _forecast(session, planner, spent_s, budget_s, counting_s)
             if forecast is not None and (shortage := foresee(forecast)):
@@ -250,32 +249,45 @@ def measure_rounds(
         round_index += 1
 
 
+def _own(session: Session, ids: Iterable[str]) -> set[str]:
+    """Leave out the head's versions of benchmarks, which people do not count."""
+    return set(ids) - session.new_versions.keys()
+
+
 @dataclass(slots=True)
 class _Pace:
     """How long rounds take, as far as earlier ones have shown it.
 
     Attributes:
-        beside_s: what a round takes besides its benchmarks: canaries, workers, trees.
+        beside_s: what a round takes besides its benchmarks, such as workers, trees and judging;
+            None before the second round has shown it.
     """
 
     session: Session
-    beside_s: float = 0.0
+    beside_s: float | None = None
 
-    def knows(self, plan: RoundPlan) -> bool:
-        """Whether any of the benchmarks of a round was measured before."""
-        return self._benchmarks_s(plan) > 0
+    def seconds(self, ahead: Mapping[str, int]) -> float:
+        """Estimate how long so many more rounds of each benchmark take; 0.0 if nothing is known."""
+        units: dict[str, int] = {}
+        for id_, rounds in ahead.items():
+            unit = self.session.unit_of(id_)
+            units[unit] = max(rounds, units.get(unit, 0))
+        costs_s, counting = self.session.costs_s, self.session.counting
+        own_s = sum(costs_s.get(unit, 0.0) * rounds for unit, rounds in units.items())
+        if not own_s:
+            return 0.0
+        beside_s, most = self.beside_s, max(units.values())
+        if beside_s is None:
+            own_s /= self.session.lanes  # the first round used one
+            beside_s = sum(costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
+        return own_s + most * beside_s + counting.ahead_s(most)
 
-    def rounds_s(self, rounds: int, plan: RoundPlan) -> float:
-        """Estimate what a number of rounds like this one take."""
-        counting_s = self.session.counting.ahead_s(rounds)
-        return rounds * (self._benchmarks_s(plan) + self.beside_s) + counting_s
-
-    def round_ended(self, plan: RoundPlan, took_s: float) -> None:
-        self.beside_s = max(0.0, took_s - self._benchmarks_s(plan))
-
-    def _benchmarks_s(self, plan: RoundPlan) -> float:
-        units = dict.fromkeys(map(self.session.unit_of, plan.ids))
-        return sum(self.session.costs_s.get(unit, 0.0) for unit in units)
+    def round_ended(self, ids: Iterable[str], took_s: float) -> None:
+        """Learn from a round of these benchmarks; the first one also starts everything."""
+        if self.session.full_rounds > 1:
+            self.beside_s = 0.0
+            own_s = self.seconds(dict.fromkeys(ids, 1)) - self.session.counting.ahead_s(1)
+            self.beside_s = max(0.0, took_s - self.session.counting.last_s - own_s)
 
 
 def _forecast(

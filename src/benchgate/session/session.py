@@ -370,6 +370,11 @@ class Session:
         others = (id_ for id_ in self.ids if self._files_of(id_) is not self.files)
         return tuple(id_ for id_ in others if self.is_on_all_arms(id_))
 
+    @property
+    def lanes(self) -> int:
+        """How many benchmarks may be measured at a time after the first round."""
+        return self._sharing.lanes
+
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""
         return self._recorder.definitions(arm)

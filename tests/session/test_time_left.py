@@ -1,0 +1,123 @@
+"""How right the time left is, in checks of many kinds that the gate itself judges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from tests.world import BOTH, FakeEngine, World
+
+from benchgate.config import loads
+from benchgate.gate.verdict import judge_run
+from benchgate.gate.waves import WaveSettings
+from benchgate.model.run import Source
+from benchgate.session.rounds import ResultFile, ScreenAndConfirm, measure_rounds
+from benchgate.session.session import Session
+
+CALM, NOISY = 0.003, 0.02
+CONFIG = loads("", "benchgate.toml")
+
+
+def estimates(
+    benchmarks: int,
+    slower: int = 0,
+    spread: float = CALM,
+    *,
+    budget_s: float = math.inf,
+    change: float = 1.3,
+    costs_s: tuple[float, ...] = (1.0,),
+    beside_s: float = 0.0,
+    seed: int = 7,
+) -> list[tuple[float, float]]:
+    """Check some benchmarks; return what was left, and the estimate of it, after each round."""
+    world = World()
+    fakes = {
+        f"b{i}": replace(
+            world.fake(head_s=1e-3 * (change if i < slower else 1), spread=spread),
+            cost_s=costs_s[i % len(costs_s)],
+        )
+        for i in range(benchmarks)
+    }
+    session = Session([FakeEngine(fakes, BOTH, world.clock)], BOTH, seed, world.clock)
+    session.discover()
+    waves = WaveSettings.of(CONFIG)
+    result = ResultFile(
+        session=session,
+        sources=dict.fromkeys(BOTH, Source()),
+        effects=world.effects,
+        began_s=world.clock(),
+        started=world.effects.now(),
+        screen_rounds=waves.screen_rounds,
+        output=None,
+        warnings=(),
+    )
+
+    def save() -> None:
+        world.clock.now_s += beside_s
+
+    measure_rounds(
+        session,
+        ScreenAndConfirm(
+            session, waves, lambda: judge_run(result.result(), CONFIG).needs, frozenset()
+        ),
+        budget_s=budget_s,
+        clock=world.clock,
+        phases=world.phases,
+        progress=world.progress,
+        save=save,
+    )
+    told = world.progress
+    first, *later = zip(told.started, told.started_s, strict=True)
+    assert first[0].ends_s is None, "nothing is known yet"
+    return [
+        (world.clock() - now_s, state.ends_s - now_s)
+        for state, now_s in later
+        if state.ends_s is not None
+    ]
+
+
+def right(found: list[tuple[float, float]]) -> float:
+    """The share of the time in which the estimate was right within a third."""
+    whole_s = sum(left_s for left_s, _ in found)
+    return sum(left_s for left_s, said_s in found if abs(said_s - left_s) <= left_s / 3) / whole_s
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param({"benchmarks": 1}, id="one"),
+        pytest.param({"benchmarks": 1, "slower": 1}, id="one that is slower"),
+        pytest.param({"benchmarks": 5}, id="five"),
+        pytest.param({"benchmarks": 5, "slower": 1}, id="five, one slower"),
+        pytest.param({"benchmarks": 5, "slower": 1, "change": 0.7}, id="five, one faster"),
+        pytest.param({"benchmarks": 5, "slower": 5}, id="five, all slower"),
+        pytest.param({"benchmarks": 8, "costs_s": (0.2, 1.0, 7.0)}, id="eight, some quick"),
+        pytest.param({"benchmarks": 8, "costs_s": (0.1,), "budget_s": 4.0}, id="short budget"),
+        pytest.param({"benchmarks": 60}, id="sixty"),
+        pytest.param({"benchmarks": 60, "slower": 1}, id="sixty, one slower"),
+        pytest.param({"benchmarks": 60, "slower": 10, "change": 1.14}, id="sixty, ten slower"),
+        pytest.param({"benchmarks": 60, "budget_s": 300.0}, id="sixty, short budget"),
+    ],
+)
+def test_the_time_left_is_right_within_a_third(found: dict[str, float], seed: int) -> None:
+    estimated = estimates(**found, seed=seed)  # type: ignore[arg-type]
+    assert right(estimated) == 1.0, estimated
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_time_left_of_many_noisy_benchmarks_is_mostly_right(seed: int) -> None:
+    assert right(estimates(60, spread=NOISY, seed=seed)) > 0.8
+
+
+def test_few_noisy_benchmarks_are_not_wrong_by_a_factor_on_average() -> None:
+    """Nobody can know how many rounds one of them takes: the estimate has no bias instead."""
+    found = [one for seed in range(20) for one in estimates(5, spread=NOISY, seed=seed)]
+    left_s, said_s = (sum(column) for column in zip(*found, strict=True))
+    assert said_s / left_s == pytest.approx(1.0, abs=0.2)
+
+
+def test_what_a_round_takes_besides_its_benchmarks_is_learned() -> None:
+    _, *found = estimates(5, beside_s=2.0)
+    assert right(found) == 1.0
