@@ -73,7 +73,7 @@ def test_the_keyboard_reaches_everything(
         assert visible, f"the focus on {reached[-1]} is not seen"
 
     assert reached[0] == "|A", "the first one skips to the content"
-    for control in ("theme", "find", "regressed", "rank", "name", "change"):
+    for control in ("theme", "find", "slower", "order"):
         assert f"|{control}" in reached
     ids = [one.get_attribute("id") for one in page.locator(".bench").all()]
     order = [one.partition("|")[0] for one in reached if one.endswith("|SUMMARY")]
@@ -129,7 +129,7 @@ def test_each_figure_says_what_it_shows_and_has_its_values(
     expected = first_charts(result())
     opened = visit(page_file(name))
     bench = opened.open_benchmark()
-    figures = bench.locator(".figures > figure:visible").all()
+    figures = bench.locator("figure:visible").all()
 
     assert len(figures) >= 3
     for figure in figures:
@@ -191,7 +191,7 @@ def test_forced_colors_keep_outcomes_and_figures_apart(
     opened.open_benchmark()
 
     # Outcomes are words, and arms differ by their shapes.
-    assert opened.page.locator(".badge").first.text_content() == "! regressed"
+    assert "slower" in (opened.page.locator(".badge").first.text_content() or "")
     assert opened.page.locator("circle.dot.base").count() > 0
     assert opened.page.locator("path.dot.head").count() > 0
 
@@ -204,10 +204,9 @@ def test_paper_has_every_row_and_the_figures_that_are_open(
     page = opened.page
     page.emulate_media(media="print", color_scheme="light")
 
-    assert (
-        page.locator("#table tbody tr:visible").count() == page.locator("#table tbody tr").count()
-    )
-    assert page.locator("#table th:visible").count() == 7
+    for part in (".badge", ".change", ".name", ".drawing", ".values"):
+        assert page.locator(f".bench > summary > {part}:visible").count() == 4
+    assert page.locator(".changes li:visible").count() == 2
     assert opened.overflow_px() == 0
     assert page.locator("#filter").is_hidden()
     assert page.locator("#theme").is_hidden()
@@ -225,10 +224,6 @@ def test_paper_says_the_verdict_and_every_change(
 
     assert view.headline in text
     assert {row.direction for row in view.rows} == {"slower", "faster", ""}
-    for one in view.shown:
-        for row in (row for row in one.rows if row.direction):
-            line = (
-                f"{row.statistic} {row.change} {row.direction} {row.interval} {row.base} {row.head}"
-            )
-            assert line in text
-        assert f"{one.first.outcome} {one.first.benchmark} {one.first.statistic} " in text
+    for row in (one.first for one in view.shown):
+        said = f"{row.direction} {row.change} {row.interval} {row.benchmark} {row.values}"
+        assert text.count(said) == 2, "among what changed, and among all benchmarks"

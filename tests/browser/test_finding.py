@@ -1,7 +1,8 @@
-"""How a reader finds a benchmark among many: find, outcomes, order, links."""
+"""How a reader finds a benchmark among many: what changed, find, outcomes, order, links."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,19 +22,28 @@ def page(visit: Callable[..., Visit], page_file: Callable[[str], Path]) -> Page:
 
 
 def names(page: Page) -> list[str]:
-    """The benchmarks in the table, as they are shown."""
-    return page.locator("#table tbody:visible tr:first-child .name a").all_text_contents()
+    """The benchmarks in the list, as they are shown."""
+    return page.locator(".bench:visible > summary .name:not(.quiet)").all_text_contents()
 
 
-def sections(page: Page) -> list[str]:
-    return page.locator(".bench:visible > summary .name").all_text_contents()
+def test_the_page_opens_on_what_changed(page: Page) -> None:
+    first, second = page.locator(".changes li").all()
+
+    for one, said in ((first, ("slower", "parse/large")), (second, ("faster", "template"))):
+        text = " ".join((one.text_content() or "").split())
+        assert all(word in text for word in (*said, "12 rounds", " to "))
+    assert first.locator(".change").text_content() == "+19.8 % +19.2 to +20.3 %"
+    box = second.bounding_box()
+    assert box is not None
+    assert box["y"] < 300
 
 
 def test_a_phone_shows_the_change_and_its_drawing_without_scrolling(
     visit: Callable[..., Visit], page_file: Callable[[str], Path]
 ) -> None:
     page = visit(page_file("measured"), width=PHONE).page
-    for row in page.locator("#table tbody tr").all():
+    assert page.locator(".changes li").last.bounding_box()["y"] < 844  # type: ignore[index]
+    for row in page.locator(".bench > summary").all():
         for part in (row.locator(".name"), row.locator(".change"), row.locator("svg")):
             box = part.bounding_box()
             assert box is not None
@@ -41,16 +51,28 @@ def test_a_phone_shows_the_change_and_its_drawing_without_scrolling(
             assert box["width"] > 0
             assert box["x"] + box["width"] <= PHONE
     outside = page.evaluate(
-        "[...document.querySelectorAll('#table, #table *')]"
+        "[...document.querySelectorAll('.changes, .changes *, summary, summary *:not(svg *)')]"
         ".some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)"
     )
     assert not outside
 
 
+def test_all_rows_have_the_same_scale(page: Page) -> None:
+    places = page.locator(".bench .drawing").evaluate_all(
+        "all => all.map((one) => [one.getBoundingClientRect().x, one.getAttribute('viewBox')])"
+    )
+    assert len({str(one) for one in places}) == 1
+    ticks = page.locator(".heads text").evaluate_all(
+        "all => all.map((one) => [parseFloat(one.textContent), Number(one.getAttribute('x'))])"
+    )
+    steps = {round((b[1] - a[1]) / (b[0] - a[0]), 1) for a, b in pairwise(ticks)}
+    assert len(steps) == 1, "it is linear"
+
+
 def test_find_leaves_what_has_every_word_and_says_how_many(page: Page) -> None:
     page.locator("#find").fill("PARSE sm")
 
-    assert names(page) == sections(page) == ["parse/small"]
+    assert names(page) == ["parse/small"]
     assert page.locator("#found").text_content() == "1 of 4 benchmarks"
     assert page.locator("#found").get_attribute("aria-live") == "polite"
     page.locator("#find").fill("")
@@ -62,35 +84,20 @@ def test_outcomes_are_switched_off_and_on(page: Page) -> None:
     chip.click()
 
     assert chip.get_attribute("aria-pressed") == "false"
-    assert names(page) == sections(page) == ["parse/large", "template"]
+    assert names(page) == ["parse/large", "template"]
     assert page.locator("#found").text_content() == "2 of 4 benchmarks"
     chip.click()
     assert len(names(page)) == 4
 
 
-@pytest.mark.parametrize(
-    ("key", "first"),
-    [
-        ("name", ["parse/large", "parse/small", "sort[n=1000]", "template"]),
-        ("change", None),
-    ],
-)
-def test_a_title_sorts_and_says_so(page: Page, key: str, first: list[str] | None) -> None:
-    button = page.locator(f"#table [data-sort={key}]")
-    button.click()
-    title = page.locator("#table th[aria-sort]")
-    ascending = names(page)
-
-    assert title.count() == 1
-    assert title.get_attribute("aria-sort") == "ascending"
-    if first:
-        assert ascending == first
-    else:
-        assert (ascending[0], ascending[-1]) == ("parse/large", "template")
-    assert sections(page) == ascending
-    button.click()
-    assert title.get_attribute("aria-sort") == "descending"
-    assert names(page) == sections(page) == ascending[::-1]
+def test_an_order_is_chosen(page: Page) -> None:
+    usual = names(page)
+    page.locator("#order").select_option("name")
+    assert names(page) == ["parse/large", "parse/small", "sort[n=1000]", "template"]
+    page.locator("#order").select_option("change")
+    assert (names(page)[0], names(page)[-1]) == ("parse/large", "template")
+    page.locator("#order").select_option("rank")
+    assert names(page) == usual
 
 
 def test_a_name_leads_to_its_benchmark_and_opens_it(page: Page) -> None:

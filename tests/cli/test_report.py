@@ -30,7 +30,7 @@ def test_a_result_of_both_sides_is_judged(call: Call, result: Path) -> None:
     assert (done.code, done.out) == (0, "wrote benchgate-report.html\n")
     page = (result.parent / "benchgate-report.html").read_text("utf-8")
     assert "fail: 1 of 2 benchmarks is slower: b by 100.0 %" in page
-    assert "Launches of time, in order" in page
+    assert "Each launch, in order: time" in page
     compared = call(result.parent, "compare", result, "--html", "-")
     assert compared.code == 3
     assert compared.out == page.rstrip("\n") + "\n"
@@ -41,7 +41,7 @@ def test_a_result_of_one_side_has_statistics(call: Call, tmp_path: Path) -> None
     done = call(tmp_path, "report", "run.json.gz", "--html", "-")
     assert done.code == 0
     assert "there is nothing to compare and no verdict" in done.out
-    assert "Launches of time, in order" in done.out
+    assert "Each launch, in order: time" in done.out
 
 
 def test_a_verdict_has_a_page_too(call: Call, result: Path) -> None:

@@ -79,8 +79,10 @@ def test_launches_and_warmup_are_in_order() -> None:
     head = found.series[0].head
     assert head is not None
     assert head.launches.rounds == (0, 1, 2)
-    assert head.launches.typical == (2.0, 2.0, 2.0)
-    assert head.launches.upper == (6.0, 6.0, 6.0)
+    assert head.launches.values["p25"] == (2.0, 2.0, 2.0)
+    assert head.launches.values["p75"] == (6.0, 6.0, 6.0)
+    assert head.launches.values["max"] == (8.0, 8.0, 8.0)
+    assert head.launches.values["mean"] == (4.5, 4.5, 4.5)
     assert head.warmup == (9.0, 9.0, 9.0, *np.arange(1.0, 9.0))
     assert head.discarded == 3
 

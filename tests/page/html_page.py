@@ -15,7 +15,8 @@ class HtmlPage(HTMLParser):
     """Tags with their attributes, text, inline scripts and styles; no tag stays open.
 
     Attributes:
-        rows: the text of each row of the table of all benchmarks: one list per benchmark.
+        tables: the cells of the table of all numbers of each benchmark, line by line.
+        names: of the benchmarks.
     """
 
     def __init__(self, html: str) -> None:
@@ -25,7 +26,8 @@ class HtmlPage(HTMLParser):
         self.scripts: list[str] = []
         self.styles: list[str] = []
         self.data: dict[str, Any] = {}
-        self.rows: list[list[list[str]]] = []
+        self.tables: list[list[list[str]]] = []
+        self.names: list[str] = []
         self.title = ""
         self.headline = ""
         self._open: list[tuple[str, dict[str, str]]] = []
@@ -39,15 +41,14 @@ class HtmlPage(HTMLParser):
         if tag not in VOID:
             self._open.append((tag, known))
         if tag == "table":
-            self._in_table = known.get("id") == "table"
-        if not self._in_table:
-            return
-        if tag == "tbody":
-            self.rows.append([])
-        if tag == "tr" and self.rows:
-            self.rows[-1].append([])
-        if tag == "td":
-            self.rows[-1][-1].append("")
+            self._in_table = "every" in known.get("class", "").split()
+            self.tables += [[]] if self._in_table else []
+        if tag == "details" and known.get("class") == "bench":
+            self.names.append("")
+        if self._in_table and tag == "tr":
+            self.tables[-1].append([])
+        if self._in_table and tag in {"td", "th"}:
+            self.tables[-1][-1].append("")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, {name: value or "" for name, value in attrs}))
@@ -69,15 +70,17 @@ class HtmlPage(HTMLParser):
             self.text += data
             self.title += data if tag == "title" else ""
             self.headline += data if tag == "h1" else ""
-            if self._in_table and self.rows and self.rows[-1] and self.rows[-1][-1]:
-                self.rows[-1][-1][-1] += data
+            if attributes.get("class") == "name" and tag == "span":
+                self.names[-1] += data
+            if self._in_table and self.tables[-1] and self.tables[-1][-1]:
+                self.tables[-1][-1][-1] += data
 
     def lines(self) -> list[tuple[str, list[str]]]:
-        """Each row with its benchmark, its cells without needless white space."""
+        """Each row of each benchmark: the benchmark, and the cells without needless white space."""
         return [
-            (" ".join(body[0][1].split()), [" ".join(cell.split()) for cell in row])
-            for body in self.rows
-            for row in body
+            (" ".join(name.split()), [" ".join(cell.split()) for cell in row])
+            for name, table in zip(self.names, self.tables, strict=True)
+            for row in list(zip(*table, strict=True))[1:]
         ]
 
     def policy(self) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from benchgate.describe.launches import histogram_of, launch_values, mean_of_launches, warmup_curve
+from benchgate.gate.evidence import SUMMARY, statistic_of
 from benchgate.interval import CONFIDENCE
 from benchgate.model.figures import (
     ArmFigures,
@@ -21,6 +22,7 @@ from benchgate.model.figures import (
     SeriesFigures,
 )
 from benchgate.model.run import Kind, renamed
+from benchgate.model.verdict import TAILS, VALUE
 from benchgate.stats.spread import nearest_rank, small_sample_note
 
 if TYPE_CHECKING:
@@ -150,8 +152,10 @@ _ALL_POINTS: Final = 60_000
 _BARS: Final = 30
 _LEAST_FOR_BARS: Final = 50
 _WARMUP_SHOWN: Final = 100
-# The slowest samples would leave the others no room in a histogram.
-_SHOWN_SHARE: Final = 0.99
+# The slowest samples would leave the others no room in a histogram, if they are so much slower.
+_SHOWN_SHARE: Final = 0.95
+_MUCH: Final = 2
+_STATISTICS: Final = ("p25", "median", "mean", "min", *TAILS, SUMMARY, VALUE)
 
 
 class Figures(Mapping[str, BenchmarkFigures]):
@@ -268,11 +272,13 @@ def _series(base: Series | None, head: Series | None, points: int) -> SeriesFigu
 
 
 def _edges(pooled: Sequence[FloatArray]) -> FloatArray:
-    """Edges from the least to the p99 of both arms; none if that says no more than a curve."""
+    """Edges of equal ranges of both arms; none if they say no more than a curve."""
     if min(map(len, pooled)) < _LEAST_FOR_BARS:
         return np.empty(0)
     every = np.concatenate(pooled)
     low, high = float(every.min()), float(nearest_rank(every, _SHOWN_SHARE))
+    if every.max() - low < _MUCH * (high - low):
+        high = float(every.max())
     edges = np.linspace(low, high, _BARS + 1)
     # Values that differ in the last digit only have no room for edges between them.
     return edges if np.all(np.diff(edges) > 0) else np.empty(0)
@@ -303,8 +309,6 @@ def _shares(samples: int, points: int) -> FloatArray:
 
 def _launches(series: Series) -> LaunchFigure:
     samples = [launch.samples for launch in series.launches]
-    return LaunchFigure(
-        tuple(launch.round for launch in series.launches),
-        tuple(launch_values(samples, 0.25).tolist()),
-        tuple(launch_values(samples, 0.75).tolist()),
-    )
+    values = {name: tuple(statistic_of(samples, name).tolist()) for name in _STATISTICS}
+    values["p75"] = tuple(launch_values(samples, 0.75).tolist())
+    return LaunchFigure(tuple(launch.round for launch in series.launches), values)

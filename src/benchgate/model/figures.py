@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.model.run import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchFigure:
-    """The launches of an arm, in the order of measurement; all fields have equal lengths.
+    """The launches of an arm, in the order of measurement.
 
     Attributes:
-        typical: the p25 of each launch.
-        upper: its p75.
+        values: of each launch, by the name of the statistic: those of rows, and "p75".
     """
 
     rounds: tuple[int, ...]
-    typical: tuple[float, ...]
-    upper: tuple[float, ...]
+    values: Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)

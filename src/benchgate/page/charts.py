@@ -46,7 +46,8 @@ class Axis:
     """An axis.
 
     Attributes:
-        label: what it shows, with its unit: "time of one operation (ms)".
+        label: what it shows, with its unit in parentheses at the end: "time (ms)". The readout
+            takes the unit from it.
         categories: names instead of numbers; the values of the axis are then 0, 1, 2 and so on.
         names: of 0, 1, 2 and so on in the readout and the table, for charts that share an axis.
         from_zero: whether it begins at 0.
@@ -91,16 +92,19 @@ class Plotted:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line across the chart.
+    """A line across the chart, or a band.
 
     Attributes:
         at: the x of a vertical mark, or the y of a horizontal one.
+        label: beside a vertical mark; in the legend for a horizontal one.
         strong: whether it is what the reader looks for, such as a change point.
+        to: the other end of a band, which only a horizontal mark can be.
     """
 
     at: float
     label: str
     strong: bool = False
+    to: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,8 @@ class Chart:
         labels: a name for each x of the first series in the readout and the table, such as a
             commit; () to show x itself.
         zooms: whether a reader may look at a part of it.
-        view: the part of the x axis that is shown at first, if it zooms; () for all of it.
+        view, view_y: the part of an axis that is shown at first; () for all of it. A point beyond
+            it is an arrow at the edge.
     """
 
     title: str
@@ -129,6 +134,7 @@ class Chart:
     labels: tuple[str, ...] = ()
     zooms: bool = False
     view: tuple[float, ...] = ()
+    view_y: tuple[float, ...] = ()
     caption: str = ""
 
 

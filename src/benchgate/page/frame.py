@@ -26,8 +26,6 @@ vertical and horizontal marks, zoom, a cursor for pointer and keyboard, and a ta
 `extra_style` and `extra_script` name more files in `assets/`. All of it becomes part of the page,
 and the policy of the page (CSP) allows exactly that: no network, no other script, no `style`
 attribute, no `on...` attribute.
-
-No sign points up or down: more is worse for a time, and better for a throughput.
 """
 
 from __future__ import annotations
@@ -44,7 +42,6 @@ from markdown import Markdown
 
 from benchgate import __version__
 from benchgate.errors import UsageError
-from benchgate.model.policy import Outcome
 from benchgate.page.charts import packed
 
 if TYPE_CHECKING:
@@ -216,23 +213,3 @@ def _markdown() -> Markdown:
     ):
         found.inlinePatterns.deregister(name)
     return found
-
-
-_FAILED, _WORSE, _BETTER, _OPEN = "\u2715", "!", "\u2605", "?"
-
-OUTCOMES: Final[Mapping[Outcome, str]] = {
-    Outcome.FAILED: _FAILED,
-    Outcome.REGRESSED: _WORSE,
-    Outcome.OVER_LIMIT: _WORSE,
-    Outcome.MISSING: "\u2205",
-    Outcome.INCOMPARABLE: "\u2260",
-    Outcome.BASE_FAILED: _FAILED,
-    Outcome.WAIVED: "~",
-    Outcome.INCONCLUSIVE: _OPEN,
-    Outcome.NOT_TESTED: _OPEN,
-    Outcome.NOT_SETTLED: _OPEN,
-    Outcome.IMPROVED: _BETTER,
-    Outcome.NEW: "+",
-    Outcome.UNCHANGED: "=",
-    Outcome.WITHIN_LIMIT: "=",
-}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import change
-from benchgate.model.run import ERROR_RATIO, Kind
+from benchgate.model.policy import Outcome
+from benchgate.model.run import ERROR_RATIO, Kind, Tier
 from benchgate.page.charts import (
     Axis,
     Chart,
@@ -22,7 +23,7 @@ from benchgate.page.charts import (
 )
 from benchgate.page.frame import unbroken
 from benchgate.report import words
-from benchgate.units import counted, format_duration, format_percent
+from benchgate.units import counted, format_change, format_duration, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +44,7 @@ _MOST_LINEAR_LATENCY_RATIO: Final = 20
 
 
 def load_plots(figures: BenchmarkFigures) -> tuple[Chart, ...]:
-    """The course of the load and its latencies; nothing for what is no step of a scenario."""
+    """The load over time and its latencies; nothing for what is no step of a scenario."""
     load = figures.load
     if load is None:
         return ()
@@ -78,18 +79,18 @@ def _course(load: LoadFigures, arms: Sequence[tuple[str, LoadArm]]) -> Iterator[
         for name, arm in arms
     ]
     if load.in_line:
-        axis = "seconds of measured time, one launch after the other"
+        axis = "time under load, one launch after the other (s)"
         value = "Each value is one launch."
     else:
-        axis = "seconds since the load began"
+        axis = "time since the load began (s)"
         value = (
-            "A value is the mean of the throughput, and the median of the p95, over "
-            f"{_counted_launches(arms)}, in {format_duration(load.window_s)}."
+            f"A value stands for {format_duration(load.window_s)}: the mean throughput, or the "
+            f"median p95, of {_counted_launches(arms)}."
         )
     yield Chart(
         "Throughput and p95 over time",
         Axis(axis, from_zero=True),
-        Axis("operations per second", from_zero=True),
+        Axis("throughput (operations/s)", from_zero=True),
         tuple(series),
         right=Axis(f"p95 ({scale.name})", from_zero=True),
         zooms=True,
@@ -127,30 +128,37 @@ def _latencies(arms: Sequence[tuple[str, LoadArm]]) -> Iterator[Chart]:
                 highs if has_ends else (),
             )
         )
-    more = (
-        " The axis is logarithmic: bars show the order, and not the proportion." if is_wide else ""
-    )
+    more = " The axis is logarithmic: compare the numbers, not the lengths." if is_wide else ""
     yield Chart(
         "Latencies",
-        Axis("percentile of the latencies", categories=tuple(names)),
+        Axis("percentile", categories=tuple(names)),
         Axis(f"latency ({scale.name})", from_zero=not is_wide, log=is_wide),
         tuple(series),
         caption=(
-            "Each bar is the mean of the launches' percentiles, and the line on it the 95 % "
-            f"interval of that mean.{more}"
+            "A bar is the mean over the launches, and the line on it is the 95 % interval of "
+            f"that mean.{more}"
         ),
     )
 
 
 _BASE, _HEAD = "base", "head"
 _MAIN = "time"
-_MOST_LINEAR_RATIO = 3
+_LEAST_ROUNDS = 2
 _MOST_COMPLETE = 100
 MOST_DRAWN = 1000
 """Benchmarks of a page that have figures: a browser would take long to read those of more."""
 
-# A curve of samples shows this share at first: outliers would leave the others no room.
-_SHOWN_SHARE = 0.99
+# Axes end at about this share of the data if the rest would leave it less than half of the room.
+_SHOWN_SHARE: Final = 0.95
+_MUCH: Final = 2
+_PERCENT: Final = "change (%)"
+# These tails are expected to be open: what the typical value says stands.
+_NO_NEWS: Final = frozenset({Outcome.NOT_SETTLED, Outcome.NOT_TESTED})
+
+
+def is_news(row: Row, first: Row) -> bool:
+    """Whether a row says something that the one that stands for its benchmark does not."""
+    return row.decides and row.outcome not in {first.outcome, *_NO_NEWS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +166,12 @@ class Plot:
     """A chart of a benchmark.
 
     Attributes:
-        minor: whether it is about a metric that does not decide.
+        main: whether it is the evidence itself, and comes first.
+        minor: whether it is folded.
     """
 
     chart: Chart
+    main: bool = False
     minor: bool = False
 
 
@@ -202,73 +212,114 @@ def leaves_out(benchmarks: int) -> str:
         )
     return (
         f"With more than {_MOST_COMPLETE} benchmarks, the page has figures only of the metrics "
-        "that decide, and its curves are thinned. The result file has everything."
+        "that decide, and none of tails. The result file has everything."
     )
 
 
-def _plots(figures: BenchmarkFigures | None, rows: Sequence[Row]) -> tuple[Plot, ...]:
-    found = list(change_plot(rows))
+def _plots(figures: BenchmarkFigures | None, rows: Sequence[Row]) -> Iterator[Plot]:
     if figures is None:
-        return tuple(found)
+        return
+    by_metric = {one.metric: one for one in figures.series}
+    for row in rows:
+        if row.metric in by_metric and (chart := round_chart(row, by_metric[row.metric])):
+            main = row is rows[0] or is_news(row, rows[0])
+            yield Plot(chart, main=main, minor=not main)
     loaded = load_plots(figures)
-    found += map(Plot, loaded)
-    # A launch under load is one value of each metric: only its course over the launches says more.
+    yield from map(Plot, loaded)
+    # A launch under load is one value of each metric: only its launches in order say more.
     deciding = {row.metric for row in rows if row.decides} or {_MAIN}
     for series in sorted(figures.series, key=lambda one: one.metric not in deciding):
         if series.kind is not Kind.EXACT:
-            own = _series_plots(series, figures.display_unit, under_load=bool(loaded))
-            found += (Plot(chart, minor=series.metric not in deciding) for chart in own)
-    return tuple(found)
+            for chart in _series_plots(series, figures.display_unit, under_load=bool(loaded)):
+                yield Plot(chart, minor=series.metric not in deciding)
 
 
-def change_plot(rows: Iterable[Row]) -> Iterator[Plot]:
-    """The changes of a benchmark's rows with their intervals, against the margins."""
-    known = [
-        row
-        for row in rows
-        if row.ratio is not None
-        and row.interval is not None
-        and all(map(math.isfinite, (row.ratio, *row.interval)))
-    ]
-    if not known:
-        return
-    said = [f"{words.statistic(row)}: {change(row)} ({words.interval(row)})" for row in known]
-    ratios = [row.ratio for row in known if row.ratio is not None]
-    every = [*ratios, *(each for row in known for each in row.interval or ())]
-    # Percentages of a factor of 20 leave a change of 20 % no room.
-    is_wide = min(every) > 0 and (
-        max(every) > _MOST_LINEAR_RATIO or min(every) < 1 / _MOST_LINEAR_RATIO
+def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
+    """How the head differs from the base in each round; None for what has no rounds."""
+    base, head = series.base, series.head
+    if row.tier in {None, Tier.STORED} or row.ratio is None or base is None or head is None:
+        return None
+    before, after = (
+        dict(zip(arm.launches.rounds, arm.launches.values.get(row.statistic, ()), strict=False))
+        for arm in (base, head)
     )
-    shown = _factor if is_wide else _percent
-    margins = sorted({row.margin for row in known if row.margin})
-    marks = [Mark(shown(1.0), "no change", strong=True)]
-    # Margins lie close to each other: the last one names them all, for labels would overlap.
-    named = f"margin {', '.join(map(format_percent, margins))}"
-    for margin in margins:
-        marks.append(Mark(shown(1 + margin), named if margin == margins[-1] else ""))
-        marks.append(Mark(shown(1 - margin), ""))
-    plotted = Plotted(
-        "change with its interval",
-        Draw.POINTS,
-        Look.HEAD,
-        tuple(map(float, range(len(known)))),
-        tuple(map(shown, ratios)),
-        tuple(shown(row.interval[0]) for row in known if row.interval),
-        tuple(shown(row.interval[1]) for row in known if row.interval),
+    common = [one for one in before if one in after and before[one] > 0]
+    changes = [_percent(after[one] / before[one]) for one in common]
+    if len(common) < _LEAST_ROUNDS or series.kind is Kind.EXACT:
+        return None
+    ends = tuple(map(_percent, row.interval)) if row.interval else ()
+    ends = ends if all(map(math.isfinite, ends)) else ()
+    margin = 100 * (row.margin or 0.0)
+    estimate = _percent(row.ratio)
+    view, beyond = _clipped(changes, (*ends, estimate, margin, -margin))
+    farthest = format_change(1 + max(beyond, key=abs, default=0.0) / 100)
+    used = min(row.launches)
+    some = f" It rests on {used} of these rounds." if used < len(common) else ""
+    within = f"{format_percent(row.confidence)} interval"
+    said = f"{change(row)} ({within} {words.interval(row)})" if ends else change(row)
+    band = (
+        f" Within the margin, {format_percent(margin / 100)}, no change counts." if margin else ""
     )
-    chart = Chart(
-        "Change against the margin",
-        Axis("", categories=tuple(words.statistic(row) or "typical" for row in known)),
-        Axis("head / base, logarithmic", log=True) if is_wide else Axis("change (%)"),
-        (plotted,),
-        horizontal=tuple(marks if margins and margins[-1] < 1 else marks[:1]),
-        caption=f"{'; '.join(said)}.",
+    return Chart(
+        f"Change in each round, {words.statistic(row)}",
+        Axis("round", whole=True),
+        Axis(_PERCENT),
+        (
+            Plotted(
+                "head compared with base",
+                Draw.POINTS,
+                Look.HEAD,
+                tuple(float(one + 1) for one in common),
+                tuple(changes),
+            ),
+            Plotted(
+                f"estimate, with its {within}" if ends else "estimate",
+                Draw.LINE,
+                Look.HEAD,
+                (float(common[0] + 1), float(common[-1] + 1)),
+                (estimate, estimate),
+                ends[:1] * 2,
+                ends[1:] * 2,
+                band=bool(ends),
+                dashed=True,
+            ),
+        ),
+        horizontal=(
+            *((Mark(-margin, "margin", to=margin),) if margin else ()),
+            Mark(0.0, "no change", strong=True),
+        ),
+        zooms=True,
+        view_y=view,
+        caption=(
+            f"A point is one round: how much the head, measured next to the base, differs from "
+            f"it. The estimate is {said}.{some}{band}{_beyond(len(beyond), 'round', farthest)}"
+        ),
     )
-    yield Plot(chart)
 
 
-def _factor(ratio: float) -> float:
-    return float(f"{ratio:.4g}")
+def _clipped(
+    values: Sequence[float], always: Sequence[float] = ()
+) -> tuple[tuple[float, ...], list[float]]:
+    """The range that outliers leave, and the outliers; () and [] if they take little room.
+
+    Args:
+        always: what the range must include.
+    """
+    ordered = sorted(values)
+    last = len(ordered) - 1
+    kept = (*ordered[last - int(_SHOWN_SHARE * last) : int(_SHOWN_SHARE * last) + 1], *always)
+    low, high = min(kept), max(kept)
+    if not high > low or ordered[-1] - ordered[0] < _MUCH * (high - low):
+        return (), []
+    return (low, high), [one for one in values if not low <= one <= high]
+
+
+def _beyond(count: int, noun: str, farthest: str) -> str:
+    """What the caption says of outliers; "" if there are none."""
+    if not count:
+        return ""
+    lie = "lies" if count == 1 else "lie"
+    return f" {counted(count, noun)} {lie} beyond the axis, at up to {farthest}: choose Show all."
 
 
 def _percent(ratio: float) -> float:
@@ -286,14 +337,14 @@ def _series_plots(
     if all(arm.values[0] == arm.values[-1] == arms[0][1].values[0] for _, arm in arms):
         return
     if any(len(arm.launches.rounds) > 1 for _, arm in arms):
-        yield _launches(metric, label, arms, scale)
+        yield _launches(series, label, arms, scale)
     if under_load or max(arm.samples for _, arm in arms) < 2 or series.kind is not Kind.SAMPLED:
         return
-    yield _ecdf(metric, label, arms, scale)
+    yield _ecdf(series, label, arms, scale)
     if series.edges:
         yield _histogram(series, label, arms, scale)
     if any(arm.warmup for _, arm in arms):
-        yield _warmup(metric, label, arms, scale)
+        yield _warmup(series, label, arms, scale)
 
 
 def _typical(arms: Iterable[tuple[str, ArmFigures]]) -> float:
@@ -301,16 +352,19 @@ def _typical(arms: Iterable[tuple[str, ArmFigures]]) -> float:
     return max(abs(arm.values[len(arm.values) // 2]) for _, arm in arms)
 
 
-def _ecdf(metric: str, label: str, arms: Sequence[tuple[str, ArmFigures]], scale: Scale) -> Chart:
+def _ecdf(
+    series: SeriesFigures, label: str, arms: Sequence[tuple[str, ArmFigures]], scale: Scale
+) -> Chart:
     thinned = [arm for _, arm in arms if arm.thinned]
-    less = (
-        f" Thinned for this page: {len(thinned[0].values)} values stand for all." if thinned else ""
-    )
+    less = f" The curve has {len(thinned[0].values)} of them." if thinned else ""
     samples = " and ".join(f"{arm.samples:,} of the {name}" for name, arm in arms)
+    view, _ = _clipped([value for _, arm in arms for value in arm.values])
+    low = min(arm.values[0] for _, arm in arms)
+    rest = f" Outliers reach {_shown(series, series.greatest)}: choose Show all." if view else ""
     return Chart(
-        f"Distribution of {metric}",
+        f"Distribution of {plain_line(series.metric)}",
         Axis(label),
-        Axis("share of samples (%)", from_zero=True),
+        Axis("samples up to this value (%)", from_zero=True),
         tuple(
             Plotted(
                 name,
@@ -323,22 +377,13 @@ def _ecdf(metric: str, label: str, arms: Sequence[tuple[str, ArmFigures]], scale
             for name, arm in arms
         ),
         zooms=True,
-        view=_without_outliers(arms, scale),
-        caption=(
-            f"The share of samples that are at most as great: samples are {samples}. "
-            f"A curve further to the right has greater values.{less}"
-        ),
+        view=scale.values((low, view[1])) if view else (),
+        caption=f"All samples: {samples}.{less} The larger values are on the right.{rest}",
     )
 
 
-def _without_outliers(arms: Sequence[tuple[str, ArmFigures]], scale: Scale) -> tuple[float, ...]:
-    """From the least to nearly the greatest value; () if that is nearly all."""
-    low = min(arm.values[0] for _, arm in arms)
-    high = max(arm.values[int(_SHOWN_SHARE * (len(arm.values) - 1))] for _, arm in arms)
-    greatest = max(arm.values[-1] for _, arm in arms)
-    if greatest - low < 2 * (high - low) or high <= low:
-        return ()
-    return scale.values((low, high))
+def _shown(series: SeriesFigures, value: float) -> str:
+    return words.metric_value(series.metric, series.unit, value)
 
 
 def _histogram(
@@ -348,14 +393,14 @@ def _histogram(
     middles = [(low + high) / 2 for low, high in zip(series.edges, series.edges[1:], strict=False)]
     rest = (
         f" {format_percent(series.beyond)} of the samples are greater, up to "
-        f"{words.metric_value(series.metric, series.unit, series.greatest)}; they are not drawn."
+        f"{_shown(series, series.greatest)}: see the distribution."
         if series.beyond
         else ""
     )
     return Chart(
         f"Histogram of {plain_line(series.metric)}",
         Axis(label),
-        Axis("share of samples (%)", from_zero=True),
+        Axis("samples (%)", from_zero=True),
         tuple(
             Plotted(
                 name,
@@ -368,25 +413,24 @@ def _histogram(
             for name, arm in arms
             if arm.bars
         ),
-        caption=(f"How many samples lie in each of {len(middles)} equal ranges.{rest}"),
+        caption=f"Samples in each of {len(middles)} equal ranges.{rest}",
     )
 
 
 def _launches(
-    metric: str, label: str, arms: Sequence[tuple[str, ArmFigures]], scale: Scale
+    series: SeriesFigures, label: str, arms: Sequence[tuple[str, ArmFigures]], scale: Scale
 ) -> Chart:
-    is_spread = any(arm.launches.typical != arm.launches.upper for _, arm in arms)
-    counts = " and ".join(
-        f"{counted(len(a.launches.rounds), 'launch')} of the {n}" for n, a in arms
-    )
+    low, high = ([arm.launches.values[name] for _, arm in arms] for name in ("p25", "p75"))
+    is_spread = low != high
+    view, beyond = _clipped([value for values in (low + high) for value in values])
     what = (
-        "Each point is the typical value (p25) of one process, and the line above it reaches to "
-        "the p75."
+        "A point is the typical value (p25) of one process; the line reaches up to its p75."
         if is_spread
-        else "Each point is the value of one launch."
+        else "A point is the value of one process."
     )
+    farthest = _shown(series, max(map(max, high)))
     return Chart(
-        f"Launches of {metric}, in order",
+        f"Each launch, in order: {plain_line(series.metric)}",
         Axis("round", whole=True),
         Axis(label),
         tuple(
@@ -395,26 +439,31 @@ def _launches(
                 Draw.POINTS,
                 _look(name),
                 tuple(float(one + 1) for one in arm.launches.rounds),
-                scale.values(arm.launches.typical),
-                scale.values(arm.launches.typical) if is_spread else (),
-                scale.values(arm.launches.upper) if is_spread else (),
+                scale.values(arm.launches.values["p25"]),
+                scale.values(arm.launches.values["p25"]) if is_spread else (),
+                scale.values(arm.launches.values["p75"]) if is_spread else (),
             )
             for name, arm in arms
         ),
         zooms=True,
+        view_y=scale.values(view),
         caption=(
-            f"{counts}. {what} A slope or a step in both is a disturbance of the machine, and "
-            "not a change of the code."
+            f"{what} If both sides drift or jump together, the machine did, not the code."
+            f"{_beyond(len(beyond), 'value', farthest)}"
         ),
     )
 
 
-def _warmup(metric: str, label: str, arms: Sequence[tuple[str, ArmFigures]], scale: Scale) -> Chart:
+def _warmup(
+    series: SeriesFigures, label: str, arms: Sequence[tuple[str, ArmFigures]], scale: Scale
+) -> Chart:
     discarded = max(arm.discarded for _, arm in arms)
     marks = (Mark(discarded + 0.5, "warm-up ends"),) if discarded else ()
     cut = f" The first {discarded} are warm-up and do not count." if discarded else ""
+    every = [value for _, arm in arms for value in arm.warmup]
+    view, beyond = _clipped(every)
     return Chart(
-        f"Warm-up of {metric}",
+        f"Warm-up of {plain_line(series.metric)}",
         Axis("sample of a launch", whole=True),
         Axis(label),
         tuple(
@@ -431,7 +480,11 @@ def _warmup(metric: str, label: str, arms: Sequence[tuple[str, ArmFigures]], sca
         ),
         vertical=marks,
         zooms=True,
-        caption=(f"The first samples of a launch, each the median over the launches.{cut}"),
+        view_y=scale.values(view),
+        caption=(
+            f"The first samples of a launch, as the median over the launches.{cut}"
+            f"{_beyond(len(beyond), 'value', _shown(series, max(every)))}"
+        ),
     )
 
 

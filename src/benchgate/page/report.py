@@ -1,21 +1,19 @@
-"""Writes the report of a verdict, or the statistics of a result, as a page of HTML.
-
-The margin and the line of no change are the background of the image, in report.css.
-"""
+"""Writes the report of a verdict, or the statistics of a result, as a page of HTML."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
-from benchgate.page import frame
 from benchgate.page.frame import render, sentence, sentences, unbroken
-from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
+from benchgate.page.plots import MOST_DRAWN, is_news, leaves_out, plots
 from benchgate.report import words
 from benchgate.report.columns import ON_PAGE
 from benchgate.report.headline import arrange
@@ -32,21 +30,17 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Row, Verdict
     from benchgate.page.charts import Chart
     from benchgate.page.plots import Plot
-    from benchgate.report.drawing import Span
-    from benchgate.report.view import BenchmarkView, Footnote, Links, RowView
+    from benchgate.report.view import BenchmarkView, Footnote, Links, RowView, VerdictView
 
 
 Facts = tuple[tuple[str, str], ...]
 
 _CHOSEN = {
-    "git": "measured on the same machine, for this verdict",
+    "git": "measured for this verdict, on the same machine",
     "file": "read from a stored result",
     "directory": "read from a folder of stored results",
-    "artifact": "read from the results of earlier runs on GitHub",
+    "artifact": "read from earlier runs on GitHub",
     NO_BASELINE: "there is none yet",
-}
-_RULES = {
-    "launch": "The launch is the unit of evidence: one fresh process is one observation.",
 }
 
 
@@ -54,11 +48,8 @@ def provenance(verdict: Verdict) -> Facts:
     """What was compared, and how the base was chosen."""
     return (
         *(("base", text) for text in [_source(verdict.base)] if verdict.base_source != NO_BASELINE),
-        ("how the base was chosen", plain_line(verdict.base.why)),
-        (
-            "where the base comes from",
-            _CHOSEN.get(verdict.base_source, plain_line(verdict.base_source)),
-        ),
+        ("why this base", plain_line(verdict.base.why)),
+        ("its values", _CHOSEN.get(verdict.base_source, plain_line(verdict.base_source))),
         ("head", _source(verdict.head)),
         ("about the head", plain_line(verdict.head.why)),
         ("measured", _effort(verdict)),
@@ -81,31 +72,31 @@ def _effort(verdict: Verdict) -> str:
 def decided(verdict: Verdict) -> tuple[str, ...]:
     """How it was decided, one sentence each; "`...`" is code."""
     settings = verdict.settings
-    margins = sorted({row.margin for row in verdict.rows if row.margin})
-    shown = ", ".join(map(format_percent, margins))
-    rule = _RULES.get(settings.rule, f"The rule `{plain_line(settings.rule)}` decided.")
-    found = [rule]
+    margins = ", ".join(map(format_percent, sorted({x.margin for x in verdict.rows if x.margin})))
     if settings.rule == "launch":
-        found.append(
-            f"At most {format_percent(settings.alpha)} of runs in which nothing changed fail, "
-            f"however many rows there are (`gate.alpha`; correction: {settings.correction})."
-        )
+        alarms = words.false_alarms(settings.alpha)
+        found = [
+            "What counts is one value for each process that was started, not each sample.",
+            f"{alarms}, however many benchmarks there are ({settings.correction}, `gate.alpha`).",
+        ]
+    else:
+        found = [f"The rule `{plain_line(settings.rule)}` decided."]
     if margins:
         found.append(
-            f"A change counts if it is at least the margin: {shown}. A row is regressed if "
-            "chance is an unlikely explanation for it, and unchanged if its interval "
-            f"({format_percent(settings.confidence)}) lies within the margin."
+            f"Slower, faster, larger or smaller is what changed by the margin ({margins}) or more, "
+            f"and hardly by chance. Unchanged is what has its "
+            f"{format_percent(settings.confidence)} interval within the margin."
         )
     outcomes = ", ".join(map(plain_line, settings.fail_on)) or "nothing"
-    found.append(f"The suite fails on: {outcomes} (`gate.fail_on`).")
+    found.append(f"The check fails on: {outcomes} (`gate.fail_on`).")
     if settings.min_compared:
         found.append(f"At least {settings.min_compared} benchmarks had to be compared.")
     if settings.max_rounds:
         found.append(
             f"A benchmark got at most {counted(settings.max_rounds, 'round')}, "
-            "or as many as the test of a suspect needs."
+            "or more to confirm that it is slower."
         )
-    found.append(f"The configuration of the {plain_line(settings.policy)} judged.")
+    found.append(f"The configuration of the {plain_line(settings.policy)} decided.")
     if verdict.files is BenchmarkFiles.HEAD:
         found.append("Both sides ran the benchmark files of the head.")
     elif verdict.files is BenchmarkFiles.OWN and verdict.base_source == "git":
@@ -148,71 +139,115 @@ def known(facts: Facts) -> Facts:
     return tuple((name, text) for name, text in facts if text)
 
 
-_HALF = 80
-_EDGE = 8
-_STUB = 8
-_MIDDLE = 10
-_DOT = 4
-
-
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """The image of a row, in pixels.
+class Scale:
+    """The scale of the drawings of all rows: changes in percent, from left to right.
 
     Attributes:
-        path: the `d` of an SVG path: the interval, its ends or arrows, and the change as a dot.
+        low, high: its ends, which are ticks.
+        step: from one tick to the next.
     """
 
-    WIDTH: ClassVar[int] = 2 * (_HALF + _EDGE)
-    HEIGHT: ClassVar[int] = 2 * _MIDDLE
-    path: str
+    WIDTH: ClassVar[int] = 240
+    HEIGHT: ClassVar[int] = 20
+    EDGE: ClassVar[int] = 18
+    low: float
+    high: float
+    step: float
+
+    def x(self, percent: float) -> float:
+        """Where a change is, in pixels; at an end if it is beyond."""
+        share = (percent - self.low) / (self.high - self.low)
+        return round(self.EDGE + min(max(share, 0), 1) * (self.WIDTH - 2 * self.EDGE), 1)
+
+    @property
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Where the round numbers are, and how they are written."""
+        every = range(round(self.low / self.step), round(self.high / self.step) + 1)
+        return tuple((self.x(k * self.step), f"{k * self.step:+g} %" if k else "0") for k in every)
+
+    def margin(self, row: Row) -> str:
+        """The `d` of an SVG path: the margin on both sides of no change."""
+        left, right = (self.x(sign * 100 * (row.margin or 0)) for sign in (-1, 1))
+        return f"M{left:g} 0H{right:g}V{self.HEIGHT}H{left:g}z"
+
+    def draw(self, row: Row) -> str:
+        """The `d` of an SVG path: the interval, its ends or arrows, and the change as a dot."""
+        low, estimate, high = _percents(row) or (math.nan,) * 3
+        if math.isnan(estimate):
+            return ""
+        left, right, middle = self.x(low), self.x(high), self.HEIGHT // 2
+        if left == right:  # at an end: an arrow needs a line
+            left, right = max(left - 8, self.EDGE), min(right + 8, self.WIDTH - self.EDGE)
+        parts = [f"M{left:g} {middle}H{right:g}"]
+        parts += (f"M{self.x(end):g} 6v8" for end in (low, high) if self.low <= end <= self.high)
+        if low < self.low:
+            parts.append(f"M{left + 5:g} 6l-5 4l5 4")
+        if high > self.high:
+            parts.append(f"M{right - 5:g} 6l5 4l-5 4")
+        if self.low <= estimate <= self.high:
+            parts.append(f"M{self.x(estimate) - 4:g} {middle}a4 4 0 0 1 8 0a4 4 0 0 1 -8 0")
+        return "".join(parts)
 
 
-def draw(span: Span | None) -> Drawing | None:
-    if span is None:
+_MOST_TICKS: Final = 5
+# With a longer scale the margin could not be seen.
+_MOST_MARGINS: Final = 60
+_MOST_ROWS: Final = 0.85
+_USUAL_MARGIN: Final = 0.02
+
+
+def _percents(row: Row) -> tuple[float, float, float] | None:
+    """The change between the ends of its interval, in percent; None if it is not known."""
+    if row.ratio is None:
         return None
-    left, right = _x(span.low), _x(span.high)
-    if left == right:  # at an edge: an arrow needs a line
-        left, right = max(left - _STUB, _EDGE), min(right + _STUB, _EDGE + 2 * _HALF)
-    parts = [f"M{left:g} {_MIDDLE}H{right:g}"]
-    parts += (f"M{_x(end):g} 6v8" for end in (span.low, span.high) if abs(end) <= 1)
-    if span.low < -1:
-        parts.append(f"M{left + 5:g} 6l-5 4l5 4")
-    if span.high > 1:
-        parts.append(f"M{right - 5:g} 6l5 4l-5 4")
-    if abs(span.estimate) <= 1:
-        parts.append(f"M{_x(span.estimate) - _DOT:g} {_MIDDLE}{_half_turn(1)}{_half_turn(-1)}")
-    return Drawing("".join(parts))
+    low, high = row.interval or (row.ratio, row.ratio)
+    low, middle, high = (100 * (one - 1) for one in (low, row.ratio, high))
+    if math.isnan(low + high) or not math.isfinite(middle):
+        return None
+    return low, middle, high
 
 
-def _half_turn(direction: int) -> str:
-    return f"a{_DOT} {_DOT} 0 0 1 {direction * 2 * _DOT} 0"
+def overview_scale(rows: Iterable[Row]) -> Scale:
+    """A scale that shows all changes, or if some are far away, those of most rows."""
+    known = [(row, found) for row in rows if (found := _percents(row))]
+    margins = sorted(100 * row.margin for row, _ in known if row.margin)
+    margin = margins[len(margins) // 2] if margins else 100 * _USUAL_MARGIN
 
+    def reach(ends: Iterable[float]) -> float:
+        ordered = sorted((0.0, *ends))
+        most = max(ordered[int(_MOST_ROWS * (len(ordered) - 1))], _MOST_MARGINS * margin)
+        return max(min(ordered[-1], most), 2 * margin)
 
-def _x(place: float) -> float:
-    return round(_EDGE + _HALF * (1 + min(max(place, -1.0), 1.0)), 1)
+    low, high = reach(-one[0] for _, one in known), reach(one[2] for _, one in known)
+    least = (low + high) / _MOST_TICKS
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(power * each for each in (1, 2, 5, 10) if power * each >= least)
+    return Scale(-math.ceil(low / step) * step, math.ceil(high / step) * step, step)
 
 
 NO_SAMPLES: Final = (
-    "A verdict holds no samples, so there are no figures of them. The result file has them: "
+    "A verdict holds no samples, so this page has no figures. The result file has them: "
     "`benchgate report RESULT`."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A row of the table.
+    """A row of the list.
 
     Attributes:
-        statistic: what it is about.
-        drawing: None if it has no interval.
-        source: address of where it is defined; "" if it is not known.
+        word, icon: what its outcome is called, and its sign.
+        rounds: "12 rounds"; "" if it has none.
+        margin, drawing: paths of SVG; "" if there is no change.
     """
 
     row: RowView
-    statistic: str
-    drawing: Drawing | None
-    source: str
+    word: str
+    icon: str
+    rounds: str
+    margin: str
+    drawing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +256,30 @@ class BenchmarkSection:
 
     Attributes:
         key: its place in the page, for links.
+        first: the row that stands for it.
+        news: other rows whose outcome differs.
         change: how much worse it is, as a number to sort by; "" if that is not known.
-        notes: in words, as HTML.
+        source: address of where it is defined; "" if it is not known.
+        note: of the first row, in words.
+        notes: of all rows, as HTML.
+        error: the end of the output if it failed; "" if another benchmark has the same.
+        error_key: the place of that benchmark.
+        titles, numbers: a table with a column for each row.
         figures: each with its key in the page.
     """
 
     key: str
     view: BenchmarkView
-    lines: tuple[PageRow, ...]
+    first: PageRow
+    news: tuple[PageRow, ...]
     change: str
+    source: str
+    note: str
     notes: tuple[str, ...]
+    error: str
+    error_key: str
+    titles: tuple[str, ...]
+    numbers: tuple[tuple[str, tuple[str, ...]], ...]
     figures: tuple[tuple[str, Plot], ...]
 
 
@@ -256,16 +305,21 @@ def render_report(
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
     views = (*view.shown, *(one for group in view.folded for one in group.benchmarks))
+    scale = overview_scale(
+        row for rows in groups for row in rows if row is rows[0] or is_news(row, rows[0])
+    )
     charts: dict[str, Chart] = {}
     sections = []
+    errors: dict[str, str] = {}
     less = leaves_out(len(views))
     for index, (rows, one) in enumerate(zip(groups, views, strict=True)):
         key = f"b{index + 1}"
         own = figures.get(rows[0].benchmark) if figures and index < MOST_DRAWN else None
-        found = plots(own, redact, rows, all_metrics=not less) if index < MOST_DRAWN else ()
-        charts |= {f"{key}-{number}": plot.chart for number, plot in enumerate(found)}
+        found = plots(own, redact, rows, all_metrics=not less)
         captions = tuple((f"{key}-{number}", plot) for number, plot in enumerate(found))
-        sections.append(_section(key, rows, one, captions, footnotes=view.footnotes, links=links))
+        charts |= {key: plot.chart for key, plot in captions}
+        make = partial(_section, verdict=view, scale=scale, errors=errors)
+        sections.append(make(key, rows, one, captions))
     said = redacted(
         (provenance(verdict), machine(verdict.environment), decided(verdict)),
         redact,
@@ -278,20 +332,20 @@ def render_report(
         extra_style=("report.css",),
         extra_script=("report.js",),
         view=view,
+        symbol=words.DECISION_ICONS[verdict.decision],
         headline=unbroken(view.headline),
-        signs={outcome.value: sign for outcome, sign in frame.OUTCOMES.items()},
-        counts=_counts(views),
+        counts=Counter((one.first.icon, one.first.word) for one in sections),
+        scale=scale,
         sections=sections,
+        shown=sections[: len(view.shown)],
         absent=sentence(redact(absent)) if figures is None else sentence(less) if less else "",
         more=sentence(view.more) if view.more else "",
         warnings=sentences(view.warnings),
-        footnotes=[(one.mark, sentence(one.text), one.about) for one in view.footnotes],
         skipped=[(what, sentence(why)) for what, why in view.skipped],
         provenance=known(said[0]),
         machine=known(said[1]),
         decided=sentences(said[2]),
         last_line=sentence(view.last_line),
-        evidence=ON_PAGE,
         ratio_titles=(*RATIO_TITLES[:2], view.interval_title, RATIO_TITLES[3]),
         test_titles=TEST_TITLES,
     )
@@ -303,26 +357,71 @@ def _section(
     view: BenchmarkView,
     figures: tuple[tuple[str, Plot], ...],
     *,
-    footnotes: Sequence[Footnote],
-    links: Links,
+    verdict: VerdictView,
+    scale: Scale,
+    errors: dict[str, str],
 ) -> BenchmarkSection:
+    """Make the section of a benchmark.
+
+    Args:
+        errors: the outputs that are shown, each with its place; this benchmark's is added.
+    """
     worse = rows[0].worse_ratio
-    others = ((row.statistic, _written_out(note, footnotes)) for row, note in view.others)
-    notes = [one for one in ((view.first.statistic, view.first.note), *others) if one[1]]
+    shown = [_page_row(row, one, scale) for row, one in zip(rows, view.rows, strict=True)]
+    others = ((row.statistic, _written_out(note, verdict.footnotes)) for row, note in view.others)
+    note = _written_out(view.note, verdict.footnotes)
+    error = next((row.error for row in view.rows if row.error), "")
+    first_key = errors.setdefault(error, key) if error else ""
     return BenchmarkSection(
         key,
         view,
-        tuple(
-            PageRow(row, row.statistic, draw(row.span), links.source(row.location))
-            for row in view.rows
-        ),
+        shown[0],
+        tuple(one for row, one in zip(rows, shown, strict=True) if is_news(row, rows[0])),
         "" if worse is None else f"{worse:.6g}",
+        verdict.links.source(view.first.location),
+        note,
         tuple(
-            f"<b>{sentence(about)}</b>: {sentence(note)}" if about else sentence(note)
-            for about, note in notes
+            f"<b>{sentence(about)}</b>: {sentence(text)}" if about else sentence(text)
+            for about, text in (("", note), *others)
+            if text
         ),
+        error if first_key == key else "",
+        first_key,
+        tuple(one.row.statistic or "value" for one in shown),
+        _numbers(shown, verdict.interval_title),
         figures,
     )
+
+
+def _page_row(row: Row, view: RowView, scale: Scale) -> PageRow:
+    rounds = words.rounds(row)
+    drawing = scale.draw(row)
+    return PageRow(
+        view,
+        words.outcome(row),
+        words.ICONS[row.outcome],
+        f"{rounds} round{'s' * (rounds != '1')}" if rounds else "",
+        scale.margin(row) if drawing and row.margin else "",
+        drawing,
+    )
+
+
+def _numbers(
+    rows: Sequence[PageRow], interval_title: str
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Everything that is known of the rows, without lines that say nothing."""
+    lines: list[tuple[str, tuple[str, ...]]] = [
+        ("outcome", tuple(x.word + ("" if x.row.decides else " (shown only)") for x in rows)),
+        ("change", tuple(one.row.change for one in rows)),
+        (interval_title, tuple(one.row.interval for one in rows)),
+        ("base", tuple(one.row.base for one in rows)),
+        ("head", tuple(one.row.head for one in rows)),
+    ]
+    lines += (
+        (column.title, tuple(one.row.evidence[index] for one in rows))
+        for index, column in ON_PAGE.items()
+    )
+    return tuple((title, cells) for title, cells in lines if any(cells))
 
 
 def _written_out(note: str, footnotes: Iterable[Footnote]) -> str:
@@ -330,12 +429,6 @@ def _written_out(note: str, footnotes: Iterable[Footnote]) -> str:
     for one in footnotes:
         note = note.replace(one.mark, one.text)
     return note
-
-
-def _counts(views: Sequence[BenchmarkView]) -> list[tuple[str, int]]:
-    """How many benchmarks have each outcome, in the order in which the page shows them."""
-    found = Counter(one.first.outcome for one in views)
-    return [(outcome.value, count) for outcome, count in found.items()]
 
 
 @dataclass(frozen=True, slots=True)

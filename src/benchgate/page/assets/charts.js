@@ -5,6 +5,8 @@ const benchgate = (() => {
   const HEIGHT = 260;
   const LEAST_WIDTH = 280;
   const GLYPH = 6.6; // about how wide a character of an axis is
+  const MARK_LINES = 3;
+  const MARK_LINE = 13;
 
   const node = (name, attributes = {}, text = null) => {
     const made = document.createElementNS(NS, name);
@@ -103,8 +105,9 @@ const benchgate = (() => {
     return [low - room, high + room];
   };
 
-  const rangeOfY = (chart, right, [left, end]) => {
+  const rangeOfY = (chart, right, [left, end], isWhole) => {
     const axis = right ? chart.right : chart.y;
+    if (chart.view_y && !right && !isWhole) return padded(chart.view_y, axis);
     const values = [];
     for (const one of chart.series) {
       if (Boolean(one.right) !== right) continue;
@@ -114,7 +117,7 @@ const benchgate = (() => {
         if (one.low) values.push(one.low[index], one.high[index]);
       });
     }
-    if (!right) for (const mark of chart.horizontal ?? []) values.push(mark.at);
+    if (!right) for (const mark of chart.horizontal ?? []) values.push(mark.at, mark.to);
     if (!axis.log) return padded(extent(axis, values), axis);
     return padded(extent(axis, values.map((x) => (known(x) ? Math.log10(x) : null))), axis);
   };
@@ -141,7 +144,15 @@ const benchgate = (() => {
     return node("circle", { class: `dot ${look}`, cx: at(x), cy: at(y), r: 3.6 });
   };
 
-  const drawSeries = (chart, one, toX, toY, floor, group) => {
+  // A point beyond the axis is an arrow at its end.
+  const marker = (look, [x, y], frame) => {
+    const isAbove = y < frame.top - 1;
+    if (!isAbove && y <= frame.bottom + 1) return symbol(look, x, y);
+    const [tip, back] = isAbove ? [frame.top - 4, 8] : [frame.bottom + 4, -8];
+    return node("path", { class: `dot ${look}`, d: `M${at(x)} ${tip}l5 ${back}h-10z` });
+  };
+
+  const drawSeries = (chart, one, toX, toY, floor, frame, group) => {
     const dx = shift(chart, one);
     const points = one.x.map((x, i) => (known(one.y[i]) ? [toX(x + dx), toY(one.y[i])] : null));
     const dashed = one.dashed ? " dashed" : "";
@@ -191,36 +202,38 @@ const benchgate = (() => {
       if (!chart.x.categories) {
         group.append(node("path", { class: `thread ${one.look}${dashed}`, d: path(points) }));
       }
-      for (const point of points) if (point) group.append(symbol(one.look, ...point));
+      for (const point of points) if (point) group.append(marker(one.look, point, frame));
     }
   };
 
-  const drawMarks = (chart, frame, toX, toY, view, group) => {
+  const nameOfMark = (mark) => (mark.strong ? "mark strong" : "mark");
+
+  const drawHorizontal = (chart, frame, toY, group) => {
     for (const mark of chart.horizontal ?? []) {
-      const y = at(toY(mark.at));
-      const name = mark.strong ? "mark strong" : "mark";
-      group.append(node("path", { class: name, d: `M${frame.left} ${y}H${frame.right}` }));
-      const place = mark.strong ? { x: frame.left + 4 } : { x: frame.right - 4, "text-anchor": "end" };
-      group.append(node("text", { class: "mark-label", y: y - 4, ...place }, mark.label));
+      const line = `M${frame.left} ${at(toY(mark.at))}H${frame.right}`;
+      if (!known(mark.to)) group.append(node("path", { class: nameOfMark(mark), d: line }));
+      else group.append(node("path", { class: "within", d: `${line}V${at(toY(mark.to))}H${frame.left}z` }));
     }
+  };
+
+  // Their labels stand above the chart, where nothing crosses them.
+  const drawVertical = (chart, frame, toX, view, svg) => {
+    const labels = [];
     (chart.vertical ?? []).forEach((mark, index) => {
       if (mark.at < view[0] || mark.at > view[1]) return;
       const x = at(toX(mark.at));
-      const name = mark.strong ? "mark strong" : "mark";
-      group.append(node("path", { class: name, d: `M${x} ${frame.top}V${frame.bottom}` }));
+      const y = frame.top - 5 - (index % MARK_LINES) * MARK_LINE;
+      svg.append(node("path", { class: nameOfMark(mark), d: `M${x} ${y + 2}V${frame.bottom}` }));
       // A label that leaves the chart would lose its sign.
-      const long = mark.label.length * GLYPH;
-      const late = x > (frame.left + frame.right) / 2;
-      const start = Math.max(frame.left, Math.min(late ? x - 4 - long : x + 4, frame.right - long));
-      const place = late && start + long < x ? { x: x - 4, "text-anchor": "end" } : { x: start };
-      group.append(node("text", {
-        class: "mark-label", y: frame.top + 12 + (index % 3) * 13, ...place,
-      }, mark.label));
+      const half = mark.label.length * GLYPH / 2;
+      const middle = Math.max(frame.left + half, Math.min(x, frame.right - half));
+      labels.push(node("text", { class: "mark-label", x: at(middle), y, "text-anchor": "middle" }, mark.label));
     });
+    svg.append(...labels);
   };
 
   // Draws into an SVG element, and returns how to get from the screen to values and back.
-  const draw = (svg, chart, view) => {
+  const draw = (svg, chart, view, isWhole) => {
     const width = Math.max(LEAST_WIDTH, svg.parentElement.clientWidth || 640);
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
@@ -228,13 +241,14 @@ const benchgate = (() => {
     const whole = rangeOfX(chart);
     const shown = view ?? whole;
     const axes = [[chart.y, false], ...(chart.right ? [[chart.right, true]] : [])].map(([axis, right]) => {
-      const range = rangeOfY(chart, right, shown);
+      const range = rangeOfY(chart, right, shown, isWhole);
       const ticks = axis.log ? logTicks(...range) : ticksOf(range[0], range[1], 5, axis.whole);
       const texts = ticks.values.map((x) => (axis.log ? number(10 ** x) : number(x, ticks.step)));
       return { axis, right, range, ticks, texts, room: Math.max(...texts.map((x) => x.length), 1) * GLYPH + 12 };
     });
+    const lines = Math.min(MARK_LINES, chart.vertical?.length ?? 0);
     const frame = {
-      left: Math.round(axes[0].room), top: 22, bottom: HEIGHT - 40,
+      left: Math.round(axes[0].room), top: 22 + lines * MARK_LINE, bottom: HEIGHT - 40,
       right: Math.round(width - (axes[1]?.room ?? 10)),
     };
     const toX = (x) => frame.left + ((x - shown[0]) / (shown[1] - shown[0])) * (frame.right - frame.left);
@@ -276,11 +290,12 @@ const benchgate = (() => {
     const inner = node("svg", { x: frame.left - 5, y: frame.top - 5, width: room + 10, height: frame.bottom - frame.top + 10,
       viewBox: `${frame.left - 5} ${frame.top - 5} ${room + 10} ${frame.bottom - frame.top + 10}` });
     svg.append(inner);
+    drawHorizontal(chart, frame, scaleY(axes[0]), inner);
     for (const one of chart.series) {
       const axis = one.right ? axes[1] : axes[0];
-      drawSeries(chart, one, toX, scaleY(axis), floorY(axis), inner);
+      drawSeries(chart, one, toX, scaleY(axis), floorY(axis), frame, inner);
     }
-    drawMarks(chart, frame, toX, scaleY(axes[0]), shown, inner);
+    drawVertical(chart, frame, toX, shown, svg);
     return { frame, shown, whole, width, toX, toValue: (x) => shown[0] + ((x - frame.left) / room) * (shown[1] - shown[0]) };
   };
 

@@ -9,23 +9,32 @@
     return made;
   };
 
-  const key = (one) => {
+  const key = (...parts) => {
     const svg = node("svg", { class: "key", width: 26, height: 14, viewBox: "0 0 26 14", "aria-hidden": "true" });
-    if (one.draw === "bars") svg.append(node("rect", { class: `bar ${one.look}`, x: 5, y: 1, width: 14, height: 12 }));
-    else {
-      svg.append(node("path", { class: `line ${one.look}${one.dashed ? " dashed" : ""}`, d: "M1 7H25" }));
-      if (one.draw === "points") svg.append(symbol(one.look, 13, 7));
-    }
+    svg.append(...parts);
     return svg;
   };
 
+  const keyOf = (one) => {
+    if (one.draw === "bars") return key(node("rect", { class: `bar ${one.look}`, x: 5, y: 1, width: 14, height: 12 }));
+    const band = one.band && one.low ? [node("rect", { class: `band ${one.look}`, x: 1, y: 1, width: 24, height: 12 })] : [];
+    const line = node("path", { class: `line ${one.look}${one.dashed ? " dashed" : ""}`, d: "M1 7H25" });
+    return key(...band, line, ...(one.draw === "points" ? [symbol(one.look, 13, 7)] : []));
+  };
+
+  const keyOfMark = (mark) => key(known(mark.to)
+    ? node("rect", { class: "within", x: 1, y: 1, width: 24, height: 12 })
+    : node("path", { class: `mark${mark.strong ? " strong" : ""}`, d: "M1 7H25" }));
+
   const legend = (chart) => {
     const list = html("ul", "legend");
-    for (const one of chart.series) {
+    const add = (drawn, name) => {
       const item = html("li");
-      item.append(key(one), one.name);
+      item.append(drawn, name);
       list.append(item);
-    }
+    };
+    for (const one of chart.series) add(keyOf(one), one.name);
+    for (const mark of chart.horizontal ?? []) add(keyOfMark(mark), mark.label);
     return list;
   };
 
@@ -38,15 +47,28 @@
     return (chart.labels ?? [])[index] ?? number(x);
   };
 
+  // The unit that a label ends with: "time (ms)".
+  const unitOf = (axis) => {
+    const unit = / \(([^()]+)\)$/.exec(axis.label)?.[1];
+    return unit ? ` ${unit}` : "";
+  };
+
+  const told = (chart, x) => {
+    if (chart.x.categories || chart.x.names || chart.labels) return nameOf(chart, x);
+    const unit = unitOf(chart.x);
+    return unit ? `${number(x)}${unit}` : `${chart.x.label} ${number(x)}`;
+  };
+
   const ends = (one, index) => (one.low && known(one.low[index]) && known(one.high[index])
     ? ` (${number(one.low[index])} to ${number(one.high[index])})` : "");
 
   // The value at x, or for lines the last one before it.
-  const valueAt = (one, x) => {
+  const valueAt = (chart, one, x) => {
     let found = -1;
     if (one.draw === "bars" || one.draw === "points") found = one.x.indexOf(x);
     else one.x.forEach((each, index) => { if (each <= x) found = index; });
-    return found < 0 || !known(one.y[found]) ? null : `${number(one.y[found])}${ends(one, found)}`;
+    if (found < 0 || !known(one.y[found])) return null;
+    return `${number(one.y[found])}${unitOf(one.right ? chart.right : chart.y)}${ends(one, found)}`;
   };
 
   const table = (chart) => {
@@ -107,7 +129,8 @@
     figure.append(asTable(chart));
 
     const every = places(chart);
-    let view = chart.view ?? null;
+    const first = [chart.view ?? null, !chart.view_y];
+    let [view, isWhole] = first;
     let state = null;
     let cursor = null;
     let line = null;
@@ -123,20 +146,23 @@
       const at = state.toX(x);
       line = node("path", { class: "cursor", d: `M${at} ${state.frame.top}V${state.frame.bottom}` });
       svg.append(line);
-      const said = chart.series.map((one) => [one.name, valueAt(one, x)]).filter(([, value]) => value !== null);
-      readout.textContent = `${nameOf(chart, x)}: ${said.map(([name, value]) => `${name} ${value}`).join("; ")}`;
+      const said = chart.series.map((one) => [one.name, valueAt(chart, one, x)]).filter(([, value]) => value !== null);
+      readout.textContent = `${told(chart, x)}: ${said.map(([name, value]) => `${name} ${value}`).join("; ")}`;
     };
     const redraw = () => {
-      state = draw(svg, chart, view);
-      reset.hidden = view === null;
+      state = draw(svg, chart, view, isWhole);
+      const isAll = view === null && isWhole;
+      reset.hidden = isAll && first[0] === null && first[1];
+      reset.textContent = isAll ? "Hide outliers" : "Show all";
       point(cursor);
     };
     const zoom = (low, high) => {
-      const [first, last] = state.whole;
-      const from = Math.max(first, low);
+      const [lowest, last] = state.whole;
+      const from = Math.max(lowest, low);
       const to = Math.min(last, high);
-      if (!(to - from > (last - first) / 1000)) return;
-      view = from <= first && to >= last ? null : [from, to];
+      if (!(to - from > (last - lowest) / 1000)) return;
+      view = from <= lowest && to >= last ? null : [from, to];
+      isWhole = true;
       redraw();
     };
     const scale = (factor) => {
@@ -147,9 +173,12 @@
     const reset = html("button", "reset", "Show all");
     reset.type = "button";
     reset.hidden = true;
-    reset.addEventListener("click", () => {
-      view = null;
+    const showAll = () => {
+      [view, isWhole] = view === null && isWhole ? first : [null, true];
       redraw();
+    };
+    reset.addEventListener("click", () => {
+      showAll();
       svg.focus();
     });
     bar.append(reset);
@@ -201,7 +230,7 @@
       if (move !== undefined) point(there[Math.min(Math.max(move, 0), there.length - 1)] ?? null);
       else if (chart.zooms && (event.key === "+" || event.key === "=")) scale(0.5);
       else if (chart.zooms && event.key === "-") scale(2);
-      else if (chart.zooms && event.key === "0") { view = null; redraw(); }
+      else if (chart.zooms && event.key === "0") showAll();
       else if (event.key === "Escape") point(null);
       else return;
       event.preventDefault();
