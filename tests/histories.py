@@ -26,6 +26,7 @@ def runs_of(count: int, **more: Any) -> tuple[HistoryRun, ...]:  # noqa: ANN401 
                 "sha": sha_of(index),
                 "ref": "main",
                 "subject": f"Change number {index}",
+                "author": "A. Developer",
                 "started": f"2026-{index // 28 % 12 + 1:02}-{index % 28 + 1:02}T03:04:05Z",
                 "machine": MACHINE,
                 **more,

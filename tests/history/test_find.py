@@ -322,10 +322,11 @@ def test_the_usual_metrics_are_those_that_decide() -> None:
 
 def test_commits_of_which_the_repository_knows_only_some() -> None:
     records = course([1e-3, 1e-3])
-    known = {records[1].sha: KnownCommit(0, "2020-01-01T00:00:00Z", "the first")}
+    known = {records[1].sha: KnownCommit(0, "2020-01-01T00:00:00Z", "the first", "Ann")}
     history = find_history(rows_of(records), HistoryRequest(), lambda _: known)
     assert [run.sha for run in history.runs] == [records[1].sha, records[0].sha]
-    assert history.runs[0].subject == "the first"
+    assert (history.runs[0].subject, history.runs[0].author) == ("the first", "Ann")
+    assert not history.runs[1].author
     assert "lacks the commits of 1 run of 2" in history.notes[0]
 
 

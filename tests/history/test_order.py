@@ -91,13 +91,25 @@ def test_git_says_which_commit_comes_after_which(
     positions = {sha: one.position for sha, one in found.items()}
     assert positions[shas[1]] < positions[shas[2]] < positions[merge]
     assert positions[topic] < positions[merge]
-    assert found[merge].subject == "merge"
+    assert (found[merge].subject, found[merge].author) == ("merge", "A. Developer")
     assert found[topic].committed.endswith("Z")
     assert commits_of(repo, ["f" * 40]) == {}
     assert commits_of(None, shas) == {}
     clone = tmp_path / "clone"
     repo.run("clone", "--quiet", "--depth=1", repo.root.as_uri(), str(clone))
     assert commits_of(Git(clone), [merge, *shas]).keys() == {merge}
+
+
+def test_authors_and_subjects_may_hold_anything(
+    repo: Git, commit: Callable[[Git, Mapping[str, str]], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = commit(repo, {"a": "1"})
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "B\u2028\x0b\u202eB")
+    repo.run("commit", "--quiet", "--allow-empty", "--message", "a\x0cb\u2028c\td")
+    found = commits_of(repo, [first, repo.head_sha()])
+    assert found[first].author == "A. Developer"
+    assert found[repo.head_sha()].author == "B\u2028\x0b\u202eB"
+    assert found[repo.head_sha()].subject == "a\x0cb\u2028c\td"
 
 
 def test_a_commit_of_a_year_beyond_9999_is_as_good_as_unknown(

@@ -167,11 +167,13 @@ class KnownCommit:
         position: in an order in which each commit comes after its parents.
         committed: as `ListedRun.started`.
         subject: first line of its message.
+        author: who wrote it.
     """
 
     position: int
     committed: str
     subject: str = ""
+    author: str = ""
 
 
 def commit_order(
@@ -227,20 +229,22 @@ def commits_of(git: Git | None, shas: Iterable[str]) -> Mapping[str, KnownCommit
     if git is None or not wanted:
         return {}
     walked = _log(git, "%H %ct", "--topo-order", "--reverse", *wanted)
-    told = (line.partition(" ") for line in _log(git, "%H %s", "--no-walk", *wanted))
-    subjects = {sha: subject for sha, _, subject in told}
+    told = (line.split("\t", 2) for line in _log(git, "%H%x09%an%x09%s", "--no-walk", *wanted))
+    known = {sha: (author, subject) for sha, author, subject in told}
     found = {}
     for position, line in enumerate(walked):
         sha, _, seconds = line.partition(" ")
-        if sha in subjects and int(seconds) < _END_OF_TIME_S:
-            found[sha] = KnownCommit(position, _date(int(seconds)), subjects[sha])
+        if sha in known and int(seconds) < _END_OF_TIME_S:
+            author, subject = known[sha]
+            found[sha] = KnownCommit(position, _date(int(seconds)), subject, author)
     return found
 
 
 def _log(git: Git, form: str, *arguments: str) -> list[str]:
     """Lines about commits; those that the repository lacks are left out."""
     fixed = ("--ignore-missing", "--no-color", "--no-show-signature", f"--format={form}")
-    return git.run("log", *fixed, *arguments, "--").splitlines()
+    # A subject may hold what Python takes for the end of a line.
+    return [line for line in git.run("log", *fixed, *arguments, "--").split("\n") if line]
 
 
 def _date(seconds: int) -> str:

@@ -343,16 +343,17 @@ def _machine_names(runs: Iterable[ListedRun]) -> dict[str, str]:
 def _history_run(
     run: ListedRun, commits: Mapping[str, KnownCommit], names: Mapping[str, str]
 ) -> HistoryRun:
-    committed = commits[run.sha].committed if run.sha in commits else run.committed
+    known = commits.get(run.sha)
     return HistoryRun(
         id=run.id,
         sha=run.sha,
         ref=run.ref,
-        subject=run.subject or (commits[run.sha].subject if run.sha in commits else ""),
+        subject=run.subject or (known.subject if known else ""),
         started=run.started,
         machine=names[run.machine_key],
         url=run.url,
-        committed=committed or None,
+        committed=(known.committed if known else run.committed) or None,
+        author=known.author if known else "",
     )
 
 

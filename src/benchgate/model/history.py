@@ -30,6 +30,7 @@ class HistoryRun(JsonObject):
         sha: the commit; "" if it is not known.
         ref: the branch; "" if it is not known.
         subject: first line of the commit's message; "" if it is not known.
+        author: name of who wrote the commit; "" if it is not known.
         started: when measuring began.
         machine: name of the environment, as in `Trend.machine`.
         url: address of the run's log; "" if there is none.
@@ -44,6 +45,7 @@ class HistoryRun(JsonObject):
     machine: Text
     url: Text = ""
     committed: Timestamp | None = None
+    author: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
