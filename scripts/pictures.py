@@ -51,6 +51,7 @@ PACKAGES = ROOT / "requirements" / "pictures" / "node_modules"
 COMMENTS_PX = (880, 390)
 PAGES_PX = (1280, 390)
 COLUMNS = (80, 120)
+LINES = 40
 MARGIN_PX = 12
 # More of a page tells nothing new.
 MOST_PX = 2400
@@ -152,6 +153,7 @@ def on_terminal(render: Callable[[Console], None], columns: int) -> str:
         Console(
             file=stream,
             width=columns,
+            height=LINES,
             force_terminal=True,
             color_system="standard",
             _environ={},
@@ -165,7 +167,7 @@ class Measured:
     """What a reader gets before anything is unfolded.
 
     Attributes:
-        sideways: the names of elements that scroll sideways.
+        sideways: the elements that scroll sideways, such as "div.scroll".
     """
 
     words: int
@@ -179,7 +181,8 @@ _MEASURE = """(selector) => {
   const root = document.documentElement;
   const wide = [whole, ...whole.querySelectorAll("*")].filter((one) => one.clientWidth > 1
     && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible");
-  const sideways = new Set(wide.map((one) => one.tagName.toLowerCase()));
+  const named = (one) => [one.localName, ...one.classList].join(".");
+  const sideways = new Set(wide.map(named));
   if (root.scrollWidth > root.clientWidth) sideways.add("page");
   const height_px = Math.round(whole.getBoundingClientRect().height);
   const folded = whole.querySelectorAll("details:not([open]) > :not(summary)");
@@ -306,10 +309,14 @@ _TITLES = (
 def _figures(
     name: str, comment: Sequence[Measured], terminal: Sequence[str], page: Sequence[Measured]
 ) -> str:
-    of_comment = [str(comment[0].words), *(str(one.height_px) for one in comment)]
+    of_comment = (
+        (str(comment[0].words), *(str(one.height_px) for one in comment), _sideways(comment))
+        if comment
+        else ("", "", "", "")
+    )
     cells = (
         name,
-        *([*of_comment, _sideways(comment)] if comment else [""] * 4),
+        *of_comment,
         *(f"{len(text.splitlines())}, {len(text.split())}" for text in terminal),
         _sideways(page),
     )

@@ -9,7 +9,7 @@ import pytest
 from tests.browser.accessibility import violations
 from tests.browser.samples import HOSTILE, LONG, REMOVED
 from tests.browser.visit import PHONE, WIDE
-from tests.histories import history_of, runs_of, trend_of
+from tests.histories import history_of, runs_of, sha_of, trend_of
 
 from benchgate.page.history import Site, render_history_page, site_files
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from playwright.sync_api import Page
     from tests.browser.visit import Visit
 
     from benchgate.model.history import History
@@ -86,23 +87,74 @@ def test_a_chart_is_drawn_when_its_trend_is_opened(
     page.locator("svg.chart").wait_for()
     assert page.locator(".mark.strong").count() == 1
     page.locator("svg.chart").press("ArrowLeft")
-    assert "Change number 19" in page.locator(".readout").inner_text()
+    assert "Change number 19 (A. Developer), 2026-01-20: " in page.locator(".readout").inner_text()
     page.locator("svg.chart").press("+")
     page.get_by_role("button", name="Show all").click()
     assert page.get_by_role("button", name="Show all").is_hidden()
+
+
+@pytest.fixture
+def drawn(visit: Callable[..., Visit], history_page: Path) -> Page:
+    """The page with its first chart; what it opens is not loaded, but noted in the page."""
+    page = visit(history_page).page
+    page.evaluate(
+        """() => document.addEventListener("click", (event) => {
+          const link = event.target.closest("a");
+          if (!link) return;
+          event.preventDefault();
+          window.opened = [...(window.opened ?? []), link.href];
+        })"""
+    )
+    page.locator(".trend > summary .name").first.click()
+    page.locator("svg.chart").wait_for()
+    return page
+
+
+def test_a_click_on_a_point_and_enter_open_its_commit(drawn: Page) -> None:
+    chart = drawn.locator("svg.chart")
+    box = chart.bounding_box()
+    assert box
+    chart.click(position={"x": box["width"] - 12, "y": 100})
+    chart.press("Home")
+    chart.press("Enter")
+    opened = drawn.evaluate("window.opened")
+    assert opened == [f"{REPOSITORY}/commit/{sha_of(19)}", f"{REPOSITORY}/commit/{sha_of(0)}"]
+
+
+def test_a_part_that_is_marked_opens_nothing(drawn: Page) -> None:
+    chart = drawn.locator("svg.chart")
+    box = chart.bounding_box()
+    assert box
+    drawn.mouse.move(box["x"] + 300, box["y"] + 100)
+    drawn.mouse.down()
+    drawn.mouse.move(box["x"] + 600, box["y"] + 100)
+    drawn.mouse.up()
+    assert drawn.get_by_role("button", name="Show all").is_visible()
+    assert drawn.evaluate("window.opened") is None
+
+
+def test_the_axis_has_commits_and_a_finger_gets_a_link(
+    visit: Callable[..., Visit], history_page: Path
+) -> None:
+    page = visit(history_page, width=PHONE, has_touch=True).page
+    page.locator(".trend > summary .name").first.tap()
+    chart = page.locator("svg.chart")
+    assert "0000cba" in chart.locator(".tick").all_text_contents()
+    chart.tap(position={"x": 60, "y": 100})
+    link = page.locator(".readout a")
+    assert str(link.get_attribute("href")).startswith(f"{REPOSITORY}/commit/")
+    assert page.url.startswith("file:")
 
 
 def test_trends_are_found_and_hidden(visit: Callable[..., Visit], history_page: Path) -> None:
     page = visit(history_page).page
     shown = page.locator(".trend:visible")
     assert shown.count() == 3
-    page.get_by_role("checkbox").check()
-    assert shown.count() == 4
     page.get_by_role("button", name="unchanged").click()
     assert shown.count() == 2
     page.get_by_role("searchbox").fill("SMALL parse")
     assert shown.count() == 1
-    assert page.locator("#found").inner_text() == "1 of 4 trends"
+    assert page.locator("#found").inner_text() == "1 of 3 benchmarks"
     page.get_by_role("searchbox").fill("nothing")
     assert page.locator(".machine:visible").count() == 0
 

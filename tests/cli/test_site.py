@@ -75,8 +75,8 @@ def test_a_site_has_the_verdict_the_history_and_a_badge(
     index = (site / "index.html").read_text()
     assert "Performance of hello" in index
     assert "fail: 1 of 1 benchmark is slower: parse/large by 20.0 %" in index
-    assert "+20.0 %" in index
-    assert json.loads((site / "badge.json").read_text())["message"] == "1 slower"
+    assert "by 20.0 %" in index
+    assert json.loads((site / "badge.json").read_text())["message"] == "❌ 1 slower"
 
 
 def test_its_links_are_relative_and_lead_somewhere(project: Path, slower: Path, call: Call) -> None:

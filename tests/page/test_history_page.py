@@ -9,7 +9,9 @@ from html.parser import HTMLParser
 import pytest
 from tests.histories import history_of, runs_of, sha_of, trend_of
 
-from benchgate.page.history import compare_address, render_history_page
+from benchgate.page.charts import compare_address
+from benchgate.page.history import render_history_page
+from benchgate.report.history import view_history
 
 REPOSITORY = "https://github.com/octo-org/hello"
 HOSTILE = '"/></script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}'
@@ -44,14 +46,21 @@ def test_each_change_is_told_in_words_and_linked_to_its_commits() -> None:
         render_history_page(history_of(trend_of([(8, 0.010), (8, 0.012)])), repository=REPOSITORY)
     )
     said = " ".join(page.text.split())
-    assert "1 benchmark: 1 got slower at its last change" in said
-    assert "slower +20.0 %" in said
-    assert "10.00 ms to 12.00 ms" in said
-    assert "7000cba..8000cba" in said
-    assert "2026-01-09" in said
-    assert "Change number 8" in said
-    assert "about two of three runs lie within 0.8 % of their level" in said
+    assert "1 benchmark: 1 got slower" in said
+    assert said.count("got slower at 7000cba..8000cba by 20.0 %, and stayed (2026-01-09, ") == 2
+    assert "10.00 ms to 12.00 ms; first run after it: 8000cba Change number 8 (A. Developer" in said
+    assert "About two of three runs lie within 0.8 % of their level" in said
     assert f"{REPOSITORY}/compare/{sha_of(7)}...{sha_of(8)}" in page.links()
+
+
+def test_the_sentence_is_that_of_the_terminal_and_both_its_ends_are_links() -> None:
+    history = history_of(trend_of([(8, 0.010), (8, 0.012), (8, 0.010)]))
+    page = _Read(render_history_page(history, repository=REPOSITORY))
+    told = view_history(history).machines[0].benchmarks[0].first.told
+    assert told
+    assert told.sentence in " ".join(page.text.split())
+    assert f"{REPOSITORY}/compare/{sha_of(7)}...{sha_of(8)}" in page.links()
+    assert f"{REPOSITORY}/compare/{sha_of(15)}...{sha_of(16)}" in page.links()
 
 
 def test_without_a_repository_commits_are_no_links() -> None:
@@ -101,14 +110,15 @@ def test_the_page_needs_no_network() -> None:
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", text)
 
 
-def test_tails_that_did_not_change_are_aside() -> None:
+def test_a_tail_is_within_its_benchmark() -> None:
     page = _Read(
         render_history_page(
             history_of(trend_of([(8, 0.010)]), trend_of([(8, 0.020)], statistic="p95"))
         )
     )
     trends = [attrs for tag, attrs in page.tags if tag == "details"]
-    assert ["data-aside" in attrs for attrs in trends] == [False, True]
+    assert [attrs["class"] for attrs in trends] == ["trend", "other"]
+    assert "1 benchmark: 1 unchanged" in page.text
 
 
 def test_a_large_history_stays_small_and_says_so() -> None:

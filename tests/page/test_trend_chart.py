@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.histories import MACHINE, history_of, runs_of, trend_of
+from tests.histories import MACHINE, history_of, runs_of, sha_of, trend_of
 
 from benchgate.model.history import Trend, TrendPoint
 from benchgate.page.charts import (
@@ -25,8 +25,10 @@ from benchgate.report.history import view_history
 
 def charted(trend: Trend) -> Chart:
     history = history_of(trend)
-    view = view_history(history).machines[0].trends[0]
-    return chart_of(view, axis_of(history.runs), range(len(trend.points)))
+    view = view_history(history).machines[0].benchmarks[0].first
+    return chart_of(
+        view, axis_of(history.runs, "https://github.com/octo-org/hello"), range(len(trend.points))
+    )
 
 
 def test_values_stand_in_the_unit_of_the_axis_over_their_run() -> None:
@@ -37,7 +39,14 @@ def test_values_stand_in_the_unit_of_the_axis_over_their_run() -> None:
     assert values.y[0] == pytest.approx(9.95)
     assert (values.low[0], values.high[0]) == pytest.approx((9.8505, 10.149))
     assert values.band
-    assert chart.x.names[0] == "0000cba 2026-01-01 Change number 0"
+
+
+def test_the_axis_has_commits_that_can_be_opened() -> None:
+    axis = axis_of(runs_of(2), "https://github.com/octo-org/hello")
+    assert axis.names[0] == "0000cba Change number 0 (A. Developer), 2026-01-01"
+    assert axis.ticks[1] == ("1000cba", "2026-01-02")
+    assert axis.links[1] == f"https://github.com/octo-org/hello/commit/{sha_of(1)}"
+    assert axis_of(runs_of(2), "").links == ()
 
 
 def test_a_change_is_marked_where_the_new_level_begins() -> None:
@@ -102,8 +111,9 @@ def test_values_that_no_unit_fits_leave_a_gap() -> None:
 
 
 def test_the_axis_names_runs_whatever_is_known_of_them() -> None:
-    axis = axis_of(runs_of(1, sha="", subject="\x1b[31m<b>\n", machine=MACHINE))
-    assert axis.names == ("2026-01-01 <b>",)
+    runs = runs_of(1, sha="", subject="\x1b[31m<b>\n", author="", machine=MACHINE)
+    axis = axis_of(runs, "https://github.com/octo-org/hello")
+    assert (axis.names, axis.links) == (("<b>, 2026-01-01",), ())
 
 
 @pytest.mark.parametrize(

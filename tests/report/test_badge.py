@@ -31,7 +31,7 @@ HOSTILE = [
 def test_says_what_fails() -> None:
     slower = changed("parse/small", Outcome.REGRESSED, 1.2)
     judged = verdict(Decision.FAIL, slower, replace(slower, benchmark="b"), unchanged("c"))
-    assert badge_of([judged]) == Badge("2 slower", BadgeState.FAIL)
+    assert badge_of([judged]) == Badge("❌ 2 slower", BadgeState.FAIL)
 
 
 def test_counts_each_benchmark_once_and_by_outcome() -> None:
@@ -39,21 +39,23 @@ def test_counts_each_benchmark_once_and_by_outcome() -> None:
     tail = replace(slower, statistic="p95")
     failed = changed("b", Outcome.FAILED, 1.0)
     judged = verdict(Decision.FAIL, slower, tail, failed)
-    assert badge_of([judged]).message == "1 failed, 1 slower"
+    assert badge_of([judged]).message == "❌ 1 crashed, 1 slower"
 
 
 def test_an_advisory_regression_is_not_blamed() -> None:
     slower = replace(changed("a", Outcome.REGRESSED, 1.2), advisory=True)
-    assert badge_of([verdict(Decision.FAIL, slower)]).message == "fail"
+    assert badge_of([verdict(Decision.FAIL, slower)]).message == "❌ fail"
 
 
 @pytest.mark.parametrize(
-    ("decision", "state"),
-    [(Decision.PASS, BadgeState.PASS), (Decision.NO_VERDICT, BadgeState.NO_VERDICT)],
+    ("decision", "badge"),
+    [
+        (Decision.PASS, Badge("✅ pass", BadgeState.PASS)),
+        (Decision.NO_VERDICT, Badge("❔ no verdict", BadgeState.NO_VERDICT)),
+    ],
 )
-def test_says_the_decision(decision: Decision, state: BadgeState) -> None:
-    judged = verdict(decision, unchanged("a"))
-    assert badge_of([judged]) == Badge(decision.value, state)
+def test_says_the_decision(decision: Decision, badge: Badge) -> None:
+    assert badge_of([verdict(decision, unchanged("a"))]) == badge
 
 
 def test_the_worst_of_several_verdicts_counts() -> None:
@@ -61,7 +63,7 @@ def test_the_worst_of_several_verdicts_counts() -> None:
     open_ = verdict(Decision.NO_VERDICT, unchanged("a"))
     failed = verdict(Decision.FAIL, changed("a", Outcome.REGRESSED, 1.2))
     assert badge_of([passed, open_]).state is BadgeState.NO_VERDICT
-    assert badge_of([passed, failed, open_, failed]) == Badge("2 slower", BadgeState.FAIL)
+    assert badge_of([passed, failed, open_, failed]) == Badge("❌ 2 slower", BadgeState.FAIL)
 
 
 def test_without_a_verdict_it_says_that_nothing_was_checked() -> None:

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+from tests.histories import history_of, trend_of
 
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoint
 from benchgate.model.run import Better
@@ -18,6 +19,7 @@ RUNS = tuple(
         sha=f"{index:07x}{'0' * 33}",
         ref="main",
         subject=f"Change {index}",
+        author="Ann",
         started=f"2026-05-{index + 1:02}T00:00:00Z",
         machine="AMD EPYC 7763, 4 cores, Debian 12",
     )
@@ -72,54 +74,95 @@ def printed(history: History = HISTORY, *, width: int | None = None, verbose: bo
 def test_a_pipe_gets_whole_lines() -> None:
     lines = printed().splitlines()
     assert lines[:5] == [
-        "2 benchmarks: 1 got slower at its last change",
+        "2 benchmarks: 1 got slower, 1 unchanged",
         "20 runs, 2026-05-01 to 2026-05-20",
         "note: a note",
         "",
         "AMD EPYC 7763, 4 cores, Debian 12 (20 runs)",
     ]
-    assert lines[6].split() == [
-        *("▁▁▁▁▁▁██████████", "1.250", "ms", "0.8", "%", "slower", "+25.0", "%"),
-        *("0000007..0000008", "2026-05-09,", "11", "runs", "ago", "parse/large[n=1000]"),
-    ]
-    assert lines[-1] == "not shown: 1 tail that did not change (-v shows it)"
+    assert " ".join(lines[6].split()) == (
+        "slower ▁▁▁▁▁▁██████████ 1.250 ms 0.8 % parse/large[n=1000] # got slower at "
+        "0000007..0000008 by 25.0 %, and stayed (2026-05-09, 11 runs ago); first run after it: "
+        "0000008 Change 8 (Ann)"
+    )
+    assert lines[-1] == "not shown: 1 other trend of these benchmarks, such as tails (-v shows it)"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_it_fits_any_terminal_and_loses_nothing(width: int) -> None:
     text = Text.from_ansi(printed(width=width)).plain
     assert max(cell_len(line) for line in text.splitlines()) <= width
-    for told in ("parse/large[n=1000]", "+25.0 %", "0000007..0000008", "11 runs ago"):
-        assert told in text
-    assert "2026-05-09" in text
+    said = " ".join(text.split())
+    for told in ("parse/large[n=1000]", "25.0 %", "0000007..0000008", "2026-05-09, 11 runs ago"):
+        assert told in said
 
 
 @pytest.mark.parametrize(
-    ("unit", "better", "worse", "word"),
+    ("unit", "better", "rises", "word"),
     [
         ("s", Better.LOWER, True, "slower"),
         ("s", Better.LOWER, False, "faster"),
-        ("1/s", Better.HIGHER, True, "slower"),
-        ("B", Better.LOWER, True, "worse"),
-        ("B", Better.HIGHER, False, "better"),
+        ("1/s", Better.HIGHER, False, "slower"),
+        ("B", Better.LOWER, True, "larger"),
+        ("B", Better.HIGHER, False, "smaller"),
     ],
 )
 def test_a_word_says_what_a_change_means(
-    unit: str, better: Better, *, worse: bool, word: str
+    unit: str, better: Better, *, rises: bool, word: str
 ) -> None:
-    shift = replace(SHIFT, worse=worse)
+    after = 2.0 if rises else 0.5
+    worse = rises is (better is Better.LOWER)
+    shift = replace(SHIFT, before=1.0, after=after, ratio=after, worse=worse)
     trend = replace(SLOWER, unit=unit, better=better, shifts=(shift,))
     text = printed(replace(HISTORY, trends=(trend,)))
-    assert f"1 benchmark: 1 got {word} at its last change" in text
-    assert f"  {word} +25.0 %  " in text
+    assert f"1 benchmark: 1 got {word}\n" in text
+    by = "100.0 %" if rises else "50.0 %"
+    assert f"got {word} at 0000007..0000008 by {by}, and stayed" in text
 
 
-def test_the_summary_says_slower_only_if_all_changes_are_about_speed() -> None:
+@pytest.mark.parametrize(
+    ("levels", "first", "outcome"),
+    [
+        ((10, 12), "by 20.0 %, and stayed", "slower"),
+        ((10, 12, 15), "by 20.0 %, and stayed", "slower"),
+        ((10, 12, 10.05), "by 20.0 %, and came back at 3000cba..4000cba", "came back"),
+        ((10, 12, 6), "by 20.0 %, and came back at 3000cba..4000cba", "came back"),
+        ((10, 12, 11), "by 20.0 %, and partly came back at 3000cba..4000cba", "faster"),
+        ((10, 12, 10, 13), "by 20.0 %, and came back at 3000cba..4000cba", "slower"),
+        ((10, 8, 10), "by 20.0 %, and came back at 3000cba..4000cba", "slower"),
+    ],
+)
+def test_it_says_whether_a_change_still_holds(
+    levels: tuple[float, ...], first: str, outcome: str
+) -> None:
+    history = history_of(trend_of([(2, level * 1e-3) for level in levels]))
+    view = view_history(history).machines[0].benchmarks[0].first
+    assert view.shifts[-1].sentence.endswith(f" at 1000cba..2000cba {first}")
+    assert view.outcome == outcome
+    assert view.told
+    is_told_first = outcome == "came back"
+    assert view.told is view.shifts[-1 if is_told_first else 0]
+
+
+def test_a_change_between_two_runs_of_one_commit_names_it_once() -> None:
+    shift = replace(SHIFT, last_before=SHIFT.first_after)
+    text = printed(replace(HISTORY, trends=(replace(SLOWER, shifts=(shift,)),)))
+    assert "got slower at 0000008 by 25.0 %" in text
+
+
+def test_what_was_0_has_no_percentage() -> None:
+    shift = replace(SHIFT, before=0.0, after=12.0, ratio=None)
+    trend = replace(SLOWER, unit="", metric="allocations", shifts=(shift,))
+    text = printed(replace(HISTORY, trends=(trend,)))
+    assert "got larger at 0000007..0000008 from 0 to 12, and stayed" in text
+
+
+def test_each_kind_of_change_has_its_word_in_the_summary() -> None:
     memory = replace(
         SLOWER, benchmark="a", metric="peak_rss", unit="B", shifts=(replace(SHIFT, worse=False),)
     )
     text = printed(replace(HISTORY, trends=(SLOWER, memory)))
-    assert text.startswith("2 benchmarks: 1 got worse and 1 got better at their last change\n")
+    assert text.startswith("2 benchmarks: 1 got slower, 1 got larger\n")
 
 
 MOVED = replace(STEADY, benchmark="new", moved=Moved(runs=4, ratio=0.52, worse=False))
@@ -128,31 +171,35 @@ SHORT = replace(STEADY, benchmark="short", points=STEADY.points[:6], too_short=T
 
 def test_what_cannot_be_told_is_not_called_unchanged() -> None:
     text = printed(replace(HISTORY, trends=(MOVED, SHORT, STEADY)))
-    first, *_ = text.splitlines()
-    assert first == (
-        "3 benchmarks: the newest runs of 1 moved, not confirmed; too few runs to tell of 1"
-    )
+    assert text.startswith("3 benchmarks: 2 inconclusive, 1 unchanged\n")
     assert "the newest 4 runs moved by -48.0 %, not confirmed" in text
     assert "too few runs to tell" in text.split("AMD", 1)[1]
-    assert printed(replace(HISTORY, trends=(SHORT,))).startswith(
-        "1 benchmark: too few runs to tell\n"
-    )
-    assert printed(replace(HISTORY, trends=(STEADY,))).startswith("1 benchmark: none has changed\n")
 
 
 def test_a_benchmark_counts_once() -> None:
     slower_tail = replace(SLOWER, statistic="p95")
     text = printed(replace(HISTORY, trends=(SLOWER, slower_tail, MOVED, STEADY)))
-    assert text.startswith(
-        "3 benchmarks: 1 got slower at its last change; the newest runs of 1 moved, not confirmed\n"
-    )
+    assert text.startswith("3 benchmarks: 1 got slower, 1 inconclusive, 1 unchanged\n")
+    slower_tail = replace(TAIL, shifts=(SHIFT,))
+    text = printed(replace(HISTORY, trends=(STEADY, slower_tail)))
+    assert text.startswith("1 benchmark: 1 got slower\n")
+    assert "text/slug (p95)" in text
+
+
+def test_a_benchmark_on_two_machines_counts_once_by_the_worse() -> None:
+    runs = (*RUNS, replace(RUNS[0], id="other", machine="another"))
+    points = (TrendPoint(20, 1.0, 1.0, 1.0),)
+    there = replace(STEADY, benchmark=SLOWER.benchmark, machine="another", points=points)
+    text = printed(replace(HISTORY, runs=runs, trends=(there, SLOWER)))
+    assert text.startswith("1 benchmark: 1 got slower\n")
 
 
 def test_verbose_tells_everything_of_each_change() -> None:
     text = printed(verbose=True)
     assert (
-        "slower +25.0 % at 0000007..0000008 (2026-05-09), 11 runs ago, 1.000 ms to 1.250 ms: "
-        "\"Change 8\"; there also changed python: '3.12' and '3.13'"
+        "got slower at 0000007..0000008 by 25.0 %, and stayed (2026-05-09, 11 runs ago); first run "
+        "after it: 0000008 Change 8 (Ann); 1.000 ms to 1.250 ms; there also changed python: '3.12' "
+        "and '3.13'"
     ) in text
     assert "text/slug (p95)" in text
     assert "not shown" not in text
@@ -168,7 +215,7 @@ def test_an_encoding_without_blocks_gets_ascii() -> None:
 
 def test_hostile_names_do_not_move_the_cursor() -> None:
     evil = "\x1b[2J\u202eevil\nnext"
-    runs = tuple(replace(one, subject=evil, machine=evil, sha=evil) for one in RUNS)
+    runs = tuple(replace(one, subject=evil, author=evil, machine=evil, sha=evil) for one in RUNS)
     shift = replace(SHIFT, last_before=evil, first_after=evil, also=(evil,))
     trend = replace(
         SLOWER,
@@ -189,13 +236,15 @@ def test_a_trend_that_stopped_says_so() -> None:
     stopped = replace(STEADY, points=STEADY.points[:5])
     text = printed(replace(HISTORY, trends=(SLOWER, stopped)))
     assert "# last measured 2026-05-05" in text
-    ended = replace(stopped, ended=True)
-    assert "text/slug" not in printed(replace(HISTORY, trends=(SLOWER, ended)))
+    ended = replace(STEADY, ended=True, shifts=(SHIFT,))
+    history = replace(HISTORY, trends=(ended, SLOWER, replace(STEADY, workload="new")))
+    assert "its work changed after this" not in printed(history)
+    assert "its work changed after this" in printed(history, verbose=True)
 
 
 def test_many_trends_that_did_not_change_are_counted_on_a_terminal() -> None:
     many = tuple(replace(STEADY, benchmark=f"b{index}") for index in range(30))
     history = replace(HISTORY, trends=(SLOWER, *many))
     text = printed(history, width=100)
-    assert "not shown: 30 trends that did not change (-v shows them)" in text
+    assert "not shown: 30 benchmarks unchanged (-v shows them)" in text
     assert "b7" in printed(history)

@@ -25,7 +25,7 @@ _SECTIONS = {
         "import": "Make a result file of what another benchmark tool wrote.",
         "merge": "Join the results of a suite's shards.",
         "report": "Write a report as a page of HTML.",
-        "history": "Show the course of each benchmark over many runs, and where it changed.",
+        "history": "Show each benchmark over many runs, and when it got slower or faster.",
         "site": "Write a site with the latest verdicts, the history and a badge.",
         "export": "Write what was measured as files for other programs.",
     },

@@ -1,4 +1,4 @@
-"""`benchgate history`: the course of each benchmark over many runs, and where it changed."""
+"""`benchgate history`: the values of each benchmark over many runs, and where it changed."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def command(
     config_file: Path | None,
     verbose: bool,
 ) -> int:
-    """Show the course of each benchmark over many runs, and where it changed.
+    """Show each benchmark over many runs, and when it got slower or faster.
 
     A SOURCE is a store, a folder with result files, a result file (also of another tool), or the
     word artifacts: the results that jobs on GitHub left for the default branch. Without a SOURCE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.escape import plain_line
 from benchgate.model.redact import redacted
 from benchgate.report.drawing import heights
+from benchgate.report.history import describe_commit, run_day, short
 from benchgate.units import TIME_UNITS, axis_scale
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class Axis:
             takes the unit from it.
         categories: names instead of numbers; the values of the axis are then 0, 1, 2 and so on.
         names: of 0, 1, 2 and so on in the readout and the table, for charts that share an axis.
+        ticks: short names of these for the axis itself, with a second line: ("1a2b3c4", "May 3").
+        links: what a click on each of these opens; "" for nothing.
         from_zero: whether it begins at 0.
         whole: whether only whole numbers make sense.
         log: whether it is logarithmic; all values are then above 0. Only an axis of y can be.
@@ -58,6 +62,8 @@ class Axis:
     label: str
     categories: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    ticks: tuple[tuple[str, str], ...] = ()
+    links: tuple[str, ...] = ()
     from_zero: bool = False
     whole: bool = False
     log: bool = False
@@ -239,13 +245,42 @@ _AROUND_SHIFT: Final = 5
 _NEWEST: Final = 30
 _MOST_SYMBOLS: Final = 80
 _LONG_LABELS: Final = 1
-_SHA_LENGTH: Final = 7
 _NAME_LIMIT: Final = 72
 
 
-def axis_of(runs: Sequence[HistoryRun]) -> Axis:
-    """The axis of runs, which all charts of a history share."""
-    return Axis("run, the newest on the right", names=tuple(map(_name, runs)), whole=True)
+_SHA: Final = re.compile(r"[0-9a-f]{7,64}")
+
+
+def compare_address(repository: str, before: str, after: str) -> str:
+    """The page that compares two commits, or shows the only one that is known; "" for none.
+
+    Args:
+        repository: address of the repository; "" if it is not known.
+        before, after: commits, which may hold any text.
+    """
+    if not repository or not _SHA.fullmatch(after):
+        return ""
+    if not _SHA.fullmatch(before) or before == after:
+        return f"{repository}/commit/{after}"
+    return f"{repository}/compare/{before}...{after}"
+
+
+def axis_of(runs: Sequence[HistoryRun], repository: str) -> Axis:
+    """The axis of runs, which all charts of a history share.
+
+    Args:
+        repository: as for `compare_address`.
+    """
+    days = [run_day(run) for run in runs]
+    links = tuple(compare_address(repository, "", run.sha) for run in runs)
+    names = zip(map(describe_commit, runs), days, strict=True)
+    return Axis(
+        "commit, the newest on the right",
+        names=tuple(", ".join(filter(None, name)) for name in names),
+        ticks=tuple(zip((short(run.sha) for run in runs), days, strict=True)),
+        links=links if any(links) else (),
+        whole=True,
+    )
 
 
 def points_per_chart(charts: int) -> int:
@@ -295,8 +330,8 @@ def chart_of(view: TrendView, axis: Axis, shown: Sequence[int]) -> Chart:
         y=Axis(label),
         series=(_values(points, scale), *_levels(trend, scale)),
         vertical=tuple(
-            Mark(trend.points[one.point].run, _label(one, view.shifts), strong=True)
-            for one in reversed(view.shifts)
+            Mark(trend.points[data.point].run, _label(one, view.shifts), strong=True)
+            for one, data in zip(reversed(view.shifts), trend.shifts, strict=True)
         ),
         zooms=True,
     )
@@ -344,9 +379,3 @@ def _scaled(values: Sequence[float], scale: Scale) -> tuple[float | None, ...]:
 def _label(shift: ShiftView, among: Sequence[ShiftView]) -> str:
     """The change, with its word if there is room: if it is the only one."""
     return shift.change if len(among) <= _LONG_LABELS else shift.size
-
-
-def _name(run: HistoryRun) -> str:
-    day = (run.committed or run.started).partition("T")[0]
-    parts = (plain_line(run.sha)[:_SHA_LENGTH], day, plain_line(run.subject, _NAME_LIMIT))
-    return " ".join(filter(None, parts))

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from benchgate.page.charts import HEIGHT, WIDTH, axis_of, chart_of, points_per_chart, spark, thinned
+from benchgate.page.charts import (
+    HEIGHT,
+    WIDTH,
+    axis_of,
+    chart_of,
+    compare_address,
+    points_per_chart,
+    spark,
+    thinned,
+)
 from benchgate.page.frame import render
 from benchgate.report.history import (
-    Direction,
     badge_of,
     render_endpoint,
     view_history,
 )
 from benchgate.report.view import view_verdict, without_secrets
+from benchgate.report.words import DECISION_ICONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,41 +35,17 @@ if TYPE_CHECKING:
     from benchgate.report.history import HistoryView, ShiftView, TrendView
 
 
-_SHA: Final = re.compile(r"[0-9a-f]{7,64}")
-
-
-def compare_address(repository: str, before: str, after: str) -> str:
-    """The page that compares two commits, or shows the only one that is known; "" for none.
-
-    Args:
-        repository: address of the repository; "" if it is not known.
-        before, after: commits, which may hold any text.
-    """
-    known = [sha for sha in (before, after) if _SHA.fullmatch(sha)]
-    if not repository or not known or not _SHA.fullmatch(after):
-        return ""
-    if len(known) == 1 or before == after:
-        return f"{repository}/commit/{after}"
-    return f"{repository}/compare/{before}...{after}"
-
-
 STYLE: Final = ("trends.css",)
 SPARK: Final = (WIDTH, HEIGHT)
-_WORDS: Final = {
-    Direction.WORSE: "worse",
-    Direction.BETTER: "better",
-    Direction.MOVED: "not confirmed",
-    Direction.UNKNOWN: "too few runs",
-    Direction.NONE: "unchanged",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftLine:
-    """A change, with the address of the page that shows its commits; "" if there is none."""
+    """A change, with the addresses of its commits and of those that undid it; "" for none."""
 
     view: ShiftView
     address: str
+    until: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,34 +53,29 @@ class TrendSection:
     """A trend.
 
     Attributes:
-        key: its place in the page, for links.
-        spark: the `d` of a path, and where its last point is.
+        key: of its chart in the page.
         shifts: the newest first.
+        told: the change to tell; None if there is none.
     """
 
     key: str
     view: TrendView
-    spark: tuple[str, float, float]
     shifts: tuple[ShiftLine, ...]
+    told: ShiftLine | None
 
     @property
-    def noise(self) -> str:
-        """How much runs differ, as a sentence."""
-        if not self.view.noise:
-            return "There are too few runs to know how much they differ without a change."
-        return (
-            f"Noise: about two of three runs lie within {self.view.noise} of their level, without "
-            "any change."
-        )
+    def spark(self) -> tuple[str, float, float]:
+        """The `d` of a path, and where its last point is."""
+        return spark(self.view.trend.values())
 
 
 @dataclass(frozen=True, slots=True)
 class MachineSection:
-    """The trends of a machine."""
+    """The trends of each benchmark on a machine, the one that stands for it first."""
 
     name: str
     runs: str
-    trends: tuple[TrendSection, ...]
+    benchmarks: tuple[tuple[TrendSection, ...], ...]
 
 
 def machine_sections(view: HistoryView, repository: str) -> tuple[MachineSection, ...]:
@@ -105,20 +84,29 @@ def machine_sections(view: HistoryView, repository: str) -> tuple[MachineSection
     Args:
         repository: address of the repository on its host; "" if it is not known.
     """
-    found = []
-    number = 0
-    for machine in view.machines:
-        sections = []
-        for one in machine.trends:
-            number += 1
-            lines = zip(one.shifts, reversed(one.trend.shifts), strict=True)
-            shifts = tuple(
-                ShiftLine(shown, compare_address(repository, data.last_before, data.first_after))
-                for shown, data in lines
-            )
-            sections.append(TrendSection(f"t{number}", one, spark(one.values), shifts))
-        found.append(MachineSection(machine.name, machine.runs, tuple(sections)))
-    return tuple(found)
+    numbers = count(1)
+    return tuple(
+        MachineSection(
+            machine.name,
+            machine.runs,
+            tuple(
+                tuple(_section(trend, f"t{next(numbers)}", repository) for trend in one.trends)
+                for one in machine.benchmarks
+            ),
+        )
+        for machine in view.machines
+    )
+
+
+def _section(view: TrendView, key: str, repository: str) -> TrendSection:
+    data = view.trend.shifts
+    addresses = [compare_address(repository, one.last_before, one.first_after) for one in data]
+    lines = [
+        ShiftLine(shown, address, "" if shown.undone is None else addresses[shown.undone])
+        for shown, address in zip(view.shifts, reversed(addresses), strict=True)
+    ]
+    told = next((one for one in lines if one.view is view.told), None)
+    return TrendSection(key, view, tuple(lines), told)
 
 
 def render_history_page(
@@ -133,8 +121,8 @@ def render_history_page(
     """
     view = view_history(history)
     machines = machine_sections(view, repository)
-    sections = [one for machine in machines for one in machine.trends]
-    axis = axis_of(history.runs)
+    sections = [one for machine in machines for trends in machine.benchmarks for one in trends]
+    axis = axis_of(history.runs, repository)
     limit = points_per_chart(len(sections))
     charts: dict[str, Chart] = {}
     captions: dict[str, str] = {}
@@ -152,40 +140,19 @@ def render_history_page(
         view=view,
         machines=machines,
         captions=captions,
-        counts=_counts(sections),
-        aside=sum(not one.view.is_shown for one in sections),
         spark_size=SPARK,
     )
 
 
-def _counts(sections: Iterable[TrendSection]) -> list[tuple[str, str, int]]:
-    """How many trends got worse, better, or neither at their last change, with a word for each."""
-    found = Counter(one.view.direction for one in sections if one.view.is_shown)
-    always = {Direction.WORSE, Direction.BETTER, Direction.NONE}
-    return [
-        (direction.value, word, found[direction])
-        for direction, word in _WORDS.items()
-        if found[direction] or direction in always
-    ]
-
-
 def _caption(view: TrendView, shown: int) -> str:
     """What the chart shows, for those who see it and those who do not."""
-    count = len(view.trend.points)
-    parts = [f"The latest value is {view.latest}."]
-    if view.shifts:
-        one = len(view.shifts) == 1
-        lines = "line marks the change:" if one else "lines mark changes; the last one is"
-        parts.append(f"The vertical {lines} {view.shifts[0].sentence}.")
-    elif view.trend.too_short:
-        parts.append(f"There are too few runs, {count}, to tell whether it changed.")
-    else:
-        parts.append(f"No change was found in {view.runs}.")
-    if view.moved:
-        parts.append(f"{view.moved[0].upper()}{view.moved[1:]}.")
-    if shown < count:
+    every = len(view.trend.points)
+    parts = [f"{view.runs}; the latest value is {view.latest}."]
+    if view.noise:
+        parts.append(f"About two of three runs lie within {view.noise} of their level.")
+    if shown < every:
         parts.append(
-            f"Of {count:,} runs, {shown:,} are drawn: the newest ones, those around changes, and "
+            f"Of {every:,} runs, {shown:,} are drawn: the newest ones, those around changes, and "
             "the lowest and the highest of each group of the others."
         )
     return " ".join(parts)
@@ -311,5 +278,6 @@ def _index(
         history=history,
         machines=machine_sections(history, site.repository) if history else (),
         trends_page=_HISTORY,
+        icons=DECISION_ICONS,
         spark_size=SPARK,
     )

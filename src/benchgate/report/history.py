@@ -9,13 +9,11 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
 from benchgate.escape import ASCII, BLOCKS, plain_line
-from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.verdict import ORDER, TAIL_STATISTICS, Decision, by_benchmark, is_tail
 from benchgate.report import words
@@ -24,29 +22,32 @@ from benchgate.report.terminal import Column, Line, print_columns, print_text
 from benchgate.units import counted, format_change, format_percent, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
-    from benchgate.model.history import History, HistoryRun, Shift, Trend
+    from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend
     from benchgate.model.verdict import Row, Verdict
 
 
 _SHORT_SHA: Final = 7
 _SUBJECT_LIMIT: Final = 72
+_AUTHOR_LIMIT: Final = 40
 _NOTE_LIMIT: Final = 1000
 # What most trends are about, so that their names need not say it.
-_USUAL: Final = ("time", "p25")
+_USUAL: Final = "time"
+_BACK: Final = "came back at"
+_GOT: Final = dict.fromkeys(("slower", "faster", "larger", "smaller"), "got ")
 
 
 class Direction(StrEnum):
-    """How the last change of a trend is to be shown: that it has none, or that nobody can tell."""
+    """Where the last change left a trend; the worst comes first."""
 
     WORSE = "worse"
     BETTER = "better"
-    MOVED = "moved"
-    UNKNOWN = "unknown"
-    NONE = "none"
+    BACK = "came back"
+    OPEN = "inconclusive"
+    NONE = "unchanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +55,33 @@ class ShiftView:
     """A change point.
 
     Attributes:
-        size: such as "+12.3 %", or "from 0".
-        word: such as "slower".
-        commits: the commits between which it changed, such as "abc1234..def5678".
+        word: "slower", "faster", "larger" or "smaller".
+        size: such as "+12.3 %".
+        how_far: such as "by 12.3 %" or "from 0 to 12".
+        commits: those between which it changed, such as "abc1234..def5678".
+        fate: "stayed", or what happened since, such as "came back at".
+        until: the commits of that; "" if it stayed.
+        undone: index of the change that did that, as in `Trend.shifts`; None if it stayed.
         day: of the first run after it, such as "2026-05-03".
         levels: such as "31.88 µs to 39.28 µs".
-        subject: of the first commit after it; "" if it is not known.
+        first: the first commit after it, such as "def5678 Read the file once (A. Developer)".
         also: what else changed there; "" if nothing did.
         ago: such as "14 runs ago".
-        point: index in `Trend.points` of the first value after the change.
     """
 
-    size: str
     word: str
     direction: Direction
+    size: str
+    how_far: str
     commits: str
+    fate: str
+    until: str
+    undone: int | None
     day: str
     levels: str
-    subject: str
+    first: str
     also: str
     ago: str
-    point: int
 
     @property
     def change(self) -> str:
@@ -83,7 +90,13 @@ class ShiftView:
 
     @property
     def sentence(self) -> str:
-        return f"{self.change} at {self.commits} ({self.day}), {self.ago}"
+        """What happened, and whether it still is so."""
+        until = f" {self.until}" if self.until else ""
+        return f"got {self.word} at {self.commits} {self.how_far}, and {self.fate}{until}"
+
+    @property
+    def when(self) -> str:
+        return f"{self.day}, {self.ago}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,58 +109,49 @@ class TrendView:
         latest: the newest value.
         noise: how much runs differ, such as "0.8 %"; "" if that is not known.
         shifts: the newest first.
-        is_shown: whether it gets a line unless the user asks for all: it is not the tail of another
-            one, unless it changed, and no newer trend continues it.
-        remark: why it has no newer values; "" if it has.
-        moved: what the newest runs show, but do not confirm; "" if they show nothing.
+        direction: of the last change, or that it undid a change for the worse.
+        told: the change to tell: the last one, or the one that it undid; None if there is none.
+        is_aside: whether it is the tail of another one, or a newer trend continues it.
+        remarks: why it has no newer values, and what the newest runs show but do not confirm.
         trend: the data, for drawings.
     """
 
     name: str
-    machine: str
     runs: str
     latest: str
     noise: str
     shifts: tuple[ShiftView, ...]
-    is_shown: bool
-    remark: str
-    moved: str
+    direction: Direction
+    told: ShiftView | None
+    is_aside: bool
+    remarks: tuple[str, ...]
     trend: Trend
 
     @property
-    def values(self) -> tuple[float, ...]:
-        """In commit order, for drawings."""
-        return self.trend.values()
+    def outcome(self) -> str:
+        """A word: "slower", "came back", "inconclusive", "unchanged"."""
+        is_changed = self.direction in {Direction.WORSE, Direction.BETTER}
+        return self.shifts[0].word if is_changed else self.direction.value
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkView:
+    """The trends of a benchmark on a machine; the one that stands for it comes first."""
+
+    trends: tuple[TrendView, ...]
 
     @property
-    def direction(self) -> Direction:
-        """Of the last change."""
-        if self.shifts:
-            return self.shifts[0].direction
-        if self.moved:
-            return Direction.MOVED
-        return Direction.UNKNOWN if self.trend.too_short else Direction.NONE
-
-    @property
-    def unchanged(self) -> str:
-        """What is said in place of the last change if there is none."""
-        return NO_CHANGE.get(self.direction, "")
-
-
-NO_CHANGE: Final = {
-    Direction.MOVED: "not confirmed",
-    Direction.UNKNOWN: "too few runs to tell",
-    Direction.NONE: "none",
-}
+    def first(self) -> TrendView:
+        return self.trends[0]
 
 
 @dataclass(frozen=True, slots=True)
 class MachineView:
-    """The trends of one machine: those that changed last come first."""
+    """The benchmarks of one machine: those that changed last come first."""
 
     name: str
     runs: str
-    trends: tuple[TrendView, ...]
+    benchmarks: tuple[BenchmarkView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +160,14 @@ class HistoryView:
 
     Attributes:
         title: what it is about: the suite, how many runs, from when to when.
-        summary: how many trends changed.
+        counts: how many benchmarks have each outcome, the worst first.
+        summary: the same in words.
         machines: the one with the newest run first.
         notes: what a reader must know.
     """
 
     title: str
+    counts: Mapping[str, int]
     summary: str
     machines: tuple[MachineView, ...]
     notes: tuple[str, ...]
@@ -174,10 +180,12 @@ def view_history(history: History) -> HistoryView:
         _view_machine(history, name, newest[name])
         for name in sorted(newest, key=lambda name: -newest[name])
     )
-    shown = [one for machine in machines for one in machine.trends if one.is_shown]
+    counts = _by_outcome(one.first for machine in machines for one in machine.benchmarks)
+    said = (f"{n} {_GOT.get(outcome, '')}{outcome}" for outcome, n in counts.items())
     return HistoryView(
         title=_title(history),
-        summary=_summary(shown),
+        counts=counts,
+        summary=f"{counted(sum(counts.values()), 'benchmark')}: {', '.join(said)}",
         machines=machines,
         notes=tuple(plain_line(note, _NOTE_LIMIT) for note in history.notes),
     )
@@ -207,70 +215,74 @@ def without_secrets(history: History, redact: Callable[[str], str]) -> History:
 
 
 def _title(history: History) -> str:
-    days = sorted(_day(run) for run in history.runs)
+    days = sorted(run_day(run) for run in history.runs)
     span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
     suite = "" if history.suite == "default" else f" of the suite {plain_line(history.suite)}"
     return f"{counted(len(history.runs), 'run')}{suite}, {span}"
 
 
-def _summary(shown: Sequence[TrendView]) -> str:
-    """Count benchmarks, each by the worst that one of its trends did."""
-    order = list(Direction)
-    found: dict[str, Direction] = {}
-    for one in shown:
-        known = found.get(one.trend.benchmark, Direction.NONE)
-        found[one.trend.benchmark] = min(known, one.direction, key=order.index)
-    count = Counter(found.values())
-    trends = [one.trend for one in shown if one.shifts]
-    worse, better = count[Direction.WORSE], count[Direction.BETTER]
-    parts = [(worse, words.worse_word(trends)), (better, words.better_word(trends))]
-    changed = " and ".join(f"{n} got {how}" for n, how in parts if n)
-    its = "its" if worse + better == 1 else "their"
-    said = [f"{changed} at {its} last change"] if changed else []
-    if moved := count[Direction.MOVED]:
-        said.append(f"the newest runs of {moved} moved, not confirmed")
-    if unknown := count[Direction.UNKNOWN]:
-        said.append("too few runs to tell" + (f" of {unknown}" if unknown < len(found) else ""))
-    return f"{counted(len(found), 'benchmark')}: {'; '.join(said) or 'none has changed'}"
+def _by_outcome(leading: Iterable[TrendView]) -> Mapping[str, int]:
+    """Count benchmarks, each by the worst that happened to it on any machine."""
+    worst: dict[str, TrendView] = {}
+    for one in leading:
+        known = worst.setdefault(one.trend.benchmark, one)
+        worst[one.trend.benchmark] = min(known, one, key=_rank)
+    return Counter(one.outcome for one in sorted(worst.values(), key=_rank))
+
+
+def _rank(trend: TrendView) -> tuple[bool, int, bool]:
+    """The order of the trends of a benchmark: the first one stands for it."""
+    return trend.trend.ended, list(Direction).index(trend.direction), trend.is_aside
 
 
 def _view_machine(history: History, name: str, newest: int) -> MachineView:
-    trends = [one for one in history.trends if one.machine == name]
     runs = sum(run.machine == name for run in history.runs)
-    views = tuple(_view_trend(one, history.runs, newest) for one in trends)
-    return MachineView(plain_line(name), counted(runs, "run"), views)
+    found: dict[str, list[TrendView]] = {}
+    for one in history.trends:
+        if one.machine == name:
+            view = _view_trend(one, history.runs, newest)
+            found.setdefault(one.benchmark, []).append(view)
+    benchmarks = (BenchmarkView(tuple(sorted(trends, key=_rank))) for trends in found.values())
+    return MachineView(plain_line(name), counted(runs, "run"), tuple(benchmarks))
 
 
 def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendView:
-    unit = trend.display_unit or None
-    shifts = tuple(_view_shift(trend, one, runs) for one in reversed(trend.shifts))
-    is_aside = trend.statistic in TAIL_STATISTICS or (
-        is_tail(trend.metric, trend.statistic) and trend.metric != "time_p95"
-    )
+    shifts = [_view_shift(trend, index, runs) for index in range(len(trend.shifts))]
+    told = next((one for one in reversed(shifts) if one.undone == len(shifts) - 1), None)
+    told = told if told and told.direction is Direction.WORSE and told.fate == _BACK else None
     last = trend.points[-1].run
-    remark = ""
+    remarks = []
     if trend.ended:
-        remark = "its work changed after this"
+        remarks.append("its work changed after this")
     elif last != newest:
-        remark = f"last measured {_day(runs[last])}"
+        remarks.append(f"last measured {run_day(runs[last])}")
+    if trend.moved:
+        remarks.append(_moved(trend.moved))
+    elif trend.too_short:
+        remarks.append("too few runs to tell")
+    if told:
+        direction = Direction.BACK
+    elif shifts:
+        direction = shifts[-1].direction
+    else:
+        direction = Direction.OPEN if trend.moved or trend.too_short else Direction.NONE
     return TrendView(
         name=_name(trend),
-        machine=plain_line(trend.machine),
         runs=counted(len(trend.points), "run"),
-        latest=format_value(trend.points[-1].value, plain_line(trend.unit, 20), unit),
+        latest=_value(trend, trend.points[-1].value),
         noise="" if trend.noise_ratio is None else format_percent(trend.noise_ratio),
-        shifts=shifts,
-        is_shown=not trend.ended and (bool(shifts) or not is_aside),
-        remark=remark,
-        moved=_moved(trend),
+        shifts=tuple(reversed(shifts)),
+        direction=direction,
+        told=told or (shifts[-1] if shifts else None),
+        is_aside=trend.ended
+        or trend.statistic in TAIL_STATISTICS
+        or (is_tail(trend.metric, trend.statistic) and trend.metric != "time_p95"),
+        remarks=tuple(remarks),
         trend=trend,
     )
 
 
-def _moved(trend: Trend) -> str:
-    moved = trend.moved
-    if moved is None:
-        return ""
+def _moved(moved: Moved) -> str:
     runs = "newest run" if moved.runs == 1 else f"newest {moved.runs} runs"
     far = "from 0" if moved.ratio is None else f"by {format_change(moved.ratio)}"
     return f"the {runs} moved {far}, not confirmed"
@@ -278,55 +290,93 @@ def _moved(trend: Trend) -> str:
 
 def _name(trend: Trend) -> str:
     parts = [plain_line(trend.benchmark)]
-    if trend.metric != _USUAL[0]:
+    if trend.metric != _USUAL:
         parts.append(plain_line(trend.metric))
     if trend.statistic in TAIL_STATISTICS:
         parts.append(f"({trend.statistic})")
     return " ".join(parts)
 
 
-def _view_shift(trend: Trend, shift: Shift, runs: Sequence[HistoryRun]) -> ShiftView:
-    unit = trend.display_unit or None
-    before, after = (
-        format_value(value, plain_line(trend.unit, 20), unit)
-        for value in (shift.before, shift.after)
-    )
+def _value(trend: Trend, value: float) -> str:
+    return format_value(value, plain_line(trend.unit, 20), trend.display_unit or None)
+
+
+def _view_shift(trend: Trend, index: int, runs: Sequence[HistoryRun]) -> ShiftView:
+    shift = trend.shifts[index]
+    before, after = _value(trend, shift.before), _value(trend, shift.after)
+    size = "from 0" if shift.ratio is None else format_change(shift.ratio)
+    by = size.lstrip("+-").replace("x ", "a factor of ")
     first = runs[trend.points[shift.point].run]
-    ends = (_short(shift.last_before), _short(shift.first_after))
+    fate, undone = _fate(trend, index)
     return ShiftView(
-        size="from 0" if shift.ratio is None else format_change(shift.ratio),
-        word=words.worse_word([trend]) if shift.worse else words.better_word([trend]),
+        word=_word(trend, shift),
         direction=Direction.WORSE if shift.worse else Direction.BETTER,
-        commits="unknown commits" if not any(ends) else "..".join(end or "?" for end in ends),
-        day=_day(first),
+        size=size,
+        how_far=f"from 0 to {after}" if shift.ratio is None else f"by {by}",
+        commits=_commits(shift),
+        fate=fate,
+        until="" if undone is None else _commits(trend.shifts[undone]),
+        undone=undone,
+        day=run_day(first),
         levels=f"{before} to {after}",
-        subject=plain_line(first.subject, _SUBJECT_LIMIT),
+        first=describe_commit(first),
         also=plain_line("; ".join(shift.also), _NOTE_LIMIT),
         ago=f"{counted(len(trend.points) - 1 - shift.point, 'run')} ago",
-        point=shift.point,
     )
 
 
-def _short(sha: str) -> str:
+def _word(trend: Trend, shift: Shift) -> str:
+    if words.is_speed(trend):
+        return "slower" if shift.worse else "faster"
+    return "larger" if shift.after > shift.before else "smaller"
+
+
+def _fate(trend: Trend, index: int) -> tuple[str, int | None]:
+    """What became of a change, and the later change that did it, if one did.
+
+    It came back if a later level is where the level before the change was, or beyond, give or take
+    the noise of single runs.
+    """
+    shift = trend.shifts[index]
+    sign = 1 if shift.after > shift.before else -1
+    near = (trend.noise_ratio or 0.0) * abs(shift.before)
+    later = enumerate(trend.shifts[index + 1 :], index + 1)
+    against = [(at, one) for at, one in later if (one.after - one.before) * sign < 0]
+    for at, one in against:
+        if (one.after - shift.before) * sign <= near:
+            return _BACK, at
+    return (f"partly {_BACK}", against[0][0]) if against else ("stayed", None)
+
+
+def _commits(shift: Shift) -> str:
+    ends = dict.fromkeys((short(shift.last_before), short(shift.first_after)))
+    return "..".join(end or "?" for end in ends) if any(ends) else "unknown commits"
+
+
+def describe_commit(run: HistoryRun) -> str:
+    """Such as "abc1234 Read the file once (A. Developer)"; what is not known is left out."""
+    author = plain_line(run.author, _AUTHOR_LIMIT)
+    subject = plain_line(run.subject, _SUBJECT_LIMIT)
+    return " ".join(filter(None, (short(run.sha), subject, author and f"({author})")))
+
+
+def short(sha: str) -> str:
     return plain_line(sha)[:_SHORT_SHA]
 
 
-def _day(run: HistoryRun) -> str:
+def run_day(run: HistoryRun) -> str:
     return (run.committed or run.started).partition("T")[0]
 
 
-_STYLES: Final = {Direction.WORSE: "red", Direction.BETTER: "green", Direction.MOVED: "yellow"}
-_QUIET: Final = frozenset({Direction.NONE, Direction.UNKNOWN})
+_STYLES: Final = {Direction.WORSE: "red", Direction.BETTER: "green"}
 _COLUMNS: Final = (
-    Column("course"),
+    Column("outcome"),
+    Column("runs"),
     Column("latest", right=True),
-    Column("noise", right=True, drop=3, said=""),
-    Column("last change", right=True),
-    Column("at", drop=2, said="at {cell}"),
-    Column("when", drop=1, said="{cell}"),
+    Column("noise", right=True, drop=1, said=""),
     Column("benchmark", name=True, whole=True),
 )
-# On a wide screen there is room for more of the course.
+# On a wide screen there is room for more of the runs.
 _NARROWEST, _WIDEST = 10, 40
 _PART: Final = 5
 # A longer list is only counted on a terminal, unless the user asks for it.
@@ -334,7 +384,7 @@ _UNCHANGED_SHOWN: Final = 20
 
 
 def render_history(history: HistoryView, console: Console, *, verbose: bool = False) -> None:
-    """Print the trends of each machine; `verbose` adds all changes, tails, and ended trends."""
+    """Print the benchmarks of each machine; `verbose` adds all their trends and changes."""
     print_text(console, Text(history.summary, "bold"))
     print_text(console, history.title)
     for note in history.notes:
@@ -346,56 +396,47 @@ def render_history(history: HistoryView, console: Console, *, verbose: bool = Fa
 
 
 def _print_trends(machine: MachineView, console: Console, *, verbose: bool) -> None:
-    shown = [one for one in machine.trends if verbose or one.is_shown]
-    unchanged = [one for one in shown if one.direction in _QUIET]
-    if console.is_terminal and not verbose and len(unchanged) > _UNCHANGED_SHOWN:
-        shown = [one for one in shown if one.direction not in _QUIET]
+    trends = [one.first for one in machine.benchmarks]
+    if verbose:
+        trends = [one for benchmark in machine.benchmarks for one in benchmark.trends]
+    quiet = [one for one in trends if not one.shifts and not one.trend.moved]
+    hides = console.is_terminal and not verbose and len(quiet) > _UNCHANGED_SHOWN
+    shown = [one for one in trends if not hides or one not in quiet]
     if shown:
         print_columns(console, _COLUMNS, [_line(one, console, verbose=verbose) for one in shown])
-    left = [one for one in machine.trends if one not in shown]
-    told = Counter(_why_left(one) for one in left)
-    said = [f"{counted(n, noun)} {why}" for (noun, why), n in sorted(told.items(), reverse=True)]
+    left = Counter(one.outcome for one in quiet if hides)
+    said = [f"{counted(n, 'benchmark')} {outcome}" for outcome, n in left.items()]
+    if others := sum(len(one.trends) - 1 for one in machine.benchmarks) if not verbose else 0:
+        said.append(f"{counted(others, 'other trend')} of these benchmarks, such as tails")
     if said:
-        shows = "it" if len(left) == 1 else "them"
+        shows = "it" if len(said) == 1 and said[0].startswith("1 ") else "them"
         print_text(console, Text(f"not shown: {', '.join(said)} (-v shows {shows})", "dim"))
-
-
-def _why_left(trend: TrendView) -> tuple[str, str]:
-    if trend.trend.ended:
-        return "trend", "that ended"
-    noun = "trend" if trend.is_shown else "tail"
-    if trend.direction is Direction.MOVED:
-        return noun, "whose newest runs moved, not confirmed"
-    return noun, "with too few runs to tell" if trend.trend.too_short else "that did not change"
 
 
 def _line(trend: TrendView, console: Console, *, verbose: bool) -> Line:
     levels = BLOCKS if console.encoding.lower().startswith("utf") else ASCII
     width = max(_NARROWEST, min(_WIDEST, console.width // _PART))
-    last = trend.shifts[0] if trend.shifts else None
-    notes = [trend.remark, trend.moved]
-    if verbose:
-        notes += [_told(one) for one in trend.shifts]
+    told = trend.shifts if verbose else filter(None, [trend.told])
     return Line(
         cells=(
-            sparkline(trend.values, levels, most=width),
+            trend.outcome,
+            sparkline(trend.trend.values(), levels, most=width),
             trend.latest,
             trend.noise,
-            last.change if last else trend.unchanged,
-            last.commits if last else "",
-            f"{last.day}, {last.ago}" if last else "",
             trend.name,
         ),
         style=_STYLES.get(trend.direction, ""),
-        note="\n".join(filter(None, notes)),
-        keep=trend.direction not in _QUIET and not verbose,
+        note="\n".join([*(_told(one, verbose=verbose) for one in told), *trend.remarks]),
     )
 
 
-def _told(shift: ShiftView) -> str:
-    subject = f': "{shift.subject}"' if shift.subject else ""
-    also = f"; there also changed {shift.also}" if shift.also else ""
-    return f"{shift.sentence}, {shift.levels}{subject}{also}"
+def _told(shift: ShiftView, *, verbose: bool) -> str:
+    parts = [f"{shift.sentence} ({shift.when})"]
+    if shift.first:
+        parts.append(f"first run after it: {shift.first}")
+    if verbose:
+        parts += filter(None, (shift.levels, shift.also and f"there also changed {shift.also}"))
+    return "; ".join(parts)
 
 
 LABEL: Final = "performance"
@@ -426,7 +467,7 @@ class Badge:
     """A label and a message, both plain text.
 
     Attributes:
-        message: such as "pass", "2 slower" or "no verdict".
+        message: such as "✅ pass", "❌ 2 slower" or "not checked".
     """
 
     message: str
@@ -451,8 +492,9 @@ def badge_of(verdicts: Sequence[Verdict]) -> Badge:
         found = [one for one in verdicts if one.decision is decision]
         if found:
             blamed = [row for one in found for row in _blamed(one)]
-            message = _counts(blamed) if decision is Decision.FAIL else ""
-            return Badge(message or decision.value, _DECIDED[decision])
+            said = _counts(blamed) if decision is Decision.FAIL else ""
+            message = f"{words.DECISION_ICONS[decision]} {said or decision.value}"
+            return Badge(message, _DECIDED[decision])
     return NOT_CHECKED
 
 
@@ -474,19 +516,11 @@ def _blamed(verdict: Verdict) -> Iterable[Row]:
 
 
 def _counts(rows: Sequence[Row]) -> str:
-    """The most frequent outcomes in words: "2 slower, 1 failed"; "" without rows."""
-    counts = Counter(row.outcome for row in rows)
-    kinds = [outcome for outcome in ORDER if counts[outcome]]
-    shown, rest = kinds[:_OUTCOMES_SHOWN], kinds[_OUTCOMES_SHOWN:]
-    parts = [f"{counts[one]} {_word(one, rows)}" for one in shown]
-    more = [f"{sum(counts[one] for one in rest)} more"] if rest else []
-    return ", ".join(chain(parts, more))
-
-
-def _word(outcome: Outcome, rows: Sequence[Row]) -> str:
-    if outcome is Outcome.REGRESSED:
-        return words.worse_word(row for row in rows if row.outcome is outcome)
-    return outcome.value
+    """The most frequent outcomes in words: "1 crashed, 2 slower"; "" without rows."""
+    counts = Counter(map(words.outcome, sorted(rows, key=lambda row: ORDER.index(row.outcome))))
+    parts = [f"{count} {word}" for word, count in counts.items()]
+    more = sum(list(counts.values())[_OUTCOMES_SHOWN:])
+    return ", ".join(parts[:_OUTCOMES_SHOWN] + ([f"{more} more"] if more else []))
 
 
 def _shown(text: str) -> str:

@@ -280,12 +280,19 @@ const benchgate = (() => {
       const ticks = ticksOf(shown[0], shown[1], Math.max(2, Math.floor(room / 80)), chart.x.whole);
       for (const value of ticks.values) {
         const x = at(toX(value));
+        const lines = chart.x.ticks ? chart.x.ticks[value] ?? [] : [number(value, ticks.step)];
         svg.append(node("path", { class: "grid", d: `M${x} ${frame.bottom}v4` }));
-        svg.append(node("text", { class: "tick", x, y: frame.bottom + 16, "text-anchor": "middle" }, number(value, ticks.step)));
+        lines.forEach((line, index) => {
+          const half = (line.length * GLYPH) / 2; // no line leaves the chart
+          const place = { x: Math.max(half, Math.min(x, width - half)), y: frame.bottom + 16 + index * 14 };
+          svg.append(node("text", { class: "tick", "text-anchor": "middle", ...place }, line));
+        });
       }
     }
     svg.append(node("path", { class: "base-line", d: `M${frame.left} ${frame.bottom}H${frame.right}` }));
-    svg.append(node("text", { class: "axis", x: frame.right, y: HEIGHT - 6, "text-anchor": "end" }, chart.x.label));
+    if (!chart.x.ticks) {
+      svg.append(node("text", { class: "axis", x: frame.right, y: HEIGHT - 6, "text-anchor": "end" }, chart.x.label));
+    }
 
     const inner = node("svg", { x: frame.left - 5, y: frame.top - 5, width: room + 10, height: frame.bottom - frame.top + 10,
       viewBox: `${frame.left - 5} ${frame.top - 5} ${room + 10} ${frame.bottom - frame.top + 10}` });

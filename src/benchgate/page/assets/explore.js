@@ -117,7 +117,8 @@
     const box = html("div", "plot");
     const svg = node("svg", { class: "chart", tabindex: 0, role: "img" });
     const help = chart.zooms ? " Arrow keys read values, plus and minus zoom, 0 shows all." : " Arrow keys read values.";
-    svg.setAttribute("aria-label", `${chart.title}. ${caption ? caption.textContent : ""}${help}`);
+    const opens = chart.x.links ? " Enter opens the commit." : "";
+    svg.setAttribute("aria-label", `${chart.title}. ${caption ? caption.textContent : ""}${help}${opens}`);
     const readout = html("p", "readout");
     readout.setAttribute("aria-live", "polite");
     const bar = html("div", "plot-bar");
@@ -139,15 +140,17 @@
       if (line) line.remove();
       line = null;
       cursor = x;
-      if (x === null) {
-        readout.textContent = "";
-        return;
-      }
+      const address = chart.x.links?.[x];
+      svg.classList.toggle("opens", Boolean(address));
+      readout.textContent = "";
+      if (x === null) return;
       const at = state.toX(x);
       line = node("path", { class: "cursor", d: `M${at} ${state.frame.top}V${state.frame.bottom}` });
       svg.append(line);
       const said = chart.series.map((one) => [one.name, valueAt(chart, one, x)]).filter(([, value]) => value !== null);
-      readout.textContent = `${told(chart, x)}: ${said.map(([name, value]) => `${name} ${value}`).join("; ")}`;
+      const name = html(address ? "a" : "span", "", told(chart, x));
+      if (address) name.href = address;
+      readout.append(name, `: ${said.map(([series, value]) => `${series} ${value}`).join("; ")}`);
     };
     const redraw = () => {
       state = draw(svg, chart, view, isWhole);
@@ -191,14 +194,23 @@
       const there = every.filter((x) => x >= state.shown[0] && x <= state.shown[1]);
       return there.reduce((best, x) => (best === null || Math.abs(x - value) < Math.abs(best - value) ? x : best), null);
     };
+    const open = (event) => {
+      const link = readout.querySelector("a");
+      // As if it were clicked itself, with the keys that ask for a new tab.
+      if (link) link.dispatchEvent(new MouseEvent("click", { ctrlKey: event.ctrlKey, metaKey: event.metaKey, shiftKey: event.shiftKey, bubbles: true, cancelable: true }));
+    };
     let start = null;
     let brush = null;
+    let isClick = false;
     const endBrush = () => {
       if (brush) brush.remove();
       brush = null;
       start = null;
     };
     svg.addEventListener("pointerdown", (event) => {
+      // A finger reads the value; the link is then below the chart.
+      isClick = event.pointerType !== "touch";
+      if (!isClick) point(nearest(within(event)));
       if (!chart.zooms || event.pointerType === "touch" || event.button) return;
       start = within(event);
       svg.setPointerCapture(event.pointerId);
@@ -218,10 +230,13 @@
       const from = start;
       const to = within(event);
       endBrush();
-      if (from !== null && Math.abs(state.toX(to) - state.toX(from)) > 6) zoom(Math.min(from, to), Math.max(from, to));
+      if (from === null || Math.abs(state.toX(to) - state.toX(from)) <= 6) return;
+      isClick = false;
+      zoom(Math.min(from, to), Math.max(from, to));
     });
+    svg.addEventListener("click", (event) => { if (isClick) open(event); });
     svg.addEventListener("pointercancel", endBrush);
-    svg.addEventListener("pointerleave", () => { if (start === null) point(null); });
+    svg.addEventListener("pointerleave", (event) => { if (start === null && event.pointerType !== "touch") point(null); });
     svg.addEventListener("keydown", (event) => {
       const there = every.filter((x) => x >= state.shown[0] && x <= state.shown[1]);
       const index = there.indexOf(cursor);
@@ -231,6 +246,7 @@
       else if (chart.zooms && (event.key === "+" || event.key === "=")) scale(0.5);
       else if (chart.zooms && event.key === "-") scale(2);
       else if (chart.zooms && event.key === "0") showAll();
+      else if (event.key === "Enter") open(event);
       else if (event.key === "Escape") point(null);
       else return;
       event.preventDefault();

@@ -1,41 +1,36 @@
 "use strict";
-// Finds and folds the trends of a history.
+// Finds and hides the benchmarks of a history.
 (() => {
   const form = document.getElementById("filter");
   const find = document.getElementById("find");
-  const aside = document.getElementById("aside");
   const found = document.getElementById("found");
-  const chips = [...form.querySelectorAll("[data-direction]")];
+  const chips = [...form.querySelectorAll("[data-outcome]")];
   const all = [...document.querySelectorAll(".trend")].map((section) => ({
     section,
     text: section.querySelector(".name").textContent.toLowerCase(),
-    direction: section.dataset.direction,
-    isAside: "aside" in section.dataset,
+    outcome: section.dataset.outcome,
   }));
   const machines = [...document.querySelectorAll(".machine")];
 
   const apply = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = new Set(chips.filter((x) => x.getAttribute("aria-pressed") === "true").map((x) => x.dataset.direction));
-    let count = 0;
+    const shown = new Set(chips.filter((x) => x.getAttribute("aria-pressed") === "true").map((x) => x.dataset.outcome));
     for (const one of all) {
-      const isWanted = !one.isAside || aside.checked || location.hash === `#${one.section.id}`;
-      one.section.hidden = !isWanted || !shown.has(one.direction) || !words.every((word) => one.text.includes(word));
-      count += !one.section.hidden;
+      one.section.hidden = !shown.has(one.outcome) || !words.every((word) => one.text.includes(word));
     }
     for (const machine of machines) machine.hidden = !machine.querySelector(".trend:not([hidden])");
-    found.textContent = `${count} of ${all.length} trends`;
+    // A benchmark that was measured on two machines is one.
+    const names = (some) => new Set(some.map((one) => one.text)).size;
+    found.textContent = `${names(all.filter((one) => !one.section.hidden))} of ${names(all)} benchmarks`;
   };
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
   find.addEventListener("input", apply);
-  if (aside) aside.addEventListener("change", apply);
   for (const chip of chips) {
     chip.addEventListener("click", () => {
       chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
       apply();
     });
   }
-  addEventListener("hashchange", apply);
   apply();
 })();
