@@ -31,6 +31,22 @@ def test_outside_of_a_repository(call: Call, tmp_path: Path) -> None:
     assert done.out == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("check", "--rounds", "x"), "error: '--rounds': 'x' is not a valid integer"),
+        (("check", "--bogus"), "error: no such option '--bogus'"),
+        (("chekc",), "error: no such command 'chekc'"),
+    ],
+)
+def test_what_cannot_be_parsed_is_said_as_any_error(
+    call: Call, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = call(tmp_path, *arguments)
+    done.check(2, said, " --help` shows how it is called.")
+    assert done.err.startswith("error: ")
+
+
 def test_nothing_committed(call: Call, repo: Git) -> None:
     call(repo.root, "check").check(2, "has no commit yet", "hint:")
 

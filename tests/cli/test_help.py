@@ -64,13 +64,13 @@ def test_every_command_has_an_example(call: Call, tmp_path: Path, name: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("chekc",), ("No such command 'chekc'", "Did you mean 'check'?")),
-        (("frobnicate",), ("No such command 'frobnicate'",)),
-        (("--verson",), ("No such option '--verson'", "--version")),
-        (("check", "--jsno", "x"), ("No such option '--jsno'", "--json")),
-        (("run", "--buget", "1m"), ("No such option '--buget'", "--budget")),
+        (("chekc",), ("no such command 'chekc'", "Did you mean 'check'?")),
+        (("frobnicate",), ("no such command 'frobnicate'",)),
+        (("--verson",), ("no such option '--verson'", "--version")),
+        (("check", "--jsno", "x"), ("no such option '--jsno'", "--json")),
+        (("run", "--buget", "1m"), ("no such option '--buget'", "--budget")),
         (("schema", "configg"), ("'configg' is not one of", "config")),
-        (("schema",), ("Missing argument", "config")),
+        (("schema",), ("missing argument", "config")),
     ],
 )
 def test_typos(

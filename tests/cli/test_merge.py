@@ -114,8 +114,8 @@ def test_nothing_is_overwritten_that_is_read(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("merge", "--output", "x.json"), ("Missing argument", "RESULT")),
-        (("merge", "x.json"), ("Missing option", "--output")),
+        (("merge", "--output", "x.json"), ("missing argument", "RESULT")),
+        (("merge", "x.json"), ("missing option", "--output")),
         (("merge", "x.json", "--output", "no/such/x.json"), ("no folder", "mkdir -p")),
         (("check", "--shard", "3/2"), ("--shard 3/2: there is no such shard", "hint: Write it")),
         (("run", "--shard", "x"), ("--shard 'x' is not a shard", "such as 2/8")),

@@ -29,7 +29,7 @@ KEYS = ", ".join(f"`{kind}`" for kind in KINDS)
         ("[gate]\nmargin = 2", ':2: gate.margin = 2: a percentage is text: write "2%" or "0.5%"'),
         (
             "[gate]\nmargin = '2'",
-            ":2: gate.margin = \"2\": '2' is not a percentage: write it as 2%",
+            ':2: gate.margin = "2": is not a percentage: write it as 2%',
         ),
         ("[gate]\nmargin = '0%'", ':2: gate.margin = "0%": must be more than 0%'),
         ("[gate]\nmargin = '-1%'", ':2: gate.margin = "-1%": must lie between 0% and 1000%'),
@@ -93,7 +93,7 @@ KEYS = ", ".join(f"`{kind}`" for kind in KINDS)
         ),
         ("[measure]\nbudget = 10", ":2: measure.budget = 10: a duration is text"),
         ("[measure]\nbudget = '0s'", ':2: measure.budget = "0s": a duration must be longer'),
-        ("[measure]\nbudget = '10'", ":2: measure.budget = \"10\": '10' is not a duration"),
+        ("[measure]\nbudget = '10'", ':2: measure.budget = "10": is not a duration'),
         ("[measure]\npin = 1", ":2: measure.pin = 1: must be true or false"),
         ("[measure]\nsamples = 0", ":2: measure.samples = 0: must be at least 1"),
         ("[measure]\nsamples = 1.0", ":2: measure.samples = 1.0: must be a whole number"),

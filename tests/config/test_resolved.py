@@ -125,7 +125,7 @@ def test_where_a_value_came_from(config: Config, key: str, place: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"margin": "5"}, "--margin \"5\": '5' is not a percentage: write it as 2% or 0.5%"),
+        ({"margin": "5"}, '--margin "5": is not a percentage: write it as 2% or 0.5%'),
         ({"margin": "0%"}, '--margin "0%": must be more than 0%'),
         ({"alpha": 2.0}, "--alpha 2.0: must be less than 0.5"),
         (
@@ -137,7 +137,7 @@ def test_where_a_value_came_from(config: Config, key: str, place: str) -> None:
             '--fail-on "mising": must be "regressed", "improved", "failed"',
         ),
         ({"fail_on": ["failed", "failed"]}, '--fail-on ["failed", "failed"]: \'failed\' is listed'),
-        ({"budget": "10"}, "--budget \"10\": '10' is not a duration"),
+        ({"budget": "10"}, '--budget "10": is not a duration'),
         ({"rounds": 0}, "--rounds 0: must be at least 1"),
         ({"seed": -1}, "--seed -1: must be at least 0"),
         (

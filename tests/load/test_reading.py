@@ -207,9 +207,7 @@ def test_everything_that_is_wrong_is_told_at_once(reader: Reader) -> None:
     text = WHOLE.replace("weight", "wieght").replace('"1m 30s"', '"-3s"').replace("42", "-1")
     lines = reader.error(text).message.splitlines()
     assert lines[0] == "3 problems in load/orders.toml:"
-    assert lines[1].startswith(
-        "  load/orders.toml:13: load.duration = \"-3s\": '-3s' is not a dura"
-    )
+    assert lines[1].startswith('  load/orders.toml:13: load.duration = "-3s": is not a dura')
     assert lines[2:] == [
         "  load/orders.toml:19: experiment.seed = -1: must be at least 0",
         "  load/orders.toml:32: step[0].wieght: unknown key; did you mean 'weight'?",
@@ -253,7 +251,7 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         (f"{NAME}{STEP}params.id = [1]", "params.id = [1]: must be text, a number, true or false"),
         (f"{NAME}{STEP}[load]\nduration = '0s'", ':6: load.duration = "0s": a duration must be'),
         (f"{NAME}{STEP}[load]\nduration = 5", ":6: load.duration = 5: a duration is text"),
-        (f"{NAME}{STEP}[load]\nwarmup = '-1s'", ":6: load.warmup = \"-1s\": '-1s' is not a"),
+        (f"{NAME}{STEP}[load]\nwarmup = '-1s'", ':6: load.warmup = "-1s": is not a'),
         (f"{NAME}{STEP}[load]\nwarmup = [1]", ":6: load.warmup = [1]: a duration is text"),
         (f"{NAME}{STEP}[load]\nrate = -1", ":6: load.rate = -1: must be at least 0"),
         (

@@ -77,7 +77,7 @@ def test_a_command_in_a_hint_is_never_broken(*, plain: bool) -> None:
     step = "2 more rounds: benchgate check --until-decided --filter 'parse/large[n=1000]'"
     progress.hint(step)
     progress.close()
-    assert f"hint: {step}\n" in stream.getvalue()
+    assert f"hint: {step}" in drawn_lines(stream)
     assert progress.told == [f"hint: {step}"]
 
 

@@ -52,6 +52,22 @@ def test_an_unknown_filter_names_what_there_is(world: World) -> None:
     assert "Available: parse/large, parse/small." in caught.value.hint
 
 
+@pytest.mark.parametrize("glob", ["shop/[prs]*", "shop/[ps]arse"])
+def test_a_choice_of_letters_is_none(world: World, glob: str) -> None:
+    session, _ = world.open({"shop/parse": world.fake(), "shape": world.fake()})
+    with pytest.raises(UsageError) as caught:
+        leave_out_unwanted(Choice((glob,)), session)
+    assert caught.value.message == (
+        f"no benchmark matches --filter {glob}; in --filter, `[` stands for itself"
+    )
+
+
+def test_a_mistyped_parameter_is_a_typo(world: World) -> None:
+    session, _ = world.open({"parse[n=10]": world.fake()})
+    with pytest.raises(UsageError, match=r"did you mean 'parse\[n=10\]'"):
+        leave_out_unwanted(Choice(("parse[n=11]",)), session)
+
+
 def test_an_unknown_tag_names_the_tags(world: World) -> None:
     session, _ = world.open({"a": world.fake(tags=("slow",)), "b": world.fake()})
     with pytest.raises(UsageError) as caught:

@@ -148,9 +148,7 @@ def _run(command: click.Command) -> int:
         say("interrupted", err=True)
         code = Interrupted.exit_code
     except click.ClickException as error:
-        with suppress(OSError):  # as `say` does
-            error.show()
-        code = error.exit_code
+        code = _say_of_click(error)
     except SystemExit as ended:
         # click and rich end like this when the reader of our output closes it. The exit code stays
         # nonzero, because the verdict may not have been read. Shell completion ends with 0.
@@ -180,6 +178,19 @@ def _say(error: BenchgateError) -> int:
             say(f"  | {line}", err=True)
     if hint:
         say(f"{click.style('hint:', bold=True)} {hint}", err=True)
+    return error.exit_code
+
+
+def _say_of_click(error: click.ClickException) -> int:
+    """Print what click refuses in the style of our own errors; return its exit code."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        with suppress(OSError):  # as `say` does
+            error.show()
+        return error.exit_code
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"`{context.command_path} --help` shows how it is called." if context else ""
+    text = error.format_message().removesuffix(".").removeprefix("Invalid value for ")
+    _say(UsageError(text[:1].lower() + text[1:], hint=hint))
     return error.exit_code
 
 

@@ -27,8 +27,10 @@ from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
 from benchgate.git.changes import is_ignored
 from benchgate.model.codec import encode_result
+from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Phase
+from benchgate.model.verdict import Decision
 from benchgate.report.headline import next_steps
 from benchgate.report.terminal import render_timing
 from benchgate.session.check import CheckRequest, check
@@ -208,7 +210,8 @@ def command(
         effects.progress.told,
         partial(_figures_of, result, config.aliases),
     )
-    for step in _next_steps(verdict, result, config):
+    page = last is not None and "html" not in reports
+    for step in _next_steps(verdict, result, config, git, page=page):
         effects.progress.hint(step)
     if timing:
         render_timing(effects.phases.taken(), console(stderr=True))
@@ -246,13 +249,44 @@ def _figures_of(
     return figures_of(result, aliases=aliases)
 
 
-def _next_steps(verdict: Verdict, result: Result, config: Config) -> Iterable[str]:
-    """Say which command decides what is open; nothing if no base was measured."""
+_FILES_NAMED = 3
+
+
+def _next_steps(
+    verdict: Verdict, result: Result, config: Config, git: Git, *, page: bool
+) -> Iterable[str]:
+    """Say what to do after a failure, or which command decides what is open.
+
+    Args:
+        page: whether `benchgate report` can write the page of this result.
+    """
+    if verdict.decision is Decision.FAIL:
+        return _after_failure(verdict, git, page=page)
     if result.base is None:
         return ()
     rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
     least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
     return next_steps(verdict, rounds_s, least)
+
+
+def _after_failure(verdict: Verdict, git: Git, *, page: bool) -> Iterator[str]:
+    """Say where the evidence is, where the cause may be, and how to accept a slowdown."""
+    if page:
+        yield "the evidence as a page: benchgate report"
+    base = verdict.base.sha
+    changed = git.ask("diff", "--name-only", "-z", base) if base else None
+    if base and changed:
+        files = [file for file in changed.split("\0") if file]
+        is_named = len(files) <= _FILES_NAMED and Path.cwd() == git.root
+        named = " ".join(["", "--", *map(shlex.quote, files)]) if is_named else ""
+        yield f"what changed: git diff {base[:7]}{named}"
+    if any(
+        row.outcome is Outcome.REGRESSED and verdict.settings.fails(row) for row in verdict.rows
+    ):
+        yield (
+            "to accept it: a [[waive]] in benchgate.toml with its benchmark, ceiling, until and "
+            "reason"
+        )
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

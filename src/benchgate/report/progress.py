@@ -224,12 +224,12 @@ class _ProgressDisplay(Progress):
     def message(self, text: str) -> None:
         """Print the message; rich keeps a live display below it."""
         self.told.append(text)
-        self._print(plain_line(text, 1000))
+        self._print(_labeled(text, "warning:", "yellow"))
 
     def hint(self, text: str) -> None:
         """Print it in one piece: a line end in a command would run a part of it."""
         self.told.append(f"hint: {text}")
-        self._print(plain_line(f"hint: {text}", 1000), wraps=False)
+        self._print(_labeled(f"hint: {text}", "hint:", "bold"), wraps=False)
 
     def _elapsed(self, state: RoundState) -> str:
         """Format as in "34 s, about 20 s left"; without the latter if that is not known."""
@@ -237,6 +237,14 @@ class _ProgressDisplay(Progress):
         left_s = 0.0 if state.ends_s is None else state.ends_s - now_s
         left = f", about {_about(left_s)} left" if left_s >= 1 else ""
         return f"{_about(now_s - self._began_s)}{left}"
+
+
+def _labeled(text: str, label: str, style: str) -> Text:
+    """A line that looks as it does in the verdict and in errors."""
+    shown = Text(plain_line(text, 1000))
+    if shown.plain.startswith(label):
+        shown.stylize(style, 0, len(label))
+    return shown
 
 
 def _title(row: Row) -> str:

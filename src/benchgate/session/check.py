@@ -88,6 +88,7 @@ def check(
         head = working_tree_source(git)
         base = replace(head, why="the working tree itself: every difference is noise")
     else:
+        effects.progress.preparing("looking for the base")
         base = choose_base(git, config.baseline.against)
         configured = judged_by_base if request.policy == "base" else measured_by_base
         config, warnings = configured(git, base.sha or "", config, effects.cwd)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from benchgate.model.result import MAX_SHARDS, Shard
 from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.gate.stored import EarlierResult, StoredResults
     from benchgate.model.run import Run
@@ -133,7 +134,7 @@ def nothing_chosen(
     """
     ids = sorted(found)
     tags = sorted({tag for of_one in found.values() for tag in of_one})
-    suggestions = [did_you_mean(glob.strip("*"), ids) for glob in choice.globs]
+    suggestions = [_about_glob(glob, ids) for glob in choice.globs]
     suggestions += [did_you_mean(tag, tags) for tag in choice.tags]
     named = ", ".join(ids[:_NAMED])
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
@@ -146,6 +147,13 @@ def nothing_chosen(
             f"could not be read: {id_}: {why.partition(chr(10))[0]}" for id_, why in failed.items()
         ),
     )
+
+
+def _about_glob(glob: str, ids: Sequence[str]) -> str:
+    """Why a glob matches nothing: its `[...]` is meant as a choice of letters, or a typo."""
+    if "[" in glob and (glob.endswith("*") or any(fnmatchcase(id_, glob) for id_ in ids)):
+        return "; in --filter, `[` stands for itself"
+    return did_you_mean(glob.strip("*"), ids)
 
 
 def chosen_of(

@@ -369,6 +369,8 @@ def _problem(found: Mapping[str, Any], layout: DocumentLayout) -> Problem:
     else:
         message = str(found["msg"])
     shown = NO_VALUE if isinstance(value, dict) else value
+    if message.startswith(f"{value!r} is "):  # said once is enough
+        message = message.removeprefix(f"{value!r} ")
     return Problem(written, message, _hint(path, layout), shown)
 
 
