@@ -85,7 +85,11 @@ def test_a_pipe_gets_whole_lines() -> None:
         "0000007..0000008 by 25.0 %, and stayed (2026-05-09, 11 runs ago); first run after it: "
         "0000008 Change 8 (Ann)"
     )
-    assert lines[-1] == "not shown: 1 other trend of these benchmarks, such as tails (-v shows it)"
+    assert lines[-3:] == [
+        "not shown: 1 other trend of these benchmarks, such as tails (-v shows it)",
+        "",
+        "to see the commits: git log 0000007..0000008",
+    ]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
@@ -172,7 +176,8 @@ SHORT = replace(STEADY, benchmark="short", points=STEADY.points[:6], too_short=T
 def test_what_cannot_be_told_is_not_called_unchanged() -> None:
     text = printed(replace(HISTORY, trends=(MOVED, SHORT, STEADY)))
     assert text.startswith("3 benchmarks: 2 inconclusive, 1 unchanged\n")
-    assert "the newest 4 runs moved by -48.0 %, not confirmed" in text
+    moved = "the newest 4 runs, from 0000010 on, moved by -48.0 %: not confirmed yet"
+    assert moved in text.splitlines()[6]
     assert "too few runs to tell" in text.split("AMD", 1)[1]
 
 

@@ -340,7 +340,7 @@ def chart_of(view: TrendView, axis: Axis, shown: Sequence[int]) -> Chart:
 def _values(points: Sequence[TrendPoint], scale: Scale) -> Plotted:
     has_band = any(one.low != one.high for one in points)
     return Plotted(
-        name="median, with the middle half of the launches" if has_band else "value",
+        name="value",
         draw=Draw.POINTS if len(points) <= _MOST_SYMBOLS else Draw.LINE,
         look=Look.BASE,
         x=tuple(one.run for one in points),

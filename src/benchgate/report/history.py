@@ -242,7 +242,8 @@ def _view_machine(history: History, name: str, newest: int) -> MachineView:
         if one.machine == name:
             view = _view_trend(one, history.runs, newest)
             found.setdefault(one.benchmark, []).append(view)
-    benchmarks = (BenchmarkView(tuple(sorted(trends, key=_rank))) for trends in found.values())
+    benchmarks = [BenchmarkView(tuple(sorted(trends, key=_rank))) for trends in found.values()]
+    benchmarks.sort(key=lambda one: (one.first.told is None, one.first.trend.moved is None))
     return MachineView(plain_line(name), counted(runs, "run"), tuple(benchmarks))
 
 
@@ -257,7 +258,7 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
     elif last != newest:
         remarks.append(f"last measured {run_day(runs[last])}")
     if trend.moved:
-        remarks.append(_moved(trend.moved))
+        remarks.append(_moved(trend.moved, runs[trend.points[-trend.moved.runs].run]))
     elif trend.too_short:
         remarks.append("too few runs to tell")
     if told:
@@ -282,10 +283,11 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
     )
 
 
-def _moved(moved: Moved) -> str:
+def _moved(moved: Moved, first: HistoryRun) -> str:
     runs = "newest run" if moved.runs == 1 else f"newest {moved.runs} runs"
+    since = f", from {short(first.sha)} on," if first.sha else ""
     far = "from 0" if moved.ratio is None else f"by {format_change(moved.ratio)}"
-    return f"the {runs} moved {far}, not confirmed"
+    return f"the {runs}{since} moved {far}: not confirmed yet"
 
 
 def _name(trend: Trend) -> str:
@@ -393,6 +395,11 @@ def render_history(history: HistoryView, console: Console, *, verbose: bool = Fa
         console.print()
         print_text(console, f"{machine.name} ({machine.runs})")
         _print_trends(machine, console, verbose=verbose)
+    leading = (one.first for machine in history.machines for one in machine.benchmarks)
+    worse = (one.told.commits for one in leading if one.told and one.direction is Direction.WORSE)
+    if commits := next((one for one in worse if ".." in one and "?" not in one), ""):
+        console.print()
+        print_text(console, f"to see the commits: git log {commits}", wraps=False)
 
 
 def _print_trends(machine: MachineView, console: Console, *, verbose: bool) -> None:
