@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,14 @@ def test_what_cannot_be_parsed_is_said_as_any_error(
     done = call(tmp_path, *arguments)
     done.check(2, said, " --help` shows how it is called.")
     assert done.err.startswith("error: ")
+
+
+def test_a_terminal_sees_something_before_the_imports(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert call(tmp_path, "check").err.startswith("starting\r")
+    assert "starting" not in call(tmp_path, "check", "-q").err
 
 
 def test_nothing_committed(call: Call, repo: Git) -> None:

@@ -168,7 +168,9 @@ def test_a_decided_benchmark_gets_a_line() -> None:
 def test_many_that_are_decided_alike_get_one_line() -> None:
     rows = [slower(f"parser/{i}", 1.13 + i / 1000) for i in range(10)]
     (line,) = decided(*rows)
-    assert line.endswith(" slower  +13.0 to +13.9 %  parser/0, parser/1, parser/2 and 7 more")
+    assert line.endswith(" slower  +13.0 to +13.9 %  10 of parser/*")
+    (line,) = decided(slower("sort"), *rows)
+    assert line.endswith(" slower  +13.0 to +32.0 %  sort, parser/0, parser/1 and 8 more")
 
 
 def test_quiet_says_nothing() -> None:

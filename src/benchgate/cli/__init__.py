@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
 import click
 
@@ -50,6 +51,7 @@ _PLACES = {
 }
 """Where a command is, if not in the module of its name under the name `command`."""
 
+_SAY_NOTHING = frozenset({"-q", "--quiet", "-h", "--help"})
 _TRUSTED = frozenset({"publish"})
 """Commands that have rights which nothing that an earlier job left behind may use."""
 
@@ -88,6 +90,9 @@ class LazyGroup(click.Group):
             close = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"No such command {name!r}.{hint}")
+        if name == "check" and sys.stderr.isatty() and not (_SAY_NOTHING & {*args}):
+            # The next output overwrites it; right after a reboot, imports take seconds.
+            click.echo("starting\r", nl=False, err=True)
         return super().resolve_command(ctx, args)
 
 

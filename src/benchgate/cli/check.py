@@ -283,10 +283,7 @@ def _after_failure(verdict: Verdict, git: Git, *, page: bool) -> Iterator[str]:
     if any(
         row.outcome is Outcome.REGRESSED and verdict.settings.fails(row) for row in verdict.rows
     ):
-        yield (
-            "to accept it: a [[waive]] in benchgate.toml with its benchmark, ceiling, until and "
-            "reason"
-        )
+        yield "to accept it: [[waive]] in benchgate.toml: benchmark, ceiling, until, reason"
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

@@ -202,16 +202,21 @@ class _ProgressDisplay(Progress):
         is_wrong, is_better = first.outcome in WRONG, first.outcome is Outcome.IMPROVED
         ratios = [row.ratio for row in rows if row.ratio is not None]
         size = words.change_span(min(ratios), max(ratios)) if ratios else ""
+        is_many = len(rows) > 1
+        folders = {words.name(row).partition("[")[0].rpartition("/")[0] for row in rows}
         names = ", ".join(map(_title, rows[:_NAMES]))
-        rest = f" and {len(rows) - _NAMES} more" if len(rows) > _NAMES else ""
+        if is_many and len(folders) == 1 and "" not in folders:
+            names = f"{len(rows)} of {folders.pop()}/*"
+        elif is_many:
+            names += f" and {len(rows) - _NAMES} more"
         has_icons = self._console.encoding.lower().startswith("utf")
         icon = f"{words.ICONS[first.outcome]} " if has_icons else ""
         return Text.assemble(
             (
-                f"{icon}{words.outcome(first):<7} {size if rest else change(first):>8}",
+                f"{icon}{words.outcome(first):<7} {size if is_many else change(first):>8}",
                 "red" if is_wrong else "green" if is_better else "yellow",
             ),
-            f"  {names}{rest}",
+            f"  {names}",
         )
 
     def _print(self, text: str | Text, *, wraps: bool = True) -> None:
