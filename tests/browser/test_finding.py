@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.browser.samples import judged, measured
 from tests.browser.visit import PHONE
 
 if TYPE_CHECKING:
@@ -108,3 +110,31 @@ def test_a_name_leads_to_its_benchmark_and_opens_it(page: Page) -> None:
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     page.locator("#close-all").click()
     assert page.locator(".bench[open]").count() == 0
+
+
+def test_outliers_are_shown_when_the_reader_asks(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    result = measured()
+    (large, *_) = result.head.benchmarks
+    launches = list(large.series[0].launches)
+    launches[4] = replace(launches[4], samples=10 * launches[4].samples)
+    series = (replace(large.series[0], launches=tuple(launches)),)
+    head = replace(result.head, benchmarks=(replace(large, series=series),))
+    (tmp_path / "page.html").write_text(judged(replace(result, head=head)), encoding="utf-8")
+    page = visit(tmp_path / "page.html").page
+    page.get_by_role("link", name="parse/large").click()
+    figure = page.locator(".bench[open] figure").first
+    figure.locator("text.tick").first.wait_for()
+
+    def greatest() -> float:
+        return max(
+            float(one.replace(",", "")) for one in figure.locator("text.tick").all_text_contents()
+        )
+
+    assert "1 round lies beyond the axis" in (figure.locator("figcaption").text_content() or "")
+    assert greatest() < 100
+    figure.get_by_role("button", name="Show all").click()
+    assert greatest() > 400
+    figure.get_by_role("button", name="Hide outliers").click()
+    assert greatest() < 100

@@ -28,7 +28,7 @@ def test_a_larger_change_is_further_to_the_right() -> None:
     places = [SCALE.x(percent) for percent in (-20, -10, 0, 2, 32, 36, 40)]
     assert places == sorted(set(places))
     assert SCALE.x(10) - SCALE.x(0) == pytest.approx(SCALE.x(40) - SCALE.x(30), abs=0.2)
-    assert [text for _, text in SCALE.ticks] == ["-20 %", "0", "+20 %", "+40 %"]
+    assert [text for _, text in SCALE.ticks] == ["-20", "0 %", "+20", "+40"]
 
 
 def test_an_interval_is_a_line_with_its_ends_and_a_dot() -> None:

@@ -79,7 +79,7 @@ class Plotted:
         low, high: ends of an interval around each y, or () for none.
         band: whether the interval is a band behind the line instead of a bar at each point.
         width: of a bar, in the unit of x; 0 shares the place among the series.
-        right: whether it belongs to the axis on the right.
+        right: whether it belongs to the axis on the right; its line then has dots.
         dashed: for lines that must differ without color.
     """
 

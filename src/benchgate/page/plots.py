@@ -64,6 +64,7 @@ def _course(load: LoadFigures, arms: Sequence[tuple[str, LoadArm]]) -> Iterator[
             _LOOKS[name],
             tuple(round(x, 3) for x in arm.at_s),
             tuple(float(f"{x:.5g}") for x in arm.ops_per_s),
+            dashed=name == _HEAD,
         )
         for name, arm in arms
     ] + [
@@ -74,7 +75,7 @@ def _course(load: LoadFigures, arms: Sequence[tuple[str, LoadArm]]) -> Iterator[
             tuple(round(x, 3) for x in arm.at_s),
             tuple(None if x is None else scale.value(x) for x in arm.p95_s),
             right=True,
-            dashed=True,
+            dashed=name == _HEAD,
         )
         for name, arm in arms
     ]
@@ -95,8 +96,8 @@ def _course(load: LoadFigures, arms: Sequence[tuple[str, LoadArm]]) -> Iterator[
         right=Axis(f"p95 ({scale.name})", from_zero=True),
         zooms=True,
         caption=(
-            "Solid lines are throughput, on the left axis; dashed lines are the p95 of the "
-            f"latencies, on the right axis. {value}"
+            "Throughput is on the left axis; the p95 of the latencies, with dots, is on the right "
+            f"axis. {value}"
         ),
     )
 
@@ -152,13 +153,15 @@ MOST_DRAWN = 1000
 _SHOWN_SHARE: Final = 0.95
 _MUCH: Final = 2
 _PERCENT: Final = "change (%)"
-# These tails are expected to be open: what the typical value says stands.
-_NO_NEWS: Final = frozenset({Outcome.NOT_SETTLED, Outcome.NOT_TESTED})
+# Most tails are open, and most other metrics are as they were.
+_OPEN: Final = frozenset({Outcome.NOT_SETTLED, Outcome.NOT_TESTED})
+_USUAL: Final = frozenset({Outcome.UNCHANGED, Outcome.WITHIN_LIMIT})
 
 
 def is_news(row: Row, first: Row) -> bool:
     """Whether a row says something that the one that stands for its benchmark does not."""
-    return row.decides and row.outcome not in {first.outcome, *_NO_NEWS}
+    is_usual = row.outcome in _OPEN or (row.outcome in _USUAL and not row.is_tail)
+    return row.decides and row.outcome is not first.outcome and not is_usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +260,7 @@ def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
     some = f" It rests on {used} of these rounds." if used < len(common) else ""
     within = f"{format_percent(row.confidence)} interval"
     said = f"{change(row)} ({within} {words.interval(row)})" if ends else change(row)
-    band = (
-        f" Within the margin, {format_percent(margin / 100)}, no change counts." if margin else ""
-    )
+    within_margin = f" Changes within the margin, {format_percent(margin / 100)}, do not count."
     return Chart(
         f"Change in each round, {words.statistic(row)}",
         Axis("round", whole=True),
@@ -292,7 +293,8 @@ def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
         view_y=view,
         caption=(
             f"A point is one round: how much the head, measured next to the base, differs from "
-            f"it. The estimate is {said}.{some}{band}{_beyond(len(beyond), 'round', farthest)}"
+            f"it. The estimate is {said}.{some}"
+            f"{within_margin if margin else ''}{_beyond(len(beyond), 'round', farthest)}"
         ),
     )
 

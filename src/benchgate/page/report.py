@@ -164,7 +164,7 @@ class Scale:
     def ticks(self) -> tuple[tuple[float, str], ...]:
         """Where the round numbers are, and how they are written."""
         every = range(round(self.low / self.step), round(self.high / self.step) + 1)
-        return tuple((self.x(k * self.step), f"{k * self.step:+g} %" if k else "0") for k in every)
+        return tuple((self.x(k * self.step), f"{k * self.step:+g}" if k else "0 %") for k in every)
 
     def margin(self, row: Row) -> str:
         """The `d` of an SVG path: the margin on both sides of no change."""
@@ -336,6 +336,7 @@ def render_report(
         headline=unbroken(view.headline),
         counts=Counter((one.first.icon, one.first.word) for one in sections),
         scale=scale,
+        has_changes=any(line.drawing for one in sections for line in (one.first, *one.news)),
         sections=sections,
         shown=sections[: len(view.shown)],
         absent=sentence(redact(absent)) if figures is None else sentence(less) if less else "",
@@ -371,6 +372,7 @@ def _section(
     others = ((row.statistic, _written_out(note, verdict.footnotes)) for row, note in view.others)
     note = _written_out(view.note, verdict.footnotes)
     error = next((row.error for row in view.rows if row.error), "")
+    said = [(about, text) for about, text in (("", note), *others) if text and text not in error]
     first_key = errors.setdefault(error, key) if error else ""
     return BenchmarkSection(
         key,
@@ -382,8 +384,7 @@ def _section(
         note,
         tuple(
             f"<b>{sentence(about)}</b>: {sentence(text)}" if about else sentence(text)
-            for about, text in (("", note), *others)
-            if text
+            for about, text in said
         ),
         error if first_key == key else "",
         first_key,

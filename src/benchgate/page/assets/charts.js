@@ -152,10 +152,12 @@ const benchgate = (() => {
     return node("path", { class: `dot ${look}`, d: `M${at(x)} ${tip}l5 ${back}h-10z` });
   };
 
+  const dash = (one) => `${one.dashed ? " dashed" : ""}${one.right ? " right" : ""}`;
+
   const drawSeries = (chart, one, toX, toY, floor, frame, group) => {
     const dx = shift(chart, one);
     const points = one.x.map((x, i) => (known(one.y[i]) ? [toX(x + dx), toY(one.y[i])] : null));
-    const dashed = one.dashed ? " dashed" : "";
+    const dashed = dash(one);
     if (one.low && one.band) {
       const there = one.x.map((x, i) => i).filter((i) => known(one.low[i]) && known(one.high[i]));
       const up = there.map((i) => [toX(one.x[i]), toY(one.high[i])]);
@@ -306,5 +308,5 @@ const benchgate = (() => {
     return { frame, shown, whole, width, toX, toValue: (x) => shown[0] + ((x - frame.left) / room) * (shown[1] - shown[0]) };
   };
 
-  return { draw, node, number, known, symbol };
+  return { draw, node, number, known, symbol, dash };
 })();

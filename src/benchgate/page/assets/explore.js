@@ -1,7 +1,7 @@
 "use strict";
 // What surrounds a chart: its legend, the readout of a cursor, zoom, and its data as a table.
 (() => {
-  const { draw, node, number, known, symbol } = benchgate;
+  const { draw, node, number, known, symbol, dash } = benchgate;
   const html = (name, className = "", text = "") => {
     const made = document.createElement(name);
     if (className) made.className = className;
@@ -18,7 +18,7 @@
   const keyOf = (one) => {
     if (one.draw === "bars") return key(node("rect", { class: `bar ${one.look}`, x: 5, y: 1, width: 14, height: 12 }));
     const band = one.band && one.low ? [node("rect", { class: `band ${one.look}`, x: 1, y: 1, width: 24, height: 12 })] : [];
-    const line = node("path", { class: `line ${one.look}${one.dashed ? " dashed" : ""}`, d: "M1 7H25" });
+    const line = node("path", { class: `line ${one.look}${dash(one)}`, d: "M1 7H25" });
     return key(...band, line, ...(one.draw === "points" ? [symbol(one.look, 13, 7)] : []));
   };
 
