@@ -127,21 +127,24 @@ def terminal_page(ansi: str, theme: Theme) -> str:
     code = console.export_html(theme=theme.terminal, code_format="{code}", inline_styles=True)
     own = (
         f"body{{margin:0}}pre{{display:inline-block;margin:0;padding:{MARGIN_PX}px;"
-        "font:14px/1.35 'Liberation Mono',monospace;"
+        "font:14px/1.35 'Liberation Mono',monospace,'Segoe UI Emoji';"
         f"background:{theme.terminal.background_color.hex};"
         f"color:{theme.terminal.foreground_color.hex}}}"
     )
     return _page(f"<pre>{code}</pre>", own, theme)
 
 
-def _page(body: str, css: str, theme: Theme) -> str:
-    fonts = "".join(
+def _fonts() -> str:
+    return "".join(
         f"@font-face{{font-family:'{name}';font-weight:{weight};"
         f"src:url('{(PACKAGES / '@fontsource' / file).as_uri()}')}}"
         for name, weight, file in _FONTS
     )
+
+
+def _page(body: str, css: str, theme: Theme) -> str:
     return (
-        f"<!doctype html><html><meta charset='utf-8'><style>{fonts}{css}"
+        f"<!doctype html><html><meta charset='utf-8'><style>{css}"
         f"body{{background:{theme.canvas};color:{theme.text}}}</style><body>{body}</html>"
     )
 
@@ -175,6 +178,12 @@ class Measured:
     sideways: Sequence[str]
 
 
+# A machine may have no font with emoji.
+_AFTER_ALL = """(font) => {
+  document.body.style.fontFamily = `${getComputedStyle(document.body).fontFamily}, "${font}"`;
+  scrollTo({ top: 0, behavior: "instant" });
+  return document.fonts.ready;
+}"""
 # It takes away what is folded: whatever a reader sees of it is its summary.
 _MEASURE = """(selector) => {
   const whole = document.querySelector(selector);
@@ -207,12 +216,14 @@ class Camera:
         *,
         of: str = "body",
         most_px: int = MOST_PX,
+        at: str = "",
     ) -> Measured:
         """Write the pictures of a page, one in each theme; these change no size.
 
         Args:
             of: the element that is measured, and which the picture shows.
             most_px: how high a picture is at most.
+            at: the part of the page that is opened.
         """
         for theme in THEMES:
             source = self.folder / "page.html"
@@ -221,9 +232,11 @@ class Camera:
                 viewport={"width": width_px, "height": FIRST_VIEW_PX},
                 color_scheme="dark" if theme.name == "dark" else "light",
                 device_scale_factor=1.5,
+                bypass_csp=True,
             )
-            page.goto(source.as_uri())
-            page.evaluate("document.fonts.ready")
+            page.goto(f"{source.as_uri()}#{at}")
+            page.add_style_tag(content=_fonts())
+            page.evaluate(_AFTER_ALL, _FONTS[-1][0])
             box = page.locator(of).bounding_box() or {"x": 0, "y": 0, "width": 1, "height": 1}
             width = max(width_px, 2 * box["x"] + box["width"])
             height = min(most_px, 2 * box["y"] + box["height"])
@@ -255,9 +268,9 @@ class Camera:
             found.append(Text.from_ansi(shown).plain)
         return found
 
-    def page(self, name: str, html: str) -> list[Measured]:
+    def page(self, name: str, html: str, at: str = "") -> list[Measured]:
         """Draw a page of HTML, wide and on a phone."""
-        return [self.take(lambda _: html, f"{name}-{px}", px) for px in PAGES_PX]
+        return [self.take(lambda _: html, f"{name}-{px}", px, at=at) for px in PAGES_PX]
 
 
 def report_of(name: str) -> str:
@@ -296,7 +309,7 @@ def draw_history(camera: Camera) -> str:
     found = history()
     terminal = camera.terminal("history", partial(render_history, view_history(found)))
     html = render_history_page(found, repository=_REPOSITORY)
-    return _figures("history", (), terminal, camera.page("history-page", html))
+    return _figures("history", (), terminal, camera.page("history-page", html, at="t1"))
 
 
 _TITLES = (
