@@ -83,7 +83,7 @@ bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## measure other tools on the same 
 bench-changes: $(INSTALLED) $(FINDERS:%=%/.installed) ## compare change points with those of other packages
 	$(BIN)/python -m benchmarks.changepoints
 
-pictures: $(INSTALLED) $(PICTURES_INSTALLED) ## draw comments as GitHub shows them, and the report; needs npm and Chromium
+pictures: $(INSTALLED) $(PICTURES_INSTALLED) ## draw comments as GitHub shows them, terminals and pages; needs npm and Chromium
 	$(BIN)/python -m scripts.pictures
 
 lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes newer versions
