@@ -148,7 +148,7 @@ class Scale:
         step: from one tick to the next.
     """
 
-    WIDTH: ClassVar[int] = 240
+    WIDTH: ClassVar[int] = 220
     HEIGHT: ClassVar[int] = 20
     EDGE: ClassVar[int] = 18
     low: float
