@@ -129,8 +129,9 @@ def test_a_word_says_what_a_change_means(
     [
         ((10, 12), "by 20.0 %, and stayed", "slower"),
         ((10, 12, 15), "by 20.0 %, and stayed", "slower"),
-        ((10, 12, 10.05), "by 20.0 %, and came back at 3000cba..4000cba", "came back"),
-        ((10, 12, 6), "by 20.0 %, and came back at 3000cba..4000cba", "came back"),
+        ((10, 12, 10.15), "by 20.0 %, and came back at 3000cba..4000cba", "came back"),
+        ((10, 12, 10.3), "by 20.0 %, and partly came back at 3000cba..4000cba", "faster"),
+        ((10, 12, 6), "by 20.0 %, and came back at 3000cba..4000cba", "faster"),
         ((10, 12, 11), "by 20.0 %, and partly came back at 3000cba..4000cba", "faster"),
         ((10, 12, 10, 13), "by 20.0 %, and came back at 3000cba..4000cba", "slower"),
         ((10, 8, 10), "by 20.0 %, and came back at 3000cba..4000cba", "slower"),

@@ -37,6 +37,7 @@ _NOTE_LIMIT: Final = 1000
 # What most trends are about, so that their names need not say it.
 _USUAL: Final = "time"
 _BACK: Final = "came back at"
+_NOISES: Final = 2  # about 19 of 20 runs lie within twice the noise
 _GOT: Final = dict.fromkeys(("slower", "faster", "larger", "smaller"), "got ")
 
 
@@ -249,8 +250,7 @@ def _view_machine(history: History, name: str, newest: int) -> MachineView:
 
 def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendView:
     shifts = [_view_shift(trend, index, runs) for index in range(len(trend.shifts))]
-    told = next((one for one in reversed(shifts) if one.undone == len(shifts) - 1), None)
-    told = told if told and told.direction is Direction.WORSE and told.fate == _BACK else None
+    undone = _undone_by_last(trend)
     last = trend.points[-1].run
     remarks = []
     if trend.ended:
@@ -261,7 +261,7 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
         remarks.append(_moved(trend.moved, runs[trend.points[-trend.moved.runs].run]))
     elif trend.too_short:
         remarks.append("too few runs to tell")
-    if told:
+    if undone is not None:
         direction = Direction.BACK
     elif shifts:
         direction = shifts[-1].direction
@@ -274,7 +274,7 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
         noise="" if trend.noise_ratio is None else format_percent(trend.noise_ratio),
         shifts=tuple(reversed(shifts)),
         direction=direction,
-        told=told or (shifts[-1] if shifts else None),
+        told=shifts[-1 if undone is None else undone] if shifts else None,
         is_aside=trend.ended
         or trend.statistic in TAIL_STATISTICS
         or (is_tail(trend.metric, trend.statistic) and trend.metric != "time_p95"),
@@ -336,18 +336,31 @@ def _word(trend: Trend, shift: Shift) -> str:
 def _fate(trend: Trend, index: int) -> tuple[str, int | None]:
     """What became of a change, and the later change that did it, if one did.
 
-    It came back if a later level is where the level before the change was, or beyond, give or take
-    the noise of single runs.
+    It came back if a later level is where the level before the change was, or beyond.
     """
     shift = trend.shifts[index]
     sign = 1 if shift.after > shift.before else -1
-    near = (trend.noise_ratio or 0.0) * abs(shift.before)
     later = enumerate(trend.shifts[index + 1 :], index + 1)
     against = [(at, one) for at, one in later if (one.after - one.before) * sign < 0]
     for at, one in against:
-        if (one.after - shift.before) * sign <= near:
+        if (one.after - shift.before) * sign <= _near(trend, shift):
             return _BACK, at
     return (f"partly {_BACK}", against[0][0]) if against else ("stayed", None)
+
+
+def _undone_by_last(trend: Trend) -> int | None:
+    """The change for the worse that the last change undid, and no more; None if it did not."""
+    last = len(trend.shifts) - 1
+    for index, one in reversed(list(enumerate(trend.shifts))):
+        is_back = one.worse and _fate(trend, index) == (_BACK, last)
+        if is_back and abs(trend.shifts[last].after - one.before) <= _near(trend, one):
+            return index
+    return None
+
+
+def _near(trend: Trend, shift: Shift) -> float:
+    """How far a level may be from the one before a change, and still be the same to a reader."""
+    return _NOISES * (trend.noise_ratio or 0.0) * abs(shift.before)
 
 
 def _commits(shift: Shift) -> str:
