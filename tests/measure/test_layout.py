@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from benchgate.measure import memory_layout
+from benchgate.measure import adapters, memory_layout
 from benchgate.measure.memory_layout import (
     REGION_BYTES,
+    Layout,
     draw_layouts,
     find_obstacle,
     fixed_addresses,
 )
+from benchgate.measure.worker import ProgramSetting
 
 ADDRESS = [sys.executable, "-S", "-c", "print(id(object()), hash('a'))"]
 
@@ -91,3 +96,31 @@ def test_addresses_are_fixed_only_meanwhile() -> None:
     with fixed_addresses(), fixed_addresses():
         assert address() in inside
     assert len({address() for _ in range(5)}) > 1
+
+
+SCATTERED = """
+#include <benchgate.h>
+int main() {
+  benchgate::scatter_heap();
+  for (int size : {24, 40, 200, 3000})
+    std::printf("%03x ", static_cast<unsigned>(reinterpret_cast<size_t>(std::malloc(size)) & 0xfff));
+  std::puts(std::getenv("BENCHGATE_SEED") ? "left" : "");
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
+def test_a_program_has_its_objects_at_places_that_the_round_draws(tmp_path: Path) -> None:
+    (tmp_path / "places.cc").write_text(SCATTERED)
+    include = Path(adapters.__file__).parent / "cpp" / "include"
+    program = tmp_path / "places"
+    subprocess.run(["c++", f"-I{include}", tmp_path / "places.cc", "-o", program], check=True)
+
+    def places(seed: int) -> str:
+        layout = Layout(hash_seed=seed)
+        setting = ProgramSetting([str(program)], None, None, dict(os.environ), layout)
+        return subprocess.check_output(setting.words(3), env=setting.environ(3), text=True)
+
+    assert places(7) == places(7)
+    assert len({places(seed) for seed in range(10)}) >= 9
+    assert "left" not in places(7)

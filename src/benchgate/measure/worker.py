@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 CHANNEL: Final = "BENCHGATE_FD"
+SEED: Final = "BENCHGATE_SEED"
 """The variable that tells a worker the descriptor of its channel."""
 
 PROTOCOL: Final = 1
@@ -321,7 +322,7 @@ class ProgramSetting:
         folder: where it starts; None for the folder of the configuration.
         cpus: as in `WorkerSetting`.
         variables: the whole environment of the process.
-        layout: decides where its stack lies.
+        layout: decides where its stack and its objects lie.
         drawn: its file, if it was made for this start only.
         silent: what is wrong if it ends and has not said a word.
     """
@@ -347,8 +348,8 @@ class ProgramSetting:
         return [*self.command]
 
     def environ(self, channel: int) -> Mapping[str, str]:
-        """Its environment, with the descriptor of its channel."""
-        return {**self.variables, CHANNEL: str(channel)}
+        """Its environment, with the descriptor of its channel, and a number for each round."""
+        return {**self.variables, CHANNEL: str(channel), SEED: str(self.layout.hash_seed)}
 
     def request(self, _arm: Arm) -> dict[str, Any]:
         return {}

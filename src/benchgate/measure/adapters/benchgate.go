@@ -43,6 +43,28 @@ func benchgateCPUNow() int64 {
 	return syscall.TimevalToNsec(used.Utime) + syscall.TimevalToNsec(used.Stime)
 }
 
+// What benchgateScatterHeap leaves in the heap.
+var benchgateBlocks [][]byte
+
+// benchgateScatterHeap leaves holes in the heap: the same on both sides, and others in each round.
+// Where an object lies can decide how fast the code is that uses it.
+func benchgateScatterHeap() {
+	state, _ := strconv.ParseUint(os.Getenv("BENCHGATE_SEED"), 10, 64)
+	os.Unsetenv("BENCHGATE_SEED")
+	if state == 0 {
+		return
+	}
+	below := func(limit int) int {
+		state = state*6364136223846793005 + 1442695040888963407
+		return int(state>>33) % limit
+	}
+	for i := 0; i < 1000; i++ {
+		if block := make([]byte, 1+below(16<<below(9))); below(2) == 0 {
+			benchgateBlocks = append(benchgateBlocks, block)
+		}
+	}
+}
+
 // benchgateServe reports whether benchgate has started this process and has been served.
 func benchgateServe(walk func()) bool {
 	descriptor, err := strconv.Atoi(os.Getenv("BENCHGATE_FD"))
@@ -51,6 +73,7 @@ func benchgateServe(walk func()) bool {
 	}
 	os.Unsetenv("BENCHGATE_FD")
 	syscall.CloseOnExec(descriptor)
+	benchgateScatterHeap()
 	benchgate = &benchgateWorker{fd: descriptor, walk: walk, n: 1}
 	benchTime.n = 1 // listing calls each benchmark once, also one that loops by b.Loop
 	benchgate.send(fmt.Sprintf(`{"protocol": 1, "pid": %d}`, os.Getpid()))

@@ -118,13 +118,17 @@ async function serve(all) {
     try {
       await one.before?.();
       await one.beforeEach?.();
+      const start = hrtime.bigint();
       const first = one.fn();
       const isAsync = typeof first?.then === "function";
       await first;
+      const first_ns = hrtime.bigint() - start;
       await one.afterEach?.();
+      const sample = timer(isAsync);
+      if (first_ns < WARM_UP_NS) await warmUp(one, sample);
       isSaid = true;
       send("{}");
-      await measure(one, timer(isAsync));
+      await measure(one, sample);
       await one.after?.();
       send("{}");
     } catch (error) {
@@ -149,31 +153,42 @@ function unique(id) {
 
 const named = (all) => all.find(({ id }) => id === target);
 
-async function measure({ fn, beforeEach, afterEach }, sample) {
+const WARM_UP_NS = 30e6;
+
+/** Calls a benchmark until V8 has compiled it: at first, it interprets. */
+async function warmUp(one, sample) {
+  for (let spent_ns = 0, loops = 1; spent_ns < WARM_UP_NS; loops *= 2)
+    spent_ns += Math.max(1, (await runSample(one, sample, loops))[0]);
+}
+
+async function runSample({ fn, beforeEach, afterEach }, sample, loops) {
+  // V8 collects young objects when their space is full. Samples that begin with any part of it in
+  // use differ by one collection, which may be a fifth of their time.
+  gc({ type: "minor" });
+  if (!beforeEach && !afterEach) {
+    const all = sample(fn, loops);
+    return Array.isArray(all) ? all : await all;
+  }
+  let [wall_ns, cpu_ns] = [0, 0];
+  for (let i = 0; i < loops; i++) {
+    await beforeEach?.();
+    const one = await sample(fn, 1);
+    await afterEach?.();
+    wall_ns += one[0];
+    cpu_ns += one[1];
+  }
+  return [wall_ns, cpu_ns];
+}
+
+async function measure(one, sample) {
   let loops = 1;
   for (;;) {
     const line = receive();
     if (line === null) return end();
     const [word, argument] = split(line);
     if (word === "s") {
-      let [wall_ns, cpu_ns] = [0, 0];
       try {
-        // V8 collects young objects when their space is full. Samples that begin with any part of
-        // it in use differ by one collection, which may be a fifth of their time.
-        gc({ type: "minor" });
-        if (beforeEach || afterEach) {
-          for (let i = 0; i < loops; i++) {
-            await beforeEach?.();
-            const one = await sample(fn, 1);
-            await afterEach?.();
-            wall_ns += one[0];
-            cpu_ns += one[1];
-          }
-        } else {
-          const all = sample(fn, loops);
-          [wall_ns, cpu_ns] = Array.isArray(all) ? all : await all;
-        }
-        send(`${wall_ns} ${cpu_ns}`);
+        send((await runSample(one, sample, loops)).join(" "));
       } catch (error) {
         refuse(error);
       }

@@ -48,6 +48,26 @@ inline long long now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
+// Leaves holes in the heap: the same on both sides, and others in each round. Where an object lies
+// can decide how fast the code is that uses it.
+inline void scatter_heap() {
+  const char* text = std::getenv("BENCHGATE_SEED");
+  unsigned long long state = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  unsetenv("BENCHGATE_SEED");
+  if (state == 0) return;
+  const auto below = [&state](unsigned limit) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<unsigned>(state >> 33) % limit;
+  };
+  static std::vector<void*> blocks(500);
+  for (void*& block : blocks) block = std::malloc(1 + below(16U << below(9)));
+  for (void*& block : blocks) {
+    if (below(2) == 0) continue;
+    std::free(block);
+    block = nullptr;
+  }
+}
+
 class Worker {
  public:
   explicit Worker(const char* tool) : tool_(tool) {}
@@ -59,6 +79,7 @@ class Worker {
     if (text == nullptr) return false;
     out_ = std::atoi(text);
     unsetenv("BENCHGATE_FD");
+    scatter_heap();
     fcntl(out_, F_SETFD, FD_CLOEXEC);
     in_ = fdopen(out_, "r");
     send("{\"protocol\": 1, \"pid\": " + std::to_string(getpid()) + "}");
