@@ -52,6 +52,7 @@ class Fake:
         cost_s: of a round.
         fails_in: round in which the head fails.
         spread: standard deviation of a launch, as a fraction.
+        has_tail: whether a launch has samples enough for that, of which some are slow.
     """
 
     values_s: Mapping[ArmName, float]
@@ -59,6 +60,17 @@ class Fake:
     fails_in: int | None = None
     tags: tuple[str, ...] = ()
     spread: float = 1e-6
+    has_tail: bool = False
+
+    def draw(self, value: float, rng: random.Random) -> np.ndarray:
+        """A launch."""
+        typical = value * rng.lognormvariate(0.0, self.spread)
+        if not self.has_tail:
+            return np.full(3, typical)
+        slow = 1 + (rng.random() < 0.3) * rng.random() / 2
+        samples = [1 + abs(rng.gauss(0.0, 0.02)) for _ in range(60)]
+        samples = [one + (rng.random() < 0.05) * rng.random() * 0.4 * slow for one in samples]
+        return typical * np.array(samples)
 
 
 @dataclass(slots=True)
@@ -103,7 +115,7 @@ class FakeEngine:
                 yield Observation(ArmName.HEAD, id_, 0, error="boom")
                 continue
             for arm, value in fake.values_s.items():
-                samples = np.full(3, value * rng.lognormvariate(0.0, fake.spread))
+                samples = fake.draw(value, rng)
                 time = MetricSamples(Metric("time", "s"), 1, samples, np.empty(0))
                 yield Observation(arm, id_, 0, (time,))
 

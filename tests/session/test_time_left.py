@@ -28,6 +28,7 @@ def estimates(
     change: float = 1.3,
     costs_s: tuple[float, ...] = (1.0,),
     beside_s: float = 0.0,
+    has_tail: bool = False,
     seed: int = 7,
 ) -> list[tuple[float, float]]:
     """Check some benchmarks; return what was left, and the estimate of it, after each round."""
@@ -36,6 +37,7 @@ def estimates(
         f"b{i}": replace(
             world.fake(head_s=1e-3 * (change if i < slower else 1), spread=spread),
             cost_s=costs_s[i % len(costs_s)],
+            has_tail=has_tail,
         )
         for i in range(benchmarks)
     }
@@ -109,6 +111,11 @@ def test_the_time_left_is_right_within_a_third(found: dict[str, float], seed: in
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_time_left_of_many_noisy_benchmarks_is_mostly_right(seed: int) -> None:
     assert right(estimates(60, spread=NOISY, seed=seed)) > 0.8
+
+
+@pytest.mark.parametrize("slower", [0, 1, 10])
+def test_tails_are_rarely_in_the_way(slower: int) -> None:
+    assert right(estimates(60, slower, has_tail=True)) > 0.9
 
 
 def test_few_noisy_benchmarks_are_not_wrong_by_a_factor_on_average() -> None:

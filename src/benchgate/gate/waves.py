@@ -681,16 +681,21 @@ def _ahead(row: _WaveRow, stage: RowStage, terms: _Terms) -> int:
     waves, rounds = terms.waves, len(row.ratios)
     if stage is RowStage.DONE or not rounds:
         return 0
-    if stage is RowStage.CONFIRM and row.suspect:
-        return max(row.suspect.missing(rounds), 1)
     screen, limit = waves.screen_rounds, math.log1p(row.evidence.margin)
-    if stage is RowStage.SCREEN and _looks_changed(row.ratios, limit):
+    settles = row.evidence.settles or waves.until_decided
+    if stage is RowStage.CONFIRM and row.suspect:
+        half = row.suspect.start + (row.suspect.first_rounds + 1) // 2
+        fresh = row.suspect.sign * row.suspect.fresh(row.ratios, 0)
+        agrees = len(fresh) > 1 and np.median(fresh) > limit * SUSPECT_MARGIN_SHARE
+        is_chance = row.evidence.is_tail and rounds < half and not agrees  # most of them are
+        expected = half if is_chance else rounds + row.suspect.missing(rounds)
+    elif not settles:
+        expected = screen
+    elif stage is RowStage.SCREEN and _looks_changed(row.ratios, limit):
         expected = screen + rounds_to_confirm(1, screen, waves)
-    elif row.evidence.settles or waves.until_decided:
+    else:
         needed = row.start + _likely_rounds(row.ratios[row.start :], limit, terms)
         expected = needed if needed <= waves.most_rounds else waves.look(1)
-    else:
-        expected = screen
     return max(expected, screen, rounds + 1) - rounds
 
 

@@ -192,6 +192,7 @@ def measure_rounds(
     started_s = clock()
     deadline_s = started_s + budget_s - spent_s
     pace = _Pace(session)
+    pace.learn(session.ids)
     session.counting.budget_s = budget_s
     chosen = _own(session, session.ids)
 
@@ -239,7 +240,7 @@ def measure_rounds(
         phases.assign(Phase.COUNT, session.counting.last_s)
         phases.begin(Phase.SAVE)
         save()
-        pace.round_ended(plan.ids, clock() - began_s)
+        pace.learn(plan.ids, clock() - began_s)
         if not round_index:
             counting_s = session.counting.ahead_s(max(ahead.values()) - 1)
             spent_s = clock() - started_s + counting_s
@@ -265,6 +266,8 @@ class _Pace:
 
     session: Session
     beside_s: float | None = None
+    # Of each suite and each other benchmark, if nothing else is measured at the same time.
+    _alone_s: dict[str, float] = field(default_factory=dict)
 
     def seconds(self, ahead: Mapping[str, int]) -> float:
         """Estimate how long so many more rounds of each benchmark take; 0.0 if nothing is known."""
@@ -272,22 +275,36 @@ class _Pace:
         for id_, rounds in ahead.items():
             unit = self.session.unit_of(id_)
             units[unit] = max(rounds, units.get(unit, 0))
-        costs_s, counting = self.session.costs_s, self.session.counting
-        own_s = sum(costs_s.get(unit, 0.0) * rounds for unit, rounds in units.items())
+        own_s, done = 0.0, 0
+        for rounds in sorted({*units.values()}):
+            still = [unit for unit, most in units.items() if most >= rounds]
+            lanes = min(self.session.lanes, len(still))
+            round_s = sum(self._alone_s.get(unit, 0.0) for unit in still) / lanes
+            own_s, done = own_s + (rounds - done) * round_s, rounds
         if not own_s:
             return 0.0
-        beside_s, most = self.beside_s, max(units.values())
+        beside_s = self.beside_s
         if beside_s is None:
-            own_s /= self.session.lanes  # the first round used one
-            beside_s = sum(costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
-        return own_s + most * beside_s + counting.ahead_s(most)
+            beside_s = sum(self.session.costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
+        return own_s + done * beside_s + self.session.counting.ahead_s(done)
 
-    def round_ended(self, ids: Iterable[str], took_s: float) -> None:
-        """Learn from a round of these benchmarks; the first one also starts everything."""
-        if self.session.full_rounds > 1:
-            self.beside_s = 0.0
-            own_s = self.seconds(dict.fromkeys(ids, 1)) - self.session.counting.ahead_s(1)
-            self.beside_s = max(0.0, took_s - self.session.counting.last_s - own_s)
+    def learn(self, ids: Iterable[str], took_s: float | None = None) -> None:
+        """Learn from a round of these benchmarks.
+
+        Args:
+            took_s: as a whole; None if that is not known.
+        """
+        session = self.session
+        units = {*map(session.unit_of, ids)} & session.costs_s.keys()
+        is_first = session.full_rounds == 1  # it also starts everything, in one lane
+        lanes = 1 if is_first else min(session.lanes, len(units))
+        for unit in units:
+            alone_s = lanes * session.costs_s[unit]
+            self._alone_s[unit] = (alone_s + self._alone_s.get(unit, alone_s)) / 2
+        if took_s is not None and not is_first:
+            own_s = sum(session.costs_s[unit] for unit in units) + session.counting.last_s
+            this_s = max(0.0, took_s - own_s)
+            self.beside_s = this_s if self.beside_s is None else (self.beside_s + this_s) / 2
 
 
 def _forecast(
