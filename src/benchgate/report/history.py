@@ -238,17 +238,20 @@ def _rank(trend: TrendView) -> tuple[bool, int, bool]:
 
 def _view_machine(history: History, name: str, newest: int) -> MachineView:
     runs = sum(run.machine == name for run in history.runs)
+    are_short = all(one.too_short for one in history.trends)  # a note says so
     found: dict[str, list[TrendView]] = {}
     for one in history.trends:
         if one.machine == name:
-            view = _view_trend(one, history.runs, newest)
+            view = _view_trend(one, history.runs, newest, are_short=are_short)
             found.setdefault(one.benchmark, []).append(view)
     benchmarks = [BenchmarkView(tuple(sorted(trends, key=_rank))) for trends in found.values()]
     benchmarks.sort(key=lambda one: (one.first.told is None, one.first.trend.moved is None))
     return MachineView(plain_line(name), counted(runs, "run"), tuple(benchmarks))
 
 
-def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendView:
+def _view_trend(
+    trend: Trend, runs: Sequence[HistoryRun], newest: int, *, are_short: bool
+) -> TrendView:
     shifts = [_view_shift(trend, index, runs) for index in range(len(trend.shifts))]
     undone = _undone_by_last(trend)
     last = trend.points[-1].run
@@ -259,7 +262,7 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
         remarks.append(f"last measured {run_day(runs[last])}")
     if trend.moved:
         remarks.append(_moved(trend.moved, runs[trend.points[-trend.moved.runs].run]))
-    elif trend.too_short:
+    elif trend.too_short and not are_short:
         remarks.append("too few runs to tell")
     if undone is not None:
         direction = Direction.BACK
@@ -271,7 +274,9 @@ def _view_trend(trend: Trend, runs: Sequence[HistoryRun], newest: int) -> TrendV
         name=_name(trend),
         runs=counted(len(trend.points), "run"),
         latest=_value(trend, trend.points[-1].value),
-        noise="" if trend.noise_ratio is None else format_percent(trend.noise_ratio),
+        noise=""
+        if trend.noise_ratio is None
+        else format_percent(float(f"{trend.noise_ratio:.2g}")),
         shifts=tuple(reversed(shifts)),
         direction=direction,
         told=shifts[-1 if undone is None else undone] if shifts else None,
