@@ -229,6 +229,7 @@ def test_the_first_round_leaves_out_what_could_not_get_enough_rounds(world: Worl
     # Three take 2 s in each of 6 rounds; a slowdown of one of four shows after 6 rounds, too.
     (first, *later) = engine.rounds
     assert len(session.left_out) == 5
+    assert {one.decided for one in world.progress.started} == {0}
     assert [len(ids) for ids in later] == [3, 3, 3, 3, 3, 2]
     assert sorted({*later[0], *session.left_out}) == list("abcdefgh")
     assert world.clock() - began_s <= 40

@@ -215,6 +215,7 @@ def measure_rounds(
         ahead = planner.ahead(plan.ids, round_index)
         ahead_s = pace.seconds(ahead)
         own = _own(session, plan.ids)
+        still_open = own.union(plan.dropped, session.left_out) - planner.changed()
         progress.round_started(
             RoundState(
                 round_index,
@@ -222,7 +223,7 @@ def measure_rounds(
                 len(own),
                 suspected=len(own & planner.suspected() - planner.changed()),
                 changed=len(own & planner.changed()),
-                decided=len(chosen - own.union(plan.dropped) | chosen & planner.changed()),
+                decided=len(chosen - still_open),
                 chosen=len(chosen),
                 ends_s=clock() + min(ahead_s, left_s) if ahead_s else None,
                 rounds=round_index + max(ahead.values()) if plan.phase == MEASURE else None,
