@@ -54,7 +54,7 @@ def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) 
     steps = [line for line in done.err.splitlines() if line.startswith("hint: ")]
     assert steps[0] == "hint: the evidence as a page: benchgate report"
     assert re.fullmatch(r"hint: what changed: git diff [0-9a-f]{7} -- \S+", steps[1])
-    assert steps[2].startswith("hint: to accept it: [[waive]] in benchgate.toml")
+    assert steps[2].startswith("hint: to accept it: a [[waive]] in benchgate.toml with ")
     assert len(steps) == 3
     verdict = verdict_of(done)
     (row,) = verdict["rows"]

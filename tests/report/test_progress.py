@@ -165,6 +165,16 @@ def test_a_decided_benchmark_gets_a_line() -> None:
     assert decided(slower("parse"), encoding="ascii") == ["slower   +32.0 %  parse"]
 
 
+def test_results_are_set_off_from_the_verdict_on_a_terminal() -> None:
+    stream = Stream()
+    console = Console(file=stream, force_terminal=True, width=80, color_system=None)
+    progress = create_progress(console, clock=Clock())
+    progress.decided([slower("parse")])
+    progress.close()
+    progress.close()
+    assert stream.getvalue().endswith("parse\n\n")
+
+
 def test_many_that_are_decided_alike_get_one_line() -> None:
     rows = [slower(f"parser/{i}", 1.13 + i / 1000) for i in range(10)]
     (line,) = decided(*rows)

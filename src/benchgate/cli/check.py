@@ -22,6 +22,7 @@ from benchgate.cli.world import (
     real_effects,
     repository,
 )
+from benchgate.config.load import OWN_FILE, SHARED_FILE
 from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
@@ -261,7 +262,7 @@ def _next_steps(
         page: whether `benchgate report` can write the page of this result.
     """
     if verdict.decision is Decision.FAIL:
-        return _after_failure(verdict, git, page=page)
+        return _after_failure(verdict, config, git, page=page)
     if result.base is None:
         return ()
     rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
@@ -269,7 +270,7 @@ def _next_steps(
     return next_steps(verdict, rounds_s, least)
 
 
-def _after_failure(verdict: Verdict, git: Git, *, page: bool) -> Iterator[str]:
+def _after_failure(verdict: Verdict, config: Config, git: Git, *, page: bool) -> Iterator[str]:
     """Say where the evidence is, where the cause may be, and how to accept a slowdown."""
     if page:
         yield "the evidence as a page: benchgate report"
@@ -283,7 +284,9 @@ def _after_failure(verdict: Verdict, git: Git, *, page: bool) -> Iterator[str]:
     if any(
         row.outcome is Outcome.REGRESSED and verdict.settings.fails(row) for row in verdict.rows
     ):
-        yield "to accept it: [[waive]] in benchgate.toml: benchmark, ceiling, until, reason"
+        name = config.source.name if config.source else OWN_FILE
+        table = "[[waive]]" if name != SHARED_FILE else "[[tool.benchgate.waive]]"
+        yield f"to accept it: a {table} in {name} with ceiling, until and reason"
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

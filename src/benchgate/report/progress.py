@@ -285,6 +285,7 @@ class LiveProgress(_ProgressDisplay):
         super().__init__(console, clock)
         self._drawn_s = float("-inf")
         self._first_round_s: float | None = None
+        self._has_results = False
         self._fraction = 0.0
         self._live = Live(
             console=console,
@@ -304,13 +305,21 @@ class LiveProgress(_ProgressDisplay):
         if self._first_round_s is None:
             self._first_round_s, self._drawn_s = self._clock(), float("-inf")
 
+    def decided(self, rows: Sequence[Row]) -> None:
+        """Print the lines above the display."""
+        super().decided(rows)
+        self._has_results = self._has_results or bool(rows)
+
     def _show(self, state: RoundState) -> None:
         if self._clock() - self._drawn_s >= _LEAST_INTERVAL_S:
             self._draw(self._display(state))
 
     def close(self) -> None:
-        """Remove the display and show the cursor again."""
+        """Remove the display and show the cursor again; set results off from the verdict."""
         self._live.stop()
+        if self._has_results:
+            self._console.print()
+        self._has_results = False
 
     def _draw(self, content: Text) -> None:
         self._live.start()
