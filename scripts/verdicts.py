@@ -58,8 +58,8 @@ UNVERIFIED = (
     "measured by the pull request's own run: review its changes before you rely on these numbers"
 )
 _OUTCOMES = {
-    Outcome.REGRESSED: ("slower in 15 of 15 rounds",),
-    Outcome.IMPROVED: ("faster in 15 of 15 rounds",),
+    Outcome.REGRESSED: ("in 15 of 15 rounds",),
+    Outcome.IMPROVED: ("in 15 of 15 rounds",),
 }
 
 

@@ -25,14 +25,17 @@ _CUT = "..."
 # Ids may be this long, and two of them must not become the same cell.
 _CELL_LIMIT = 10_000
 _COMMENT = re.compile(r"<(?=!--)")
-_START_OF_BLOCK = re.compile(r"^(?P<number>\d*)(?P<mark>(?<=\d)[.)]|(?<!\d)[#+-])")
+_START_OF_BLOCK = re.compile(r"^(?P<number>\d*)(?P<mark>(?<=\d)[.)]|(?<!\d)[#+=-])")
 _BACKTICKS = re.compile(r"`+")
 # Spreadsheets also know the full-width forms. Where numbers have a decimal comma, they split lines
 # at semicolons.
 _FORMULA = re.compile("(^|;)(?=[=+@'\uff1d\uff0b\uff0d\uff20-])")
 
 # Replacements for encodings that lack these characters; the blocks are those of a sparkline.
-_ASCII = str.maketrans(f"µ…{BLOCKS}━─", f"u~{ASCII}#-")
+_ASCII: Final[dict[int, int | str]] = {
+    **str.maketrans(f"µ…{BLOCKS}━─", f"u~{ASCII}#-"),
+    ord("→"): "->",
+}
 _MAY_BREAK = "<wbr>"
 # After a separator in an escaped name, and before its params.
 _BETWEEN_PARTS = re.compile(r"(?<=[/.:])(?=[^/.:<])|(?<=\\_)(?=[^\\])|(?=\\\[)")

@@ -23,6 +23,8 @@ _LONGEST = 100
 _TIME_SCALE = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTE_SCALE = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _SPARE = 1.1
+# How many times as large as the least of several values the others may be, to share its unit.
+_MOST_APART = 1000
 _COUNT_SCALE = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 RATE_UNIT = "1/s"
 _DECIMAL_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
@@ -104,12 +106,15 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
 def format_values(
     values: Sequence[float], unit: str, display_unit: str | None = None
 ) -> tuple[str, ...]:
-    """Format values that are read side by side; rounding never makes a larger one look smaller.
+    """Format values that are read side by side, times in one unit: that of the least, if it suits.
 
-    12344 and 12344.4 are both "12.34k". Beside a count that is shown whole, a count rounded to four
+    12344 and 12344.4 are both "12.34k": beside a count that is shown whole, a count rounded to four
     digits could look like the smaller one. Everything else is as in `format_value`.
     """
     if unit == "s":
+        sizes = [abs(value) for value in values if value]
+        if not display_unit and sizes and max(sizes) < _MOST_APART * min(sizes):
+            display_unit = axis_scale(min(sizes), unit)[1].replace("µ", "u")
         return tuple(format_value(value, unit, display_unit) for value in values)
     whole = all(float(value).is_integer() for value in values)
     return tuple(_count(value, unit, whole=whole) for value in values)
@@ -147,19 +152,32 @@ def _rate(value: float) -> str:
     return _scaled(value, _COUNT_SCALE).replace(" ", "")
 
 
-def format_change(ratio: float) -> str:
+def format_change(ratio: float, digits: int | None = None) -> str:
     """The change that a ratio stands for, signed: 1.146 is "+14.6 %", 0.5 is "-50.0 %".
 
     A change beyond +1000 % is written as a factor, "x 25.00".
+
+    Args:
+        digits: after the point; None for as many as a change of this size usually has.
     """
     if not math.isfinite(ratio):
         return "from 0"
     if ratio > 11:
         return f"x {_digits(ratio)}"
     percent = (ratio - 1) * 100
-    digits = 2 if abs(percent) < 1 else 1
-    text = f"{percent:+.{digits}f} %"
-    return text.replace("-0.00", "0.00").replace("+0.00", "0.00")
+    if digits is None:
+        digits = 2 if abs(percent) < 1 else 1
+    text = f"{percent:+.{digits}f}"
+    return f"{text if float(text) else text[1:]} %"
+
+
+def change_digits(low: float, high: float) -> int:
+    """How many digits after the point a change has whose interval has these ends, as ratios."""
+    half_percent = 50 * abs(high - low)
+    if half_percent >= 5:
+        return 0
+    is_large = max(abs(low - 1), abs(high - 1)) >= 0.1
+    return 1 if half_percent >= 0.05 or is_large else 2
 
 
 def format_percent(fraction: float) -> str:

@@ -20,7 +20,7 @@ from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Ti
 from benchgate.model.verdict import Decision
 from benchgate.page.plots import plots
 from benchgate.page.report import render_report, render_run
-from benchgate.report.headline import arrange
+from benchgate.report.arrangement import arrange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def judged(result: Result) -> str:
 def first_charts(result: Result) -> dict[str, Chart]:
     """The charts of the benchmark that the page has first, by their keys in the page."""
     arranged = arrange(verdict_of(result))
-    first, *_ = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
+    first = next(iter((*arranged.shown, *(rows for group in arranged.folded for rows in group))))
     own = figures_of(result)[first[0].benchmark]
     return {f"b1-{index}": one.chart for index, one in enumerate(plots(own, str, first))}
 

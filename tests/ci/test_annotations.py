@@ -22,14 +22,14 @@ __all__ = ["samples"]
 def test_what_regressed_or_failed_is_annotated(samples: Mapping[str, Verdict]) -> None:
     assert benchmark_annotations(view_verdict(samples["fail"])) == [
         Annotation(
-            "typical (p25): +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms; "
-            "slower in 12 of 12 rounds",
-            "parse/large regressed",
+            "typical (p25): +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; "
+            "in 12 of 12 rounds",
+            "parse/large slower",
         )
     ]
     assert benchmark_annotations(view_verdict(samples["failed"])) == [
         Annotation(
-            "ValueError: the fixture is gone", "db/insert failed", "benchmarks/bench_db.py:10"
+            "ValueError: the fixture is gone", "db/insert crashed", "benchmarks/bench_db.py:10"
         )
     ]
 
@@ -46,8 +46,8 @@ def test_a_benchmark_has_one_annotation_of_several_lines() -> None:
 
     failed, regressed = benchmark_annotations(view_verdict(verdict(Decision.FAIL, *rows)))
 
-    assert (failed.title, failed.message) == ("a failed", "it did not run")
-    assert (regressed.title, regressed.location) == ("parse regressed", "bench_parse.py:3")
+    assert (failed.title, failed.message) == ("a crashed", "it did not run")
+    assert (regressed.title, regressed.location) == ("parse slower", "bench_parse.py:3")
     *lines, where = regressed.message.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["typical (p25)", "tail (p95)"]
     assert where.startswith("The benchmark is defined here.")
@@ -64,4 +64,4 @@ def test_a_row_without_numbers_is_its_note() -> None:
 def test_a_long_name_is_cut_in_the_middle() -> None:
     row = replace(changed("x" * 5000, Outcome.REGRESSED, 1.2))
     title = benchmark_annotations(view_verdict(verdict(Decision.FAIL, row)))[0].title
-    assert len(title) == len("regressed") + 201
+    assert len(title) == len("slower") + 201

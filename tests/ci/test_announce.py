@@ -75,7 +75,7 @@ def test_one_comment_is_kept_up_to_date(github: GitHubServer) -> None:
     assert second.notes == ("updated the comment",)
     others, ours = bodies(github)
     assert others == "Me too"
-    assert "pass: nothing got slower" in ours.splitlines()[0]
+    assert "Nothing got slower" in ours.splitlines()[0]
 
 
 def test_a_fork_leaves_the_comment_to_the_other_workflow(github: GitHubServer) -> None:
@@ -183,7 +183,7 @@ def test_a_summary_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
 
 def test_what_got_slower_is_annotated_where_it_is_defined() -> None:
     (line,) = annotation_lines(failed(), passed=False)
-    assert line.startswith("::error file=bench_parse.py,line=3,title=parse/large regressed::")
+    assert line.startswith("::error file=bench_parse.py,line=3,title=parse/large slower::")
     assert annotation_lines(passed(), passed=True) == []
 
 
@@ -191,7 +191,7 @@ def test_a_job_that_fails_without_a_mark_says_why_on_its_page() -> None:
     gone = Row("parse/large", Outcome.MISSING)
     view = view_verdict(verdict(Decision.NO_VERDICT, gone, exit_code=4))
     (line,) = annotation_lines(view, passed=False)
-    assert line.startswith("::error title=benchgate::no verdict: ")
+    assert line.startswith("::error title=benchgate::No verdict: ")
     assert "parse/large" in line
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["github", "known", "make", "repositories"]
 
 ACCEPTED = Acceptance("anybody", AcceptanceMethod.REVIEW)
-WARNING = "measured by the pull request's own run"
+WARNING = "easured by the pull request's own run"
 RETAINED = WAIVED.replace("2026-01-02", "2026-12-31")
 
 
@@ -62,10 +62,8 @@ def approve(on: OnGitHub, commit: str) -> None:
 
 def test_it_is_the_verdict_of_the_job(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(warnings=("the canary is gone",))))
-    assert comment.startswith(
-        "### \N{CROSS MARK} benchgate: fail: 1 of 2 benchmarks is slower: a by 100.0 %"
-    )
-    assert "the canary is gone" in comment
+    assert comment.startswith("### \N{CROSS MARK} Slower: `a` +100 %")
+    assert "The canary is gone" in comment
     assert WARNING not in comment
 
 
@@ -91,18 +89,18 @@ def test_dependabots_pull_request_is_a_strangers_whoever_updates_its_branch(make
 def test_the_rules_are_those_of_the_base_whatever_the_result_says(make: Make) -> None:
     lax = kept("1234567:benchgate.toml", LAX)
     comment = own(make, head=LAX).verdict_of(by(slower(), base=lax, head=lax))
-    assert "fail" in comment.splitlines()[0]
+    assert "❌" in comment.splitlines()[0]
     assert "gate.margin: 2 % -&gt; 300 %" in comment
 
 
 def test_the_inputs_of_the_job_count_as_they_did_there(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(), options=Options(margin="300%")))
-    assert "pass" in comment.splitlines()[0]
+    assert "✅" in comment.splitlines()[0]
 
 
 def test_an_input_that_is_not_valid_gives_no_verdict(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(), options=Options(margin="many")))
-    assert "no verdict" in comment.splitlines()[0]
+    assert "❔" in comment.splitlines()[0]
     assert "--margin" in comment
 
 
@@ -111,17 +109,17 @@ def test_an_input_that_is_not_valid_gives_no_verdict(make: Make) -> None:
 )
 def test_a_file_that_is_not_there_loosens_nothing(make: Make, file: str) -> None:
     comment = own(make).verdict_of(by(slower(), file=file))
-    assert "fail" in comment.splitlines()[0]
+    assert "❌" in comment.splitlines()[0]
 
 
 def test_a_result_cannot_name_a_file_of_the_head_as_the_bases_rules(make: Make) -> None:
     on = make(repository=HELLO, head_files={"lax.toml": LAX})
-    assert "fail" in on.verdict_of(by(slower(), file="lax.toml")).splitlines()[0]
+    assert "❌" in on.verdict_of(by(slower(), file="lax.toml")).splitlines()[0]
 
 
 def test_the_base_may_keep_its_rules_in_any_file(make: Make) -> None:
     on = make(repository=HELLO, files={"lax.toml": LAX})
-    assert "pass" in on.verdict_of(by(slower(), file="lax.toml")).splitlines()[0]
+    assert "✅" in on.verdict_of(by(slower(), file="lax.toml")).splitlines()[0]
 
 
 def test_what_stored_runs_said_counts(make: Make) -> None:
@@ -141,7 +139,7 @@ def test_the_head_alone_against_stored_runs(make: Make) -> None:
     alone = measured({"a": 1e-3}, screening=Screening(arm({"a": 1e-3}), stored))
     comment = own(make).verdict_of(by(replace(alone, base=None)))
     assert "the head alone" not in comment
-    assert "pass" in comment.splitlines()[0]
+    assert "✅" in comment.splitlines()[0]
 
 
 def test_a_matrix_of_our_own_may_be_large(make: Make) -> None:
@@ -155,7 +153,7 @@ def test_a_matrix_of_our_own_may_be_large(make: Make) -> None:
 def test_an_acceptance_is_asked_of_github_and_not_taken_from_the_result(make: Make) -> None:
     on = own(make, head=GATE + RETAINED)
     comment = on.verdict_of(by(slower(), accepted=ACCEPTED))
-    assert "fail" in comment.splitlines()[0]
+    assert "❌" in comment.splitlines()[0]
     assert "nobody has accepted them" in comment
     assert "anybody" not in comment
 
@@ -164,7 +162,7 @@ def test_an_acceptance_of_this_head_holds(make: Make) -> None:
     on = own(make, head=GATE + RETAINED)
     approve(on, on.git.head)
     comment = on.verdict_of(by(slower(), accepted=ACCEPTED))
-    assert "pass" in comment.splitlines()[0]
+    assert "✅" in comment.splitlines()[0]
     assert "accepted by maintainer, who approved this commit" in comment
 
 
@@ -172,10 +170,12 @@ def test_an_approval_after_the_run_turns_the_next_one(make: Make) -> None:
     # The job was red, and so is its comment; it has to be run again.
     on = own(make, head=GATE + RETAINED)
     approve(on, on.git.head)
-    assert "fail" in on.verdict_of(by(slower())).splitlines()[0]
+    assert "❌" in on.verdict_of(by(slower())).splitlines()[0]
 
 
-@pytest.mark.parametrize(("forks", "word"), [("false", "fail"), ("true", "pass")])
+@pytest.mark.parametrize(
+    ("forks", "word"), [("false", "\N{CROSS MARK}"), ("true", "\N{WHITE HEAVY CHECK MARK}")]
+)
 def test_a_forks_waivers_need_the_bases_leave(make: Make, forks: str, word: str) -> None:
     base = f"{GATE}[accept]\nforks = {forks}\n"
     on = make(base, base + RETAINED, repository=FORK)
@@ -190,11 +190,11 @@ def test_a_waiver_that_has_expired_is_not_revived_by_an_old_date(make: Make) -> 
     approve(on, on.git.head)
     left = by(slower(), accepted=ACCEPTED)
     on.effects = replace(on.effects, now=lambda: "2026-03-01T00:00:00Z")
-    assert "fail" in on.verdict_of(left).splitlines()[0]
+    assert "❌" in on.verdict_of(left).splitlines()[0]
 
 
 def test_what_names_no_head_is_of_its_own_commit(make: Make) -> None:
     on = own(make)
     sourced = slower()
     sourced = replace(sourced, head=replace(sourced.head, source=Source("1" * 40)))
-    assert "head 1111111" in on.verdict_of(by(sourced))
+    assert "with 1111111" in on.verdict_of(by(sourced))

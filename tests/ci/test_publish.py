@@ -338,7 +338,7 @@ def make(
 def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     fork = make()
     comment = fork.verdict_of(slower())
-    first = "### \N{CROSS MARK} benchgate: fail: 1 of 2 benchmarks is slower: a by 100.0 %"
+    first = "### \N{CROSS MARK} Slower: `a` +100 %"
     assert comment.startswith(first)
     assert "review its changes before you rely on these numbers" in comment
     assert marker_in(comment) == mark(
@@ -372,19 +372,19 @@ def test_the_comment_is_kept_up_to_date(make: Make) -> None:
     fork.server.state.remove(fork.server.state.all(Artifact)[-2])
     assert fork.publish(attempt=3) == 0
     (comment,) = fork.comments
-    assert "pass: nothing got slower" in comment.splitlines()[0]
+    assert "Nothing got slower" in comment.splitlines()[0]
 
 
 def test_the_bases_configuration_decides_and_what_the_head_loosens_is_told(make: Make) -> None:
     comment = make(base=GATE, head=LAX).verdict_of(slower())
-    assert "fail" in comment.splitlines()[0]
+    assert "❌" in comment.splitlines()[0]
     assert "gate.margin" in comment
     assert "300 %" in comment
 
 
 def test_what_the_base_allows_is_allowed(make: Make) -> None:
     comment = make(base=LAX, head=GATE).verdict_of(slower())
-    assert "pass" in comment.splitlines()[0]
+    assert "✅" in comment.splitlines()[0]
 
 
 def test_a_base_without_configuration_is_judged_by_that_of_the_default_branch(make: Make) -> None:
@@ -392,12 +392,12 @@ def test_a_base_without_configuration_is_judged_by_that_of_the_default_branch(ma
     # Of a branch from before there was a configuration.
     tree = fork.git.origin.run("mktree").strip()
     fork.pull(base_sha=fork.git.origin.run("commit-tree", "-m", "old", tree).strip())
-    assert "pass" in fork.verdict_of(slower()).splitlines()[0]
+    assert "✅" in fork.verdict_of(slower()).splitlines()[0]
 
 
 def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
     comment = make(base=GATE, head=None).verdict_of(slower())
-    assert "fail" in comment.splitlines()[0]
+    assert "❌" in comment.splitlines()[0]
     assert "gate.margin" not in comment
 
 
@@ -418,9 +418,7 @@ def test_a_configuration_that_is_not_valid_gives_no_verdict(
     make: Make, text: str, message: str, repository: Known
 ) -> None:
     comment = make(head=text, repository=repository).verdict_of(slower())
-    assert comment.startswith(
-        "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} benchgate: no verdict: "
-    )
+    assert comment.startswith("### \N{WHITE QUESTION MARK ORNAMENT} No verdict: ")
     # What a fork wrote there is not repeated.
     assert (message in comment) is (repository is HELLO)
     is_nameless = "the configuration in the pull request is not valid" in comment
@@ -431,7 +429,7 @@ def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
     comment = make(head=f'{GATE}[aliases]\nold = "new"\n').verdict_of(
         measured({"old": 1e-3}, {"new": 2e-3})
     )
-    assert "fail: 1 of 1 benchmark is slower" in comment.splitlines()[0]
+    assert "Slower: " in comment.splitlines()[0]
 
 
 def claims() -> dict[str, Result]:
@@ -461,7 +459,7 @@ def claims() -> dict[str, Result]:
 def test_what_the_run_says_of_itself_is_not_believed(make: Make, claim: str) -> None:
     fork = make(head=LAX + WAIVED.replace("2026-01-02", "2999-01-01"))
     comment = fork.verdict_of(claims()[claim])
-    assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+    assert "Slower: " in comment.splitlines()[0]
     assert "trust me" not in comment
     assert "stored" not in comment
     assert fork.git.head[:7] in comment
@@ -524,7 +522,7 @@ def test_what_github_knows_better_is_refused(make: Make, lie: str) -> None:
     fork.knows_base(ELSEWHERE, merge_base=fork.git.base)
     result, words = lies()[lie]
     comment = fork.verdict_of(result)
-    assert "no verdict: the result" in comment.splitlines()[0]
+    assert "No verdict: the result" in comment.splitlines()[0]
     assert words in comment.replace("&#8203;", "")
     assert "trust me" not in comment
 
@@ -542,7 +540,7 @@ def test_parts_that_an_earlier_attempt_measured_are_no_lie(make: Make) -> None:
     fork.starts_again(2, after=timedelta(minutes=15))
     fork.leaves(as_archive(whole), created_at=later)
     assert fork.publish(attempt=2) == 0
-    assert "pass" in fork.comments[0].splitlines()[0]
+    assert "✅" in fork.comments[0].splitlines()[0]
 
 
 def test_a_base_that_main_went_on_to_since_is_one(make: Make) -> None:
@@ -556,7 +554,7 @@ def test_a_base_that_main_went_on_to_since_is_one(make: Make) -> None:
     plain = slower()
     assert plain.base is not None
     newer = replace(plain.base, source=Source(fork.git.head))
-    assert "fail: 1 of 2" in fork.verdict_of(replace(plain, base=newer)).splitlines()[0]
+    assert "Slower: " in fork.verdict_of(replace(plain, base=newer)).splitlines()[0]
 
 
 def test_a_base_that_the_configuration_names_is_that_one(make: Make) -> None:
@@ -573,7 +571,7 @@ def test_a_base_that_the_configuration_names_is_that_one(make: Make) -> None:
     named.git.checkout.run("fetch", "--quiet", str(fork.git.origin.root), fork.git.base)
     named.server.state.put(Commit(repository=HELLO.full_name, sha=fork.git.base))
     comment = named.verdict_of(replace(plain, base=base))
-    assert "fail: 1 of 2" in comment.splitlines()[0]
+    assert "Slower: " in comment.splitlines()[0]
 
 
 def test_github_has_to_be_asked_for_the_base(make: Make) -> None:
@@ -590,8 +588,8 @@ def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -
     ids = ("a", "parse/large[n=10]", "parse/large[n=20]")
     fork.main_leaves(*ids, sha=fork.git.base, created_at=START + timedelta(hours=1))
     comment = fork.verdict_of(measured({"a": 1e-3, "parse/large[n=10]": 1e-3}))
-    assert "no verdict" in comment.splitlines()[0]
-    assert "is missing from the head: parse/large" in comment.splitlines()[0]
+    assert "❔" in comment.splitlines()[0]
+    assert "is missing from the head" in comment.splitlines()[0]
     assert "`parse/large[n=20]`" in comment
     assert "did not measure 1 benchmark on the base that the default branch measures" in comment
 
@@ -604,7 +602,7 @@ def test_a_base_that_failed_in_a_fork_is_no_pass(make: Make) -> None:
     failed = replace(b, status=Status.FAILED, error="it cannot run", series=())
     claimed = replace(result, base=replace(result.base, benchmarks=(a, failed)))
     comment = fork.verdict_of(claimed)
-    assert "no verdict" in comment.splitlines()[0]
+    assert "❔" in comment.splitlines()[0]
     assert "this run says that 1 benchmark fails on the base" in comment
 
 
@@ -622,15 +620,15 @@ def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> 
         on_github.server.state.put(KnownRun(id=id_, event="push", path=path, **of_main))
     run = on_github.server.state.need(KnownRun, RUN)
     on_github.server.state.put(replace(run, path=".github/workflows/renamed.yml"))
-    assert "missing from the head: b" in on_github.verdict_of(measured({"a": 1e-3}))
+    assert "`b` is missing from the head" in on_github.verdict_of(measured({"a": 1e-3}))
 
 
 def test_a_benchmark_that_the_base_has_is_not_new(make: Make) -> None:
     fork = make()
     fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
     comment = fork.verdict_of(measured({"a": 1e-3}, {"a": 1e-3, "b": 2e-3}))
-    assert "no verdict" in comment.splitlines()[0]
-    assert "**[incomparable](" in comment
+    assert "❔" in comment.splitlines()[0]
+    assert "**not&nbsp;comparable**" in comment
     assert "[new](" not in comment
 
 
@@ -639,7 +637,7 @@ def test_pull_requests_may_measure_less_if_the_second_workflow_says_so(make: Mak
     fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
     fork.leaves(measured({"a": 1e-3}))
     assert fork.publish(choice=Choice(("a",))) == 0
-    assert "pass" in fork.comments[0].splitlines()[0]
+    assert "✅" in fork.comments[0].splitlines()[0]
 
 
 def test_a_name_that_the_base_does_not_know_is_not_repeated(make: Make) -> None:
@@ -662,8 +660,8 @@ def test_functions_of_the_base_are_known_before_there_is_a_baseline(make: Make) 
     unknown = ("parse/large[n=merge-this-now]", "parse/other", "benchmarks/parse/small", "x")
     comment = fork.verdict_of(measured(dict.fromkeys((*known, *unknown), 1e-3)))
     shown = re.sub("<wbr>|\\\\|</?code>|`", "", comment)
-    assert all(f"| {name}<br>" in shown for name in known)
-    assert not any(f"| {name}<br>" in shown for name in unknown)
+    assert all(f"| {name} |" in shown for name in known)
+    assert not any(f"| {name} |" in shown for name in unknown)
     assert "`unnamed benchmark 4`" in comment
 
 
@@ -688,7 +686,7 @@ def test_a_suite_that_the_second_workflow_names_is_known(make: Make) -> None:
     fork.leaves(slower(), "quick")
     assert fork.publish(suite="quick") == 0
     (comment,) = fork.comments
-    assert "quick: fail" in comment.splitlines()[0]
+    assert "quick · Slower" in comment.splitlines()[0]
 
 
 def test_a_suite_of_the_repositorys_own_pull_request_needs_no_baseline(make: Make) -> None:
@@ -696,7 +694,7 @@ def test_a_suite_of_the_repositorys_own_pull_request_needs_no_baseline(make: Mak
     own.leaves(measured({"a": 1e-3}, {"a": 1e-3, "brand/new": 1e-3}), "py-314")
     assert own.publish() == 0
     (comment,) = own.comments
-    assert "py-314: pass" in comment.splitlines()[0]
+    assert "py-314 · Nothing got slower" in comment.splitlines()[0]
     assert "`brand/new`" in comment
 
 
@@ -704,7 +702,7 @@ def test_a_shard_of_one_is_held_to_the_whole_suite(make: Make) -> None:
     gate = f"{GATE}min_compared = 3\n"
     fork = make(base=gate, head=gate)
     result = replace(measured({"a": 1e-3, "b": 1e-3}), shard=Shard(1, 1, ("a", "b")))
-    assert "no verdict" in fork.verdict_of(result).splitlines()[0]
+    assert "❔" in fork.verdict_of(result).splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -720,7 +718,7 @@ def test_waivers_are_those_of_today(make: Make, now: str, started: str, *, is_wa
     own.effects = replace(own.effects, now=lambda: now)
     plain = slower()
     comment = own.verdict_of(replace(plain, head=replace(plain.head, started=started)))
-    assert ("pass" if is_waived else "fail") in comment.splitlines()[0]
+    assert ("✅" if is_waived else "❌") in comment.splitlines()[0]
     assert ("waived" in comment) is is_waived
     assert ("expired" in comment) is not is_waived
 
@@ -730,8 +728,8 @@ def test_an_interrupted_measurement_is_no_pass(make: Make, head_s: float) -> Non
     plain = measured({"a": 1e-3}, {"a": head_s})
     comment = make().verdict_of(replace(plain, head=replace(plain.head, complete=False)))
     first = comment.splitlines()[0]
-    assert ("no verdict: " if head_s == 1e-3 else "fail: ") in first
-    assert "the measurement was interrupted" in first
+    assert ("No verdict" if head_s == 1e-3 else "Slower: ") in first
+    assert "measuring was interrupted" in first
 
 
 def test_joined_parts_are_a_whole(make: Make) -> None:
@@ -741,7 +739,7 @@ def test_joined_parts_are_a_whole(make: Make) -> None:
         replace(measured({"b": 1e-3}), shard=Shard(2, 2, dealt)),
     ]
     comment = make().verdict_of(join([(f"part {i}", one) for i, one in enumerate(parts)]))
-    assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+    assert "Slower: " in comment.splitlines()[0]
 
 
 def not_a_number() -> bytes:
@@ -779,9 +777,7 @@ def test_what_cannot_be_judged_gives_no_verdict(make: Make, what: str) -> None:
     data, words = UNUSABLE[what]
     fork = make()
     comment = fork.verdict_of(data)
-    assert comment.startswith(
-        "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} benchgate: no verdict: "
-    )
+    assert comment.startswith("### \N{WHITE QUESTION MARK ORNAMENT} No verdict: ")
     assert words in comment
     assert fork.git.head[:7] in comment
     assert marker_in(comment) == mark(
@@ -835,11 +831,7 @@ def test_numbers_beyond_all_measure_are_judged_like_others(make: Make, value_s: 
     comment = make().verdict_of(replace(result, duration_s=1e-300))
     # A screen without end leaves no suspects: its launches tell what became slower all the same.
     became_slower = value_s < 1e-3
-    word = (
-        "\N{CROSS MARK} benchgate: fail: "
-        if became_slower
-        else "\N{WHITE HEAVY CHECK MARK} benchgate: pass: "
-    )
+    word = "\N{CROSS MARK} Slower: " if became_slower else "\N{WHITE HEAVY CHECK MARK} Nothing "
     assert comment.startswith(f"### {word}")
     assert len(comment.encode()) < COMMENT_BYTES
 
@@ -866,7 +858,7 @@ def test_what_strangers_write_does_nothing(make: Make, names: tuple[str, ...]) -
     assert {len(set(table)) for table in page.tables} == {1}
     assert_harmless(Page(fork.stage.summary), *PLACES)
     # Nothing hides that all but one of them are slower.
-    slower_rows = body.partition("<details>")[0].count("<br>[regressed](")
+    slower_rows = body.partition("<details>")[0].count(" is slower<br>")
     assert slower_rows == 5 + len(names)
     assert fork.stage.lines == ["created a comment"]
 
@@ -956,7 +948,8 @@ def test_secrets_of_the_job_are_taken_out(make: Make) -> None:
     fork, name = make(repository=HELLO), f"a {SECRET}"
     comment = fork.verdict_of(measured({name: 1e-3}, {name: 2e-3}, warnings=(f"see {SECRET}",)))
     for text in (comment, fork.stage.summary):
-        assert Page(text.rpartition("<!--")[0] or text).prose.count("[removed]") > 1
+        assert Page(text.rpartition("<!--")[0] or text).prose.count("[removed]") == 1
+        assert text.count("removed") > 3
         assert "hunter2" not in text
 
 
@@ -994,11 +987,11 @@ def test_each_kind_of_machine_has_a_comment_of_its_own_and_names_it(make: Make) 
     fork.leaves(b"no zip", name=broken)
     assert fork.publish() == 0
     heads = [one.splitlines()[0].removeprefix("### ") for one in fork.comments]
-    assert [re.sub(r"^\S+ |(pass|fail|no verdict): .+", r"\1", one) for one in heads] == [
-        "benchgate: fail",
-        "benchgate: fast, macos-arm64: pass",
-        "benchgate: macos-arm64: pass",
-        "benchgate: linux-aarch64: no verdict",
+    assert [re.sub(r"^\S+ |(Slower|Nothing|No verdict).+", r"\1", one) for one in heads] == [
+        "Slower",
+        "fast, macos-arm64 · Nothing",
+        "macos-arm64 · Nothing",
+        "linux-aarch64 · No verdict",
     ]
 
 
@@ -1010,9 +1003,9 @@ def test_one_suite_that_cannot_be_judged_hides_no_other(make: Make) -> None:
     fork.leaves(slower(), "two")
     assert fork.publish() == 0
     lines = sorted(one.splitlines()[0] for one in fork.comments)
-    assert [("two: fail" in x, "one: no verdict" in x) for x in lines] == [
-        (False, True),
+    assert [("two · Slower" in x, "one · No verdict" in x) for x in lines] == [
         (True, False),
+        (False, True),
     ]
 
 
@@ -1036,7 +1029,7 @@ def test_a_run_that_broke_is_told_and_one_that_was_cancelled_is_not(
     assert fork.stage.lines[0] == f"run {RUN} left no result"
     if is_told:
         (comment,) = fork.comments
-        assert comment.splitlines()[0].endswith("no verdict: the run left no result")
+        assert comment.splitlines()[0].endswith("No verdict: the run left no result")
     else:
         fork.assert_nothing_said()
 
@@ -1054,8 +1047,7 @@ def test_a_run_without_result_updates_what_is_said_of_earlier_commits(
         post(f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"old\n\n{marker}"})
     assert fork.publish(conclusion=conclusion) == 0
     told = [(one.splitlines()[0], marker_in(one)) for one in fork.comments]
-    sign = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
-    new = f"### {sign} benchgate: no verdict: the run left no result"
+    new = "### \N{WHITE QUESTION MARK ORNAMENT} No verdict: the run left no result"
     assert told == [
         (new, mark("one", head=of_this, run=RUN, attempt=2)),
         (new, mark("two", head=of_this, run=RUN, attempt=2)),
@@ -1090,7 +1082,10 @@ def test_what_an_earlier_attempt_left_is_not_of_this_one(make: Make) -> None:
     fork.starts_again(3, after=timedelta(hours=2))
     fork.leaves(measured({"a": 1e-3}), "three", created_at=START + timedelta(hours=2))
     assert fork.publish(attempt=3) == 0
-    found = [(marker_in(one), "pass" in one.splitlines()[0]) for one in fork.comments]
+    found = [
+        (marker_in(one), "\N{WHITE HEAVY CHECK MARK}" in one.splitlines()[0])
+        for one in fork.comments
+    ]
     told = [(one.suite.partition(".")[0], one.attempt, passed) for one, passed in found if one]
     assert sorted(told) == [("one", 2, False), ("three", 3, True), ("two", 2, False)]
 
@@ -1102,7 +1097,7 @@ def test_an_attempt_that_another_followed_is_told_all_the_same(make: Make) -> No
     fork.starts_again(3, after=timedelta(hours=2))
     assert fork.publish(attempt=2, conclusion="failure") == 0
     (comment,) = fork.comments
-    assert "fail: 1 of 2" in comment.splitlines()[0]
+    assert "Slower: " in comment.splitlines()[0]
     assert (found := marker_in(comment)) is not None
     assert found.attempt == 2
 
@@ -1113,7 +1108,7 @@ def test_an_attempt_that_left_nothing_is_not_told_by_the_one_before(make: Make) 
     fork.starts_again(3, after=timedelta(seconds=1))
     assert fork.publish(attempt=3, conclusion="failure") == 0
     (comment,) = fork.comments
-    assert comment.splitlines()[0].endswith("no verdict: the run left no result")
+    assert comment.splitlines()[0].endswith("No verdict: the run left no result")
 
 
 @pytest.mark.parametrize(
@@ -1163,9 +1158,9 @@ def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make, act
     run = own.server.state.need(KnownRun, RUN)
     own.server.state.put(replace(run, actor=actor))
     comment = own.verdict_of(slower(warnings=("bought by nobody",)))
-    assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+    assert "Slower: " in comment.splitlines()[0]
     # What Dependabot brings is code that none of the repository's own people wrote.
-    assert ("bought by nobody" in comment) is (actor == "octocat")
+    assert ("Bought by nobody" in comment) is (actor == "octocat")
 
 
 def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> None:
@@ -1180,8 +1175,8 @@ def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> N
     assert lax.publish() == 0
     (of_lax,) = lax.comments
     (of_strict,) = (one.body for one in lax.server.state.comments(HELLO, 3))
-    assert "pass" in of_lax.splitlines()[0]
-    assert "fail" in of_strict.splitlines()[0]
+    assert "✅" in of_lax.splitlines()[0]
+    assert "❌" in of_strict.splitlines()[0]
     for comment in (of_lax, of_strict):
         assert "other open pull requests have the same head" in comment
     # The result, and what main has of its suite.
@@ -1214,7 +1209,7 @@ def test_commits_that_cannot_be_had_give_no_verdict(make: Make) -> None:
     fork = make()
     fork.pull(base_sha="1" * 40)
     comment = fork.verdict_of(slower())
-    assert "no verdict: the base commit 111111111111 cannot be fetched" in comment.splitlines()[0]
+    assert "No verdict: the base commit 111111111111 cannot be fetched" in comment.splitlines()[0]
 
 
 def test_a_github_that_is_down_fails_the_job(make: Make) -> None:
@@ -1239,7 +1234,7 @@ def test_a_result_that_cannot_be_downloaded_leaves_the_comment_and_fails_the_job
         fork.publish(attempt=3)
     first, other = fork.comments  # what can be read is commented on
     assert first == before
-    assert "other: fail" in other.splitlines()[0]
+    assert "other · Slower" in other.splitlines()[0]
     assert fork.stage.lines[-1].startswith("::warning::no comment: GET /repos/")
 
 
@@ -1264,4 +1259,4 @@ def test_a_comment_that_is_refused_fails_the_job(make: Make) -> None:
     (line,) = fork.stage.lines
     assert line.startswith("::warning::no comment: POST ")
     assert fork.stage.outputs == [("verdict", "fail")]
-    assert "fail: 1 of 2" in fork.stage.summary
+    assert "Slower: " in fork.stage.summary

@@ -34,7 +34,7 @@ def test_people_see_the_commit_that_they_pushed_and_the_branch_that_it_is_for() 
     view = READERS.view(MERGED)
 
     assert view.last_line.startswith(
-        "Compared base a1b2c3d (the target branch main) and head 7fd1a60 (merged into main); "
+        "Compared a1b2c3d (the target branch main) with 7fd1a60 (merged into main), "
     )
     assert view.links.compare == f"{REPOSITORY}/compare/{BASE.sha}...{PUSHED}"
     assert view.links.tree == f"{REPOSITORY}/blob/{PUSHED}"
@@ -43,9 +43,7 @@ def test_people_see_the_commit_that_they_pushed_and_the_branch_that_it_is_for() 
 def test_a_commit_that_was_measured_itself_keeps_its_name() -> None:
     view = READERS.view(replace(MERGED, base=BASE))
 
-    assert view.last_line.startswith(
-        "Compared base a1b2c3d (merge base with main) and head e4f5a6b;"
-    )
+    assert view.last_line.startswith("Compared a1b2c3d (merge base with main) with e4f5a6b, ")
     assert view.links.tree == f"{REPOSITORY}/blob/{HEAD.sha}"
 
 
@@ -54,15 +52,15 @@ def test_the_change_that_adds_benchgate_is_welcomed() -> None:
 
     assert view.warnings == ("the machine was busy",)
     assert render_comment(view).startswith(
-        "### \N{WAVING HAND SIGN} benchgate: no verdict yet: this change adds benchgate. Its 7 "
-        "benchmarks ran, and the next change is compared with them\n"
+        "### \N{WAVING HAND SIGN} This change adds benchgate. Its 7 benchmarks ran, and the next "
+        "change is compared with them\n"
     )
 
 
 def test_another_first_run_is_no_introduction() -> None:
     view = READERS.view(replace(FIRST, warnings=()))
 
-    assert view.headline.startswith("no verdict: this is the first run")
+    assert view.headline.startswith("First run of ")
     assert "\N{WARNING SIGN}" not in render_comment(view)
 
 
@@ -70,5 +68,5 @@ def test_secrets_are_removed_and_names_are_added() -> None:
     readers = replace(READERS, name="fast", redact=lambda text: text.replace("json", "***"))
     view = readers.view(MERGED)
 
-    assert view.headline.startswith("fast: pass: ")
+    assert view.headline.startswith("fast \N{MIDDLE DOT} Nothing ")
     assert "json" not in render_comment(view)

@@ -116,7 +116,7 @@ def test_what_lies_beyond_the_spread_of_twelve_runs_fails(
 def test_people_read_what_it_rests_on(call: Call, history: list[Path], slow: Path) -> None:
     done = call(slow.parent, "compare", *history, slow)
     assert done.code == 3
-    assert "fail: 1 of 2 benchmarks is slower: sort by" in done.out
+    assert "Slower: sort +" in done.out
     assert "calibrated on 12 runs: run-to-run spread" in " ".join(done.out.split())
     assert "(the newest of 12 earlier runs)" in " ".join(done.out.split())
 
@@ -146,10 +146,10 @@ def test_every_file_has_the_verdict(call: Call, history: list[Path], slow: Path)
     options = [f"--{name}={path}" for name, path in files.items()]
     done = call(slow.parent, "compare", *history, slow, *options)
     assert done.code == 3
-    assert "fail: 1 of 2 benchmarks is slower: sort by" in done.out
+    assert "Slower: sort +" in done.out
     written = {name: path.read_bytes().decode() for name, path in files.items()}
     assert json.loads(written["json"])["decision"] == "fail"
-    assert "benchgate: fail: " in written["markdown"].splitlines()[0]
+    assert "❌ Slower: " in written["markdown"].splitlines()[0]
     assert '<failure type="regressed"' in written["junit"]
     assert "\r\nsort,time,p25,regressed,true," in written["csv"]
     for name, text in written.items():
@@ -274,7 +274,7 @@ def test_a_clean_head_passes_and_claims_no_more_than_it_knows(
     verdict = verdict_of(done)
     assert verdict["decision"] == "pass"
     assert {row["outcome"] for row in rows_of(verdict).values()} == {"inconclusive"}
-    assert verdict["summary"].startswith("pass: nothing was found to be slower")
+    assert verdict["summary"].startswith("Nothing was found to be slower")
 
 
 def test_details_and_outputs_are_those_of_two(call: Call, history: list[Path], slow: Path) -> None:

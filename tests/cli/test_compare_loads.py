@@ -47,14 +47,14 @@ def test_both_arms_of_a_result(tmp_path: Path) -> None:
     verdict = compare([], [path], CONFIG)
     assert set(outcomes(verdict).values()) == {Outcome.REGRESSED}
     view = view_verdict(verdict)
-    assert "1 of 1 benchmark is slower: orders/lookup" in view.headline
+    assert "Slower: `orders/lookup`" in view.headline
     (shown,) = view.shown
     said = "\n".join((shown.first.measured, shown.note, *shown.about_others))
     assert "closed loop: service time" in said
     assert said.count("closed loop") == 1
-    assert "throughput: 101.1/s to 77.47/s" in said
+    assert "throughput: 101.1/s → 77.47/s" in said
     assert "time_p95: +" in said
-    assert "error_ratio: from 0, 0 % to 0." in said
+    assert "error_ratio: from 0, 0 → 0." in said
     assert "60 of 7,761 operations failed on the head: the database is locked" in said
 
 

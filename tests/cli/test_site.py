@@ -74,7 +74,7 @@ def test_a_site_has_the_verdict_the_history_and_a_badge(
     assert names(site) == {*EVERY_SITE, "report.html", "history.html"}
     index = (site / "index.html").read_text()
     assert "Performance of hello" in index
-    assert "fail: 1 of 1 benchmark is slower: parse/large by 20.0 %" in index
+    assert "Slower: parse/large +20 %" in index
     assert "by 20.0 %" in index
     assert json.loads((site / "badge.json").read_text())["message"] == "❌ 1 slower"
 

@@ -13,7 +13,7 @@ from tests.contract.scene import SCENE
 from tests.contract.server import GitHubServer
 from tests.e2e.conftest import DECISIVE, PYTHON
 from tests.e2e.hosted import Hosted, pull_request
-from tests.e2e.test_interrupt import end, wait_for
+from tests.e2e.test_interrupt import end, wait_for_rounds
 
 from benchgate.errors import UsageError
 from benchgate.gate.limits import TOGETHER
@@ -208,8 +208,7 @@ def test_what_is_no_longer_there_is_missing(project: Project, attack: Attack, po
     assert outcomes.pop("other/it") in {Outcome.UNCHANGED, Outcome.INCONCLUSIVE}
     assert set(outcomes.values()) <= {Outcome.NEW}
     assert (verdict.exit_code, verdict.decision) == (4, "no verdict")
-    count = 2 + len(outcomes)
-    assert f"1 of {count} benchmarks is missing from the head: toy/work" in headline(verdict)
+    assert "toy/work is missing from the head" in headline(verdict)
 
 
 def test_a_benchmark_that_must_change_with_the_code_is_not_compared(project: Project) -> None:
@@ -223,7 +222,7 @@ def test_a_benchmark_that_must_change_with_the_code_is_not_compared(project: Pro
         f"{TOGETHER}: the base's version does not run on the head "
         "(TypeError: work() missing 1 required positional argument: 'n')"
     )
-    assert "1 of 2 benchmarks changed together with the code: toy/work" in headline(verdict)
+    assert "toy/work changed together with the code" in headline(verdict)
     assert verdict.exit_code == 0
     (project.root / "benchmarks/bench_other.py").unlink()
     project.commit()
@@ -423,7 +422,7 @@ def test_so_it_does_in_lanes(changed: Project, benchgate: Program) -> None:
 
 def test_so_it_does_after_an_interruption(changed: Project, benchgate: Program) -> None:
     process = benchgate.start(changed.root, "check", "--rounds", "7")
-    wait_for(process, "round 3 ")
+    wait_for_rounds(benchgate, 2)
     process.send_signal(signal.SIGINT)
     end(benchgate, process).check(130)
     done = benchgate(changed.root, "check", "--continue", "--rounds", "7", "--json", "-")

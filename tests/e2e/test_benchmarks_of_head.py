@@ -85,7 +85,7 @@ def test_a_slowdown_that_comes_with_the_benchmarks_is_found(introduced: Project)
 def test_with_its_own_benchmarks_the_base_has_none(introduced: Project) -> None:
     verdict, outcomes = checked(introduced, "own")
     assert set(outcomes.values()) == {Outcome.NEW}
-    assert headline(verdict).startswith("no verdict: this is the first run")
+    assert headline(verdict).startswith("First run of ")
 
 
 def test_benchmarks_of_today_on_code_of_yesterday(

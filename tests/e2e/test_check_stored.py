@@ -44,10 +44,7 @@ def test_the_first_run_becomes_the_baseline_of_the_next(benchgate: Program, toy:
     first = benchgate(toy.root, *arguments, "--output", folder / "1.json.gz")
     first.check(0)
     said = " ".join(first.out.split())
-    assert (
-        "no verdict: this is the first run, so there is nothing to compare with yet; "
-        "1 benchmark new" in said
-    )
+    assert "First run of 1 benchmark: there is nothing to compare with yet" in said
     assert f"first run: {folder / '1.json.gz'} becomes the baseline of the next run" in said
     assert "side by side" not in said
 

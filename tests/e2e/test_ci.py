@@ -78,7 +78,7 @@ def test_a_push_is_compared_with_what_was_before(hosted: Hosted) -> None:
     assert job.outputs["verdict"] == "fail"
     assert job.outputs["regressions"] == "1"
     assert BASELINE in hosted.artifacts()  # main is as slow as that now
-    assert "::error file=benchmarks/bench_toy.py,line=4,title=toy/work regressed::" in job.done.out
+    assert "::error file=benchmarks/bench_toy.py,line=4,title=toy/work slower::" in job.done.out
 
 
 def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(hosted: Hosted) -> None:
@@ -88,13 +88,11 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(hosted: Hosted) 
     failed = hosted.run(pull_request(base, head, merge))
     failed.done.check(3, "first parent of the merge commit", "created a comment")
     _, comment = hosted.comments()
-    assert comment.splitlines()[0].startswith(
-        "### \N{CROSS MARK} benchgate: fail: 1 of 1 benchmark is slower"
-    )
+    assert comment.splitlines()[0].startswith("### \N{CROSS MARK} Slower: ")
     assert failed.outputs["comment-url"].startswith("https://github.com/octo-org/hello/")
     assert (failed.outputs["regressions"], failed.outputs["result-name"]) == ("1", RESULT)
     assert "baseline-name" not in failed.outputs
-    assert "fail: 1 of 1" in failed.summary
+    assert "Slower: " in failed.summary
 
     head, merge = hosted.topic(base)
     hosted.open_pull_request(base, head)
@@ -121,7 +119,7 @@ def test_a_pull_request_is_judged_by_a_scenario(hosted: Hosted) -> None:
 
     job.done.check(3)
     assert "t/find" in job.summary
-    assert "::error file=load/t.toml,line=11,title=t/find regressed::" in job.done.out
+    assert "::error file=load/t.toml,line=11,title=t/find slower::" in job.done.out
 
 
 def test_what_is_kept_of_a_configuration_judges_again_and_holds_no_secret(hosted: Hosted) -> None:
@@ -162,9 +160,7 @@ def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
     second = hosted.run(workflow_run(event, job, base))
     second.done.check(0)
     _, comment = hosted.comments()
-    assert comment.splitlines()[0].startswith(
-        "### \N{CROSS MARK} benchgate: fail: 1 of 1 benchmark is slower"
-    )
+    assert comment.splitlines()[0].startswith("### \N{CROSS MARK} Slower: ")
     assert "review its changes before you rely on these numbers" in comment
     assert f"run={job.run_id} attempt=1" in comment.splitlines()[-1]
     assert second.outputs["verdict"] == "fail"
@@ -197,7 +193,7 @@ def test_an_api_that_is_down_changes_no_verdict(hosted: Hosted) -> None:
     job.done.check(3)
     assert job.outputs["verdict"] == "fail"
     assert any(warning.startswith("no comment: GET /user") for warning in job.warnings)
-    assert "no stored results" in job.summary
+    assert "No stored results" in job.summary
 
 
 def test_the_first_run_on_main_leaves_a_baseline(hosted: Hosted) -> None:
@@ -206,10 +202,10 @@ def test_the_first_run_on_main_leaves_a_baseline(hosted: Hosted) -> None:
     job = hosted.run(push(ZEROS, first))
     job.done.check(0, "base: this is the first push of main", "kept as baseline")
     assert job.outputs["verdict"] == "no verdict"
-    assert "first run" in job.done.out
+    assert "First run of 1 benchmark" in job.done.out
     assert job.outputs["baseline-name"] == BASELINE
     assert sorted(hosted.artifacts()) == sorted(["benchgate-baseline", BASELINE, RESULT])
-    assert "first run" in job.summary
+    assert "First run of 1 benchmark" in job.summary
 
     hosted.server.clock.advance(100 * 24 * 3600)
     hosted.origin.write({"README": "changed"})
@@ -227,7 +223,7 @@ def test_a_broken_head_is_told_on_the_pull_request(hosted: Hosted) -> None:
     job = hosted.run(pull_request(base, head, merge))
     assert job.done.code in {5, 6}
     _, comment = hosted.comments()
-    assert "no verdict" in comment.splitlines()[0]
+    assert "No verdict" in comment.splitlines()[0]
     assert "result-name" not in job.outputs
 
 

@@ -137,7 +137,7 @@ def test_one_step_can_be_chosen_and_the_target_says_its_version(
 
     done = benchgate(shop.root, "run", *options)
 
-    done.check(0, "1 benchmark: 1 round of everything")
+    done.check(0, "1 benchmark: 1 round each")
     (count,) = result_of(output)["head"]["benchmarks"]
     assert count["id"] == "orders/count"
     assert sqlite3.sqlite_version in count["load"]["server"].values()

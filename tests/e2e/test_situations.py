@@ -212,7 +212,7 @@ def test_a_missing_benchmark_is_no_pass_by_default(benchgate: Program, toy: Proj
     done = benchgate(toy.root, "check", *ONE_ROUND)
     done.check(4)
     assert "missing" in done.out
-    assert "no verdict" in done.out
+    assert "No verdict" in done.out
 
 
 def test_a_shallow_clone_without_the_base(benchgate: Program, toy: Project, tmp_path: Path) -> None:

@@ -259,8 +259,8 @@ def test_a_base_that_was_broken_is_no_verdict_on_the_head(hosted: Hosted) -> Non
     head, merge = hosted.topic(base, {"tool.py": TOOL})
     hosted.open_pull_request(base, head)
     job = hosted.run(pull_request(base, head, merge))
-    assert "base failed" in job.done.out
-    assert "no verdict: nothing could be compared" in job.done.out
+    assert "crashed on the base" in job.done.out
+    assert "No verdict: nothing could be compared" in job.done.out
     assert job.done.code == 5
     assert "the base fails now" not in job.done.out
 

@@ -61,7 +61,7 @@ def test_these_metrics_decide_and_the_others_are_shown(judged: Callable[..., Jud
     assert rows["throughput"].ratio == pytest.approx(1 / 1.1, rel=1e-3)
     assert rows["time_p50"].outcome is Outcome.REGRESSED
     assert rows["error_ratio"].outcome is Outcome.UNCHANGED
-    assert any("slower in" in note for note in rows["throughput"].notes)
+    assert any(" rounds" in note for note in rows["throughput"].notes)
     assert not any("needs 40 samples" in note for row in rows.values() for note in row.notes)
     assert {row.statistic for row in rows.values()} == {"value"}
 

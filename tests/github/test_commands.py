@@ -61,9 +61,9 @@ class Runner:
 
 
 def test_annotations_are_what_the_runner_expects() -> None:
-    here = Annotation("it is slower", "parse/large regressed", "benchmarks/bench_parse.py:12")
+    here = Annotation("it is slower", "parse/large slower", "benchmarks/bench_parse.py:12")
     assert annotate(Level.ERROR, [here]) == [
-        "::error file=benchmarks/bench_parse.py,line=12,title=parse/large regressed::it is slower"
+        "::error file=benchmarks/bench_parse.py,line=12,title=parse/large slower::it is slower"
     ]
     assert annotate(Level.WARNING, [Annotation("no comment: 100 %\nreally")]) == [
         "::warning::no comment: 100 %25%0Areally"

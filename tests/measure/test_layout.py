@@ -98,23 +98,24 @@ def test_addresses_are_fixed_only_meanwhile() -> None:
     assert len({address() for _ in range(5)}) > 1
 
 
+CXX = shutil.which("c++") or ""
 SCATTERED = """
 #include <benchgate.h>
 int main() {
   benchgate::scatter_heap();
   for (int size : {24, 40, 200, 3000})
-    std::printf("%03x ", static_cast<unsigned>(reinterpret_cast<size_t>(std::malloc(size)) & 0xfff));
+    std::printf("%03zx ", reinterpret_cast<size_t>(std::malloc(size)) & 0xfff);
   std::puts(std::getenv("BENCHGATE_SEED") ? "left" : "");
 }
 """
 
 
-@pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
+@pytest.mark.skipif(not CXX, reason="needs a C++ compiler")
 def test_a_program_has_its_objects_at_places_that_the_round_draws(tmp_path: Path) -> None:
     (tmp_path / "places.cc").write_text(SCATTERED)
     include = Path(adapters.__file__).parent / "cpp" / "include"
     program = tmp_path / "places"
-    subprocess.run(["c++", f"-I{include}", tmp_path / "places.cc", "-o", program], check=True)
+    subprocess.run([CXX, f"-I{include}", tmp_path / "places.cc", "-o", program], check=True)
 
     def places(seed: int) -> str:
         layout = Layout(hash_seed=seed)

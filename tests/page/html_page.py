@@ -69,7 +69,8 @@ class HtmlPage(HTMLParser):
         else:
             self.text += data
             self.title += data if tag == "title" else ""
-            self.headline += data if tag == "h1" else ""
+            is_code = tag == "code" and self._open[-2][0] == "h1"
+            self.headline += data if tag == "h1" or is_code else ""
             if attributes.get("class") == "name" and tag == "span":
                 self.names[-1] += data
             if self._in_table and self.tables[-1] and self.tables[-1][-1]:

@@ -33,7 +33,20 @@ STATES = (
     "many",
 )
 OWN_TAGS = {
-    *("h3", "p", "br", "wbr", "strong", "code", "pre", "sub", "blockquote", "details", "summary"),
+    *(
+        "h3",
+        "p",
+        "b",
+        "br",
+        "wbr",
+        "strong",
+        "code",
+        "pre",
+        "sub",
+        "blockquote",
+        "details",
+        "summary",
+    ),
     *("table", "thead", "tbody", "tr", "th", "td", "ul", "ol", "li"),
 }
 

@@ -14,13 +14,13 @@ from tests.report.conftest import changed, inconclusive, unchanged, verdict
 from benchgate.escape import breaking_code, plain_line
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Row
-from benchgate.report.markdown import about_cell, change_cell, drawn_cell
+from benchgate.report.markdown import about_cell, change_cell
 from benchgate.report.view import NO_LINKS, view_verdict
 
 if TYPE_CHECKING:
     from benchgate.report.view import BenchmarkView
 
-SLOW = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("slower in 12 of 12 rounds",))
+SLOW = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("in 12 of 12 rounds",))
 
 
 def shown(row: Row) -> BenchmarkView:
@@ -32,30 +32,27 @@ def shown(row: Row) -> BenchmarkView:
 @pytest.mark.parametrize(
     ("row", "cell"),
     [
-        (SLOW, "🔴&nbsp;**+14.6&nbsp;%**<br>regressed"),
-        (inconclusive("a"), "❓&nbsp;**inconclusive**<br>+1.7&nbsp;%"),
-        (unchanged("a"), "✅&nbsp;**unchanged**<br>+0.10&nbsp;%"),
-        (Row("a", Outcome.MISSING), "⚠️&nbsp;**missing**"),
-        (Row("a", Outcome.REGRESSED), "🔴&nbsp;**regressed**"),
+        (SLOW, "🔺&nbsp;**+14.6&nbsp;%**<br><sub>+12.3&nbsp;to&nbsp;+16.9&nbsp;%</sub>"),
+        (inconclusive("a"), "❔&nbsp;**inconclusive**<br>+1.7&nbsp;%"),
+        (unchanged("a"), "✅&nbsp;**unchanged**<br>+0.1&nbsp;%"),
+        (Row("a", Outcome.MISSING), "\N{HEAVY MINUS SIGN}&nbsp;**removed**"),
+        (Row("a", Outcome.REGRESSED, unit="s"), "🔺&nbsp;**slower**"),
     ],
 )
 def test_only_a_change_that_is_known_is_bold(row: Row, cell: str) -> None:
-    assert change_cell(shown(row).first, NO_LINKS) == cell
+    assert change_cell(shown(row).first) == cell
 
 
 def test_the_second_cell_says_what_a_phone_must_show() -> None:
     assert about_cell(shown(SLOW), NO_LINKS) == (
-        "`parse/large`<br>12.30&nbsp;ms&nbsp;to&nbsp;14.10&nbsp;ms<br>"
-        "<sub>typical (p25); slower in 12 of 12 rounds</sub>"
+        "**`parse/large`** is slower<br>"
+        "<sub>12.30&nbsp;→&nbsp;14.10&nbsp;ms, in 12 of 12 rounds</sub>"
     )
 
 
 def test_earlier_runs_are_drawn_if_there_are_any() -> None:
-    assert drawn_cell(shown(SLOW).first) == (
-        r"`.....\|.:.\|..=O.`<br>+12.3&nbsp;to&nbsp;+16.9&nbsp;%"
-    )
-    course = drawn_cell(shown(replace(SLOW, recent=(0.0123,) * 3)).first)
-    assert course.endswith("<br>`▁▁▁ ▁█`<br><sub>3 earlier runs, base, head</sub>")
+    cell = about_cell(shown(replace(SLOW, recent=(0.0123,) * 3)), NO_LINKS)
+    assert cell.endswith(", 3 earlier runs `▁▁▁ ▁█`</sub>")
 
 
 class Shown(HTMLParser):

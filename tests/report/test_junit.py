@@ -170,8 +170,7 @@ def test_what_is_only_shown_is_no_test() -> None:
 def test_a_failure_says_why_and_where(samples: Mapping[str, Verdict]) -> None:
     slow = next(case for case in cases_of(samples["fail"]) if case.state == "failure")
     assert slow.text == (
-        "regressed: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms; "
-        "slower in 12 of 12 rounds"
+        "regressed: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; in 12 of 12 rounds"
     )
     broken = next(case for case in cases_of(samples["failed"]) if case.state == "error")
     assert broken.text.splitlines()[:4] == [
@@ -188,11 +187,11 @@ def test_a_suite_that_does_not_pass_never_looks_green(samples: Mapping[str, Verd
     assert [case[:4] for case in compared_nothing] == [
         ("benchgate", "verdict", "failure", "no verdict")
     ]
-    assert compared_nothing[0].text == "no verdict: there was nothing to compare"
+    assert compared_nothing[0].text == "No verdict: nothing to compare"
 
     first, *rest = cases_of(samples["first-run"])
     assert first[:3] == ("benchgate", "verdict", "skipped")
-    assert first.text.startswith("no verdict: ")
+    assert first.text.startswith("First run of ")
     assert {case.state for case in rest} == {"skipped"}
 
     few = replace(
@@ -224,9 +223,9 @@ def test_the_suite_says_what_was_compared(samples: Mapping[str, Verdict]) -> Non
         "uncommitted": "true",
     }
     about = suite.findtext("system-out") or ""
-    assert about.startswith("fail: ")
+    assert about.startswith("Slower: ")
     assert "gate.margin" in about
-    assert "\nCompared base a1b2c3d (merge base with main)" in about
+    assert "\nCompared a1b2c3d (merge base with main)" in about
 
 
 def test_times_are_those_of_the_run_in_seconds() -> None:

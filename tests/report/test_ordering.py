@@ -14,7 +14,7 @@ from benchgate.model.verdict import (
     by_benchmark,
     worst_first,
 )
-from benchgate.report.headline import arrange
+from benchgate.report.arrangement import Together, arrange
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)
 TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.NOT_SETTLED)
@@ -62,12 +62,57 @@ def test_what_fails_comes_first_then_what_improved_then_what_needs_a_person() ->
         Outcome.FAILED,
         Outcome.REGRESSED,
         Outcome.OVER_LIMIT,
-        Outcome.IMPROVED,
         Outcome.MISSING,
+        Outcome.IMPROVED,
         Outcome.INCOMPARABLE,
         Outcome.BASE_FAILED,
         Outcome.WAIVED,
     ]
+
+
+def moved(benchmark: str, percent: float, half: float = 1.0) -> Row:
+    ratio = 1 + percent / 100
+    ends = (ratio - half / 100, ratio + half / 100)
+    outcome = Outcome.REGRESSED if percent > 0 else Outcome.IMPROVED
+    return replace(LOCATION, benchmark=benchmark, outcome=outcome, ratio=ratio, interval=ends)
+
+
+def joined(*rows: Row) -> list[str]:
+    plain = Verdict(Decision.FAIL, 3, "", Source(), Source(), GateSettings(), rows)
+    lines = arrange(plain).lines
+    return [one.title if isinstance(one, Together) else one[0].benchmark for one in lines]
+
+
+def test_what_changed_alike_is_one_line() -> None:
+    parser = [moved(f"parser/{index}", 13 + index / 5) for index in range(10)]
+    cache = [moved(f"cache/{index}", -11) for index in range(3)]
+    quiet = replace(LOCATION, benchmark="cache/quiet")
+
+    assert joined(*parser, *cache, quiet) == ["all 10 `parser/*`", "3 of 4 `cache/*`"]
+
+
+def test_what_differs_stays_apart() -> None:
+    assert joined(moved("a/x", 10), moved("a/y", 10)) == ["a/x", "a/y"]  # two
+    far = [moved(f"a/{percent}", percent) for percent in (3, 10, 40)]  # their intervals do not meet
+    assert joined(*far) == ["a/40", "a/10", "a/3"]
+    wide = [moved(f"a/{percent}", percent, half=20) for percent in (3, 10, 40)]  # 3 to 40 %
+    assert joined(*wide) == ["a/40", "a/10", "a/3"]
+    both = [moved("a/x", 10), moved("a/y", 10), moved("a/z", -10)]
+    assert joined(*both) == ["a/x", "a/y", "a/z"]
+    assert joined(*(moved(name, 10) for name in "xyz")) == ["x", "y", "z"]  # nothing in common
+
+
+def test_a_wider_group_comes_before_a_narrower_one() -> None:
+    rows = [moved(f"shop/{kind}/{index}", 10) for kind in ("cart", "tax") for index in range(3)]
+    assert joined(*rows) == ["all 6 `shop/*`"]
+    rows[0], rows[1] = moved("shop/cart/0", 100), moved("shop/cart/1", 100)
+    rows.append(moved("shop/cart/9", 100))
+    assert joined(*rows) == ["3 of 4 `shop/cart/*`", "4 of 7 `shop/*`"]
+
+
+def test_parameters_are_a_part_of_an_id() -> None:
+    rows = [moved(f"sort[n={size}/2]", 10) for size in (1, 10, 100)]
+    assert joined(*rows) == ["all 3 `sort[*]`"]
 
 
 def test_what_must_not_be_open_is_among_what_fails() -> None:

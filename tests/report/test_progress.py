@@ -180,7 +180,7 @@ def test_many_that_are_decided_alike_get_one_line() -> None:
     (line,) = decided(*rows)
     assert line.endswith(" slower  +13.0 to +13.9 %  10 of parser/*")
     (line,) = decided(slower("sort"), *rows)
-    assert line.endswith(" slower  +13.0 to +32.0 %  sort, parser/0, parser/1 and 8 more")
+    assert line.endswith(" slower  +13 to +32 %  sort, parser/0, parser/1 and 8 more")
 
 
 def test_quiet_says_nothing() -> None:

@@ -11,11 +11,11 @@ from tests.report.conftest import printed
 
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
-from benchgate.model.verdict import Decision
+from benchgate.model.verdict import Decision, Row
+from benchgate.report import words
 from benchgate.report.columns import updated
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
-from benchgate.report.words import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,14 +26,23 @@ PAGE_FOLDER = Path(__file__).parents[2] / "docs"
 PAGE = (PAGE_FOLDER / "reading-a-verdict.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("word", [*Outcome, *Decision])
-def test_every_word_has_a_row_of_its_own(word: str) -> None:
-    assert f"| **{word}** |" in PAGE
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_has_a_row_with_its_icon_its_word_and_its_code(outcome: Outcome) -> None:
+    word = words.outcome(Row("a", outcome, unit="s"))
+    (row,) = (
+        one for one in PAGE.splitlines() if one.startswith(f"| {words.ICONS[outcome]} **{word}** ")
+    )
+    assert f"`{outcome}`" in row.split(" | ")[1]
+
+
+@pytest.mark.parametrize("decision", Decision)
+def test_every_decision_has_a_row(decision: Decision) -> None:
+    assert f"| {words.DECISION_ICONS[decision]} | **{decision}** |" in PAGE
 
 
 @pytest.mark.parametrize("tier", Tier)
 def test_every_tier_is_explained(tier: Tier) -> None:
-    assert f"**{TIERS[tier]}**" in PAGE
+    assert f"**{words.TIERS[tier]}**" in PAGE
 
 
 def test_the_list_of_columns_is_up_to_date() -> None:

@@ -15,19 +15,19 @@ from tests.page.html_page import HtmlPage
 from tests.report.page import STATES
 
 from benchgate.model.codec import VERDICT
-from benchgate.model.policy import Outcome
 from benchgate.page.report import render_report
 from benchgate.report import words
 from benchgate.report.files import render_csv, render_junit
 from benchgate.report.markdown import render_markdown
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
-from benchgate.units import format_change
+from benchgate.units import change_digits, format_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.verdict import Row, Verdict
+    from benchgate.report.view import RowView
 
 # Names of the others are shown without what could do harm, and shortened.
 PLAIN = [state for state in STATES if state not in {"hostile", "detailed"}]
@@ -38,7 +38,6 @@ STATISTICS = {
     "exact": "exact",
     "": "",
 }
-OUTCOMES = tuple(Outcome)
 
 
 class Said(NamedTuple):
@@ -60,10 +59,10 @@ def statistic(metric: str, name: str) -> str:
     return ", ".join(filter(None, (shown, STATISTICS[name])))
 
 
-def change(ratio: float | None, base: float | None) -> str:
+def change(ratio: float | None, base: float | None, ends: list[float] | None) -> str:
     if ratio is None:
         return "from 0" if base == 0 else ""
-    return format_change(ratio)
+    return format_change(ratio, change_digits(*ends) if ends else None)
 
 
 def in_json(verdict: Verdict) -> tuple[str, set[Said]]:
@@ -73,7 +72,7 @@ def in_json(verdict: Verdict) -> tuple[str, set[Said]]:
             row["benchmark"],
             statistic(row["metric"], row["statistic"]),
             row["outcome"],
-            change(row["ratio"], row["base"]),
+            change(row["ratio"], row["base"], row["interval"]),
         )
         for row in document["rows"]
     }
@@ -92,6 +91,9 @@ def in_csv(verdict: Verdict) -> set[tuple[str, Said]]:
                 change(
                     1 + float(line["change_ratio"]) if line["change_ratio"] else None,
                     float(line["base"]) if line["base"] else None,
+                    [1 + float(line[f"change_{end}_ratio"]) for end in ("low", "high")]
+                    if line["change_low_ratio"]
+                    else None,
                 ),
             ),
         )
@@ -137,23 +139,24 @@ def test_the_same_rows_in_every_file(verdict: Verdict) -> None:
 
 
 def test_people_read_the_same(verdict: Verdict) -> None:
-    decision, rows = in_json(verdict)
     terminal, markdown = in_terminal(verdict), in_markdown(verdict)
-    assert terminal.startswith(f"{decision}: ")
-    assert f"benchgate: {decision}: " in markdown.splitlines()[0]
-    for row in rows:
-        (printed,) = (x for x in terminal.splitlines() if is_printed(x, row.benchmark))
-        (written,) = (x for x in markdown.splitlines() if is_written(x, row.benchmark))
+    view = view_verdict(verdict)
+    assert terminal.startswith(f"{view.icon} {view.sentence}\n")
+    assert markdown.startswith(f"### {view.icon} ")
+    for row in verdict.rows:
+        (said,) = (x for x in view.rows if x.benchmark == row.benchmark and is_of(x, row))
+        (printed,) = (x for x in terminal.splitlines() if is_printed(x, said))
+        (written,) = (x for x in markdown.splitlines() if is_written(x, said))
         for line in (printed, written):
-            assert row.outcome in line
-            assert row.change in line
-            assert row.statistic in line or not row.change
+            assert words.outcome(row) in line
+            assert said.change in line
+            assert said.values in line
 
 
 def test_the_page_has_every_row(verdict: Verdict) -> None:
-    decision, rows = in_json(verdict)
+    _, rows = in_json(verdict)
     page = HtmlPage(render_report(verdict, None, str))
-    assert page.headline.strip().startswith(f"{decision}: ")
+    assert page.headline.split() == view_verdict(verdict).headline.replace("`", "").split()
     found = [(name, " ".join(cells)) for name, cells in page.lines()]
     assert len(found) == len(rows)
     for row in rows:
@@ -177,12 +180,19 @@ def test_the_page_has_every_outcome(verdict: Verdict) -> None:
         )
 
 
-def is_printed(line: str, benchmark: str) -> bool:
-    """Whether a line of the terminal is that of a benchmark in the table of changes."""
-    return line.startswith(OUTCOMES) and f"  {benchmark}  " in f"{line.partition(' # ')[0]}  "
+def is_of(said: RowView, row: Row) -> bool:
+    return said.statistic == words.statistic(row) and said.outcome is row.outcome
 
 
-def is_written(line: str, benchmark: str) -> bool:
-    """Whether a line of Markdown is that of a benchmark in the table of changes."""
-    cells = line.split(" | ")
-    return len(cells) in {2, 3} and f"`{benchmark}`" in cells[1]
+def is_printed(line: str, said: RowView) -> bool:
+    """Whether a line of the terminal is that of a row in the table of how it was decided."""
+    words_first = f"{said.statistic} {said.word} ".lstrip()
+    is_named = f"  {line}  ".endswith(f"  {said.benchmark}  ")
+    return is_named and f"{' '.join(line.split())} ".startswith(words_first)
+
+
+def is_written(line: str, said: RowView) -> bool:
+    """Whether a line of Markdown is that of a row in the table of all benchmarks."""
+    icon, *cells = line.removeprefix("| ").removesuffix(" |").split(" | ")
+    is_row = icon == f"{said.icon} {said.word}" and f"`{said.benchmark}`" in cells
+    return is_row and (not said.statistic or said.statistic in cells)

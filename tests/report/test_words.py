@@ -20,18 +20,34 @@ ROW = Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.146)
     [
         (Outcome.REGRESSED, "s", Better.LOWER, "slower"),
         (Outcome.REGRESSED, RATE_UNIT, Better.HIGHER, "slower"),
-        (Outcome.WAIVED, "B", Better.LOWER, "worse"),
+        (Outcome.REGRESSED, "B", Better.LOWER, "larger"),
+        (Outcome.REGRESSED, "", Better.HIGHER, "smaller"),
         (Outcome.IMPROVED, RATE_UNIT, Better.HIGHER, "faster"),
-        (Outcome.IMPROVED, "", Better.HIGHER, "better"),
-        (Outcome.INCONCLUSIVE, "s", Better.LOWER, ""),
-        (Outcome.UNCHANGED, "s", Better.LOWER, ""),
+        (Outcome.IMPROVED, "", Better.HIGHER, "larger"),
+        (Outcome.IMPROVED, "B", Better.LOWER, "smaller"),
+        (Outcome.FAILED, "", Better.LOWER, "crashed"),
+        (Outcome.MISSING, "", Better.LOWER, "removed"),
+        (Outcome.NOT_SETTLED, "s", Better.LOWER, "inconclusive"),
+        (Outcome.UNCHANGED, "s", Better.LOWER, "unchanged"),
     ],
 )
-def test_a_change_that_was_shown_has_a_word(
+def test_each_outcome_has_one_word(
     outcome: Outcome, unit: str, better: Better, expected: str
 ) -> None:
-    row = replace(ROW, outcome=outcome, unit=unit, better=better, ratio=0.9)
-    assert words.direction(row) == expected
+    assert words.outcome(replace(ROW, outcome=outcome, unit=unit, better=better)) == expected
+
+
+@pytest.mark.parametrize(
+    ("alpha", "expected"),
+    [
+        (0.01, "Of 100 pull requests that change nothing, at most 1 fails"),
+        (0.05, "Of 100 pull requests that change nothing, at most 5 fail"),
+        (0.001, "Of 1,000 pull requests that change nothing, at most 1 fails"),
+        (0.025, "Of 1,000 pull requests that change nothing, at most 25 fail"),
+    ],
+)
+def test_false_alarms_are_counted(alpha: float, expected: str) -> None:
+    assert words.false_alarms(alpha) == expected
 
 
 @pytest.mark.parametrize(
@@ -100,24 +116,17 @@ def test_intervals_are_signed(interval: tuple[float, float] | None, expected: st
 
 
 @pytest.mark.parametrize(
-    ("ratio", "interval", "size", "between"),
+    ("ratio", "expected"),
     [
-        (1.146, (1.121, 1.17), "by 14.6 %", "12.1 to 17.0 %"),
-        (0.8, (0.75, 0.85), "by 20.0 %", "15.0 to 25.0 %"),
-        (26.0, (24.0, 28.0), "by a factor of 26.00", "x 24.00 to 28.00"),
-        (1.01, (0.99, 1.03), "by 1.0 %", ""),
-        (1.5, (1.2, math.inf), "by 50.0 %", ""),
-        (1.5, None, "by 50.0 %", ""),
-        (None, None, "", ""),
+        (1.146, "+15 %"),
+        (0.8, "-20 %"),
+        (26.0, "x 26.00"),
+        (1.006, "+0.6 %"),
+        (None, ""),
     ],
 )
-def test_sizes_have_no_sign(
-    ratio: float | None, interval: tuple[float, float] | None, size: str, between: str
-) -> None:
-    row = replace(ROW, ratio=ratio, interval=interval)
-
-    assert words.size(row) == size
-    assert words.size_interval(row) == between
+def test_people_say_whole_percents(ratio: float | None, expected: str) -> None:
+    assert words.rounded(replace(ROW, ratio=ratio)) == expected
 
 
 def test_the_size_under_the_classical_rule_is_what_decided() -> None:
@@ -125,8 +134,24 @@ def test_the_size_under_the_classical_rule_is_what_decided() -> None:
     classical = Classical(0.001, 1.1, "slower")
     row = replace(ROW, ratio=0.99, interval=(0.98, 0.995), test="classical", classical=classical)
 
-    assert words.size(row) == "by 10.0 %"
-    assert words.size_interval(row) == ""
+    assert words.rounded(row) == "+10 %"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "interval", "expected"),
+    [
+        (1.146, (1.13, 1.16), "+14.6 %"),
+        (1.146, (1.05, 1.25), "+15 %"),
+        (1.0014, (1.0011, 1.0017), "+0.14 %"),
+        (1.0014, (0.992, 1.01), "+0.1 %"),
+        (1.00001, (0.99, 1.01), "0.0 %"),
+        (1.146, None, "+14.6 %"),
+    ],
+)
+def test_a_change_has_the_digits_of_its_interval(
+    ratio: float, interval: tuple[float, float] | None, expected: str
+) -> None:
+    assert change(replace(ROW, ratio=ratio, interval=interval)) == expected
 
 
 @pytest.mark.parametrize(
@@ -147,7 +172,7 @@ def test_a_change_from_nothing_has_no_ratio(ratio: float | None) -> None:
     row = replace(ROW, unit="", ratio=ratio, base=0.0, head=12.0)
 
     assert change(row) == "from 0"
-    assert words.size(row) == "from 0 to 12"
+    assert words.rounded(row) == "from 0 to 12"
 
 
 @pytest.mark.parametrize(

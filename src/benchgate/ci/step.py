@@ -166,7 +166,7 @@ def benchmark_annotations(view: VerdictView) -> list[Annotation]:
             said = [_said(row, view.interval_title) for row in wrong]
             if wrong[0].location and wrong[0].outcome is Outcome.REGRESSED:
                 said.append(_DEFINED_HERE)
-            title = f"{plain_line(wrong[0].benchmark, _NAME_LIMIT)} {wrong[0].outcome.value}"
+            title = f"{plain_line(wrong[0].benchmark, _NAME_LIMIT)} {wrong[0].word}"
             annotations.append(Annotation("\n".join(said), title, wrong[0].location))
     return annotations
 
@@ -260,8 +260,7 @@ def write_page(
 
 
 _WELCOME: Final = (
-    "no verdict yet: this change adds benchgate. Its {benchmarks} ran, and the next change is "
-    "compared with them"
+    "This change adds benchgate. Its {benchmarks} ran, and the next change is compared with them"
 )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.escape import plain_line
 from benchgate.model.run import ERROR_RATIO
 from benchgate.units import (
+    change_digits,
     counted,
     format_change,
     format_percent,
@@ -112,10 +113,11 @@ def display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
 
 
 def change(row: Row) -> str:
-    """The change, signed, as measured: "+14.6 %"; "" if there is none."""
+    """The change, signed, with as many digits as its interval: "+14.6 %"; "" if there is none."""
     if row.ratio is None or math.isnan(row.ratio):
         return "from 0" if row.base == 0 and row.head else ""
-    return format_change(row.ratio)
+    ends = row.interval if row.interval and all(map(math.isfinite, row.interval)) else None
+    return format_change(row.ratio, change_digits(*ends) if ends else None)
 
 
 def machine(environment: Environment) -> str:

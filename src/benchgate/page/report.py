@@ -12,11 +12,12 @@ from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
-from benchgate.page.frame import render, sentence, sentences, unbroken
+from benchgate.page.frame import render, sentence, sentences
 from benchgate.page.plots import MOST_DRAWN, is_news, leaves_out, plots
 from benchgate.report import words
+from benchgate.report.arrangement import arrange
 from benchgate.report.columns import ON_PAGE
-from benchgate.report.headline import arrange
+from benchgate.report.headline import bare
 from benchgate.report.statistics import LEGEND, series_cells
 from benchgate.report.view import NO_LINKS, RATIO_TITLES, TEST_TITLES, view_verdict, without_secrets
 from benchgate.units import counted, format_duration, format_percent, format_value
@@ -326,14 +327,14 @@ def render_report(
     )
     return render(
         "report.html",
-        title=f"benchgate: {view.headline}",
+        title=f"benchgate: {bare(view.headline)}",
         figures=charts,
         nav=nav,
         extra_style=("report.css",),
         extra_script=("report.js",),
         view=view,
         symbol=words.DECISION_ICONS[verdict.decision],
-        headline=unbroken(view.headline),
+        headline=sentence(view.headline),
         counts=Counter((one.first.icon, one.first.word) for one in sections),
         scale=scale,
         has_changes=any(line.drawing for one in sections for line in (one.first, *one.news)),

@@ -40,7 +40,6 @@ class RowColumn:
         comment, terminal, page: its place from the left there; 0 if it is not shown.
         drop: see `terminal.Column`.
         right: aligned to the right on a terminal, as numbers are.
-        is_pair: whether its two values may stand one below the other.
     """
 
     csv: str = ""
@@ -53,7 +52,6 @@ class RowColumn:
     page: int = 0
     drop: int = 0
     right: bool = False
-    is_pair: bool = False
 
 
 def _change(ratio: float | None) -> float | None:
@@ -97,11 +95,9 @@ COLUMNS: Final = (
         title="medians",
         text=words.medians,
         about="as measured. If they differ from the change, trust the change.",
-        comment=2,
         terminal=2,
         page=6,
         drop=1,
-        is_pair=True,
     ),
     RowColumn(
         "detectable_ratio",
@@ -109,7 +105,7 @@ COLUMNS: Final = (
         "detectable",
         words.detectable,
         "the [smallest change](how-it-decides.md#the-formulas) that so many rounds usually find.",
-        comment=6,
+        comment=4,
         terminal=7,
         page=5,
         drop=3,
@@ -120,7 +116,6 @@ COLUMNS: Final = (
         lambda row, _: row.p,
         "p",
         lambda row: words.probability(row.p),
-        comment=4,
         terminal=4,
         page=4,
         drop=5,
@@ -133,7 +128,7 @@ COLUMNS: Final = (
         words.deciding_p,
         "if nothing had changed, how often would chance alone give such a difference? It is"
         " adjusted for the number of rows; *p* is not.",
-        comment=5,
+        comment=3,
         terminal=5,
         page=3,
         right=True,
@@ -144,7 +139,7 @@ COLUMNS: Final = (
         "rounds",
         words.rounds,
         '"10 v 5" means 10 launches of the base and 5 of the head.',
-        comment=7,
+        comment=5,
         terminal=6,
         right=True,
     ),
@@ -163,7 +158,7 @@ COLUMNS: Final = (
         "**wilcoxon** compares round by round, **mann-whitney** compares launches, **prediction**"
         " compares with [stored results](how-it-decides.md#stored-results), and **exact** is for"
         " counts.",
-        comment=3,
+        comment=2,
         terminal=3,
         page=2,
         drop=6,
@@ -172,7 +167,6 @@ COLUMNS: Final = (
         title="textbook comparison",
         text=words.classical,
         about="the [rule of many tools](how-it-decides.md#the-textbook-rule) on the same data.",
-        comment=8,
         terminal=8,
         page=7,
         drop=4,
@@ -207,7 +201,7 @@ def updated(document: str) -> str:
     """Rewrite the list of what the tables say."""
     lines = (
         fill(f"- *{one.title}*: {one.about}", 100, subsequent_indent="  ", break_on_hyphens=False)
-        for one in IN_COMMENT.values()
+        for one in ON_TERMINAL.values()
         if one.about
     )
     block = "\n".join(lines)

@@ -1,11 +1,12 @@
-"""Words the verdict in one sentence, which rows come first, and what to do next."""
+"""Words the verdict in one sentence, and what to do next."""
 
 from __future__ import annotations
 
+import json
+import math
 import shlex
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import TYPE_CHECKING, TypeAlias
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, machine, sides
@@ -13,165 +14,86 @@ from benchgate.model.policy import Outcome
 from benchgate.model.run import Better
 from benchgate.model.verdict import (
     NO_BASELINE,
-    ORDER,
     VALUE,
-    WRONG,
     ConfirmationCost,
     Decision,
     Reason,
-    Row,
     _lacks,
-    _place,
-    by_benchmark,
     decided_benchmarks,
     missing_rounds,
     worst_first,
 )
 from benchgate.report import words
-from benchgate.units import counted, format_budget, format_duration, format_percent
+from benchgate.report.arrangement import Together, arrange, benchmarks_of, first_row
+from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.model.verdict import Verdict
-
-
-_FOR_A_PERSON = frozenset(
-    {Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED}
-)
-_OPEN_OUTCOMES = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
+    from benchgate.model.verdict import Row, Verdict
+    from benchgate.report.arrangement import Line
 
 
-class Section(IntEnum):
-    """What a benchmark asks of a reader; in the order in which a report has them."""
-
-    WRONG = 1
-    IMPROVED = 2
-    FOR_A_PERSON = 3
-    FOLDED = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Arrangement:
-    """The rows of each benchmark, the one that stands for it first.
-
-    Attributes:
-        shown: what fails, then what improved, then what needs a person.
-        folded: what needs nobody, by outcome.
-    """
-
-    shown: tuple[tuple[Row, ...], ...]
-    folded: tuple[tuple[tuple[Row, ...], ...], ...]
-
-
-def arrange(verdict: Verdict) -> Arrangement:
-    """Put the rows of each benchmark together, and what a reader must see first."""
-    rows_of: dict[str, list[Row]] = {}
-    for row in worst_first(verdict.rows):
-        rows_of.setdefault(row.benchmark, []).append(row)
-    leading = by_benchmark(verdict.rows)
-    groups = [_led_by(_face(rows, leading[name]), rows) for name, rows in rows_of.items()]
-    placed = sorted(((_section(group, verdict), group) for group in groups), key=_shown_place)
-    shown = tuple(group for section, group in placed if section is not Section.FOLDED)
-    rest = [group for section, group in placed if section is Section.FOLDED]
-    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in ORDER)
-    return Arrangement(shown, tuple(filter(None, by_outcome)))
-
-
-def _face(rows: Sequence[Row], leading: Row) -> Row:
-    """The row that stands for a benchmark; an improvement is worth more than an open row."""
-    if leading.outcome in _OPEN_OUTCOMES and not leading.unconfirmed:
-        return next((row for row in rows if row.outcome is Outcome.IMPROVED), leading)
-    return leading
-
-
-def _led_by(first: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
-    others = sorted(
-        (row for row in rows if row is not first),
-        key=lambda row: (not row.decides, row.metric, row.is_minor),
-    )
-    return (first, *others)
-
-
-def _section(group: Sequence[Row], verdict: Verdict) -> Section:
-    outcome = group[0].outcome
-    if outcome in WRONG or group[0].policy_outcome.value in verdict.settings.fail_on:
-        return Section.WRONG
-    if outcome is Outcome.IMPROVED:
-        return Section.IMPROVED
-    is_why = verdict.decision is Decision.NO_VERDICT and outcome is Outcome.INCONCLUSIVE
-    if outcome in _FOR_A_PERSON or is_why or any(row.unconfirmed for row in group):
-        return Section.FOR_A_PERSON
-    return Section.FOLDED
-
-
-def _shown_place(placed: tuple[Section, tuple[Row, ...]]) -> tuple[object, ...]:
-    section, (first, *_) = placed
-    rank, size, *name = _place(first)
-    is_good = section is Section.IMPROVED
-    return (section, not first.unconfirmed, rank, -size if is_good else size, *name)
-
-
-_Groups: TypeAlias = "Mapping[Outcome, Sequence[Row]]"
+_Groups: TypeAlias = "Mapping[Outcome, Sequence[Line]]"
 
 _NAME_LIMIT = 60
 # Two lines of a heading on GitHub.
 _HEADING_LIMIT = 160
 _NAMES_SHOWN = 3
 _CLEARLY = 1.02
-_BROKEN = (Outcome.FAILED, Outcome.MISSING, Outcome.BASE_FAILED)
-_BAD = (Outcome.REGRESSED, Outcome.OVER_LIMIT, *_BROKEN, Outcome.WAIVED)
-_OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED)
-_GOOD = (Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.NEW)
-_UNFINISHED = (*_BROKEN, *_OPEN)
-_INTERRUPTED = "the measurement was interrupted"
+_BROKEN = (Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED)
+_BAD = (Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT, *_BROKEN, Outcome.WAIVED)
+_OPEN = (Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED)
+_GOOD = (Outcome.UNCHANGED, Outcome.WITHIN_LIMIT, *_OPEN, Outcome.NEW)
+_UNFINISHED = frozenset({Outcome.FAILED, *_BROKEN, *_OPEN})
+_INTERRUPTED = "measuring was interrupted"
 _REASONS = {
     Reason.INTERRUPTED: _INTERRUPTED,
-    Reason.LEFT_OPEN: "a benchmark that must be decided is still open",
-    Reason.FIRST_RUN: "this is the first run, so there is nothing to compare with yet",
     Reason.NOTHING_COMPARED: "nothing could be compared",
-    Reason.DISTURBED: "a regression was measured, but the canary was disturbed too",
     Reason.UNDECIDED: "no benchmark could be decided",
 }
 
 
 def headline(verdict: Verdict) -> str:
-    """The verdict's own summary if it has one, otherwise a sentence made from its rows."""
-    return plain_line(verdict.summary, 1000) if verdict.summary else "; ".join(_clauses_of(verdict))
+    """The verdict in one sentence, as plain text."""
+    return bare("; ".join(_clauses_of(verdict)))
+
+
+def bare(text: str) -> str:
+    """A sentence without the marks of code."""
+    return text.replace("`", "")
 
 
 def heading(verdict: Verdict) -> tuple[str, str]:
-    """The headline, split into what fits two lines of a heading, and the rest."""
-    clauses = _clauses_of(verdict)
-    if verdict.summary not in {"", "; ".join(clauses)}:
-        return headline(verdict), ""
-    first, *rest = clauses
+    """The sentence, split into what fits two lines of a heading, and the rest; `...` is code."""
+    first, *rest = _clauses_of(verdict)
     while rest and len(first) + len(rest[0]) + 2 <= _HEADING_LIMIT:
         first = f"{first}; {rest.pop(0)}"
     return first, "; ".join(rest)
 
 
 def _clauses_of(verdict: Verdict) -> list[str]:
-    leading = worst_first(list(by_benchmark(verdict.rows).values()))
-    groups = {
-        outcome: [row for row in leading if row.outcome is outcome]
-        for outcome in ORDER
-        if any(row.outcome is outcome for row in leading)
-    }
-    first, *rest = _SENTENCES[verdict.decision](verdict, groups) or [""]
-    return [f"{verdict.decision.value}: {first}", *_undecided(verdict.rows), *rest]
+    groups: dict[Outcome, list[Line]] = {}
+    for line in arrange(verdict).all_lines:
+        groups.setdefault(first_row(line).outcome, []).append(line)
+    if not groups:
+        lead = "No verdict: nothing" if verdict.decision is Decision.NO_VERDICT else "Nothing"
+        return [f"{lead} to compare"]
+    first, *rest = _SENTENCES[verdict.decision](verdict, groups) or [_tally(groups, _GOOD)]
+    return [f"{first[:1].upper()}{first[1:]}", *_undecided(verdict.rows), *rest]
 
 
 def _undecided(rows: Iterable[Row]) -> list[str]:
     """Name the exact metrics that got clearly worse although they do not decide."""
-    worse = worst_first([row for row in rows if not row.decides and _is_exactly_worse(row)])
+    worse = worst_first([row for row in rows if not row.decides and is_exactly_worse(row)])
     if not worse:
         return []
-    more = f", and {len(worse) - 1} more" if len(worse) > 1 else ""
-    return [f"worse, but not in `metrics`: {_changed(worse[0])}{more}"]
+    more = f" and {len(worse) - 1} more" if len(worse) > 1 else ""
+    return [f"{words.moved(worse[0])}, but not in `metrics`: {_changed((worse[0],))}{more}"]
 
 
-def _is_exactly_worse(row: Row) -> bool:
+def is_exactly_worse(row: Row) -> bool:
+    """Whether a count or a size got worse by more than a trifle."""
     if row.test != "exact" or row.base is None or row.head is None:
         return False
     if row.worse_ratio is None:  # from 0
@@ -180,70 +102,71 @@ def _is_exactly_worse(row: Row) -> bool:
 
 
 def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
-    suspect = (*_bad(verdict), *_OPEN)
-    blamed = [outcome for outcome in suspect if outcome.value in verdict.settings.fail_on]
+    suspect = (*_BAD, Outcome.IMPROVED, *_OPEN)
+    blamed = [outcome for outcome in suspect if _fails(groups.get(outcome, ()), verdict)]
     clauses = _clauses(groups, blamed) or _clauses(groups, suspect)
     return [*clauses, *([] if verdict.complete else [_INTERRUPTED])]
 
 
-def _bad(verdict: Verdict) -> tuple[Outcome, ...]:
-    """The outcomes that somebody must know of; an improvement only if it fails the build."""
-    improved = (Outcome.IMPROVED,) if Outcome.IMPROVED.value in verdict.settings.fail_on else ()
-    return (*_BAD, *improved)
+def _fails(lines: Sequence[Line], verdict: Verdict) -> bool:
+    return any(first_row(line).policy_outcome.value in verdict.settings.fail_on for line in lines)
 
 
 def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
-    suspects = [row for rows in groups.values() for row in rows if row.unconfirmed]
+    if verdict.reason is Reason.FIRST_RUN:
+        lines = [line for group in groups.values() for line in group]
+        measured = counted(benchmarks_of(lines), "benchmark")
+        return [f"first run of {measured}: there is nothing to compare with yet"]
+    suspects = [one for lines in groups.values() for one in lines if first_row(one).unconfirmed]
     others = {
         outcome: left
-        for outcome, rows in groups.items()
-        if (left := [row for row in rows if not row.unconfirmed])
+        for outcome, lines in groups.items()
+        if (left := [one for one in lines if not first_row(one).unconfirmed])
     }
-    total = _total(groups)
-    bad = _bad(verdict)
-    clauses = [
-        *_unconfirmed(suspects, total),
-        *(_clause(x, others[x], total) for x in (*bad, *_OPEN) if x in others),
-    ]
+    blamed = (*(_OPEN if verdict.reason is Reason.LEFT_OPEN else ()), *_BAD)
+    if _fails(others.get(Outcome.IMPROVED, ()), verdict):
+        blamed = (*blamed, Outcome.IMPROVED)
     reason = _because(verdict, groups)
-    if verdict.reason is Reason.LEFT_OPEN and any(x in others for x in _OPEN):
-        reason = ""  # the clauses say it already
-    tally = _tally(groups, [x for x in _GOOD if x not in bad])
-    return [part for part in (reason, *clauses, tally) if part]
+    said = [*_unconfirmed(suspects), *_clauses(others, blamed)]
+    first, *rest = [*filter(None, (reason,)), *said] or [_tally(others, _GOOD)]
+    return [f"no verdict{' yet' if suspects else ''}: {first}", *rest]
 
 
-def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
+def _unconfirmed(suspects: Sequence[Line]) -> list[str]:
     """Say what looks slower but is undecided, and what deciding it takes."""
     if not suspects:
         return []
-    one = len(suspects) == 1
-    looks = "looks" if one else "look"
-    needed = [row.unconfirmed for row in suspects if row.unconfirmed]
+    rows = [first_row(one) for one in suspects]
+    needed = [row.unconfirmed for row in rows if row.unconfirmed]
     seconds = [each.seconds for each in needed if each.seconds is not None]
     takes = ConfirmationCost(
         max(each.rounds for each in needed), sum(seconds) if len(seconds) == len(needed) else None
     )
-    start = f"{len(suspects)} of {_benchmarks(total)} {looks} {words.worse_word(suspects)}"
-    most = f"{'' if one else 'most of all '}{_changed(worst_first(suspects)[0])}"
+    looks = "looks" if len(suspects) == 1 else "look"
+    it = "it" if len(suspects) == 1 else "them"
     return [
-        f"{start}, and measuring ended before this was confirmed or ruled out: {most}",
-        f"deciding it takes {words.confirming(takes)}",
+        f"{_listed(suspects, looks_like=True)} {looks} {words.worse_word(rows)}",
+        f"deciding {it} takes {words.confirming(takes)}",
     ]
 
 
 def _because(verdict: Verdict, groups: _Groups) -> str:
     """Why there is no verdict; "" if another clause already says it."""
-    if verdict.reason is Reason.NOTHING_COMPARED and not groups:
-        return "there was nothing to compare"
     if verdict.reason is Reason.LIMIT_UNTESTED:
         return _untested_limits(verdict.rows)
+    if verdict.reason is Reason.LEFT_OPEN and not any(one in groups for one in _OPEN):
+        return "a benchmark that must be decided is still open"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
-        return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
+        return _too_few(verdict, groups)
     untested = groups.get(Outcome.NOT_TESTED, ())
-    if verdict.reason is Reason.NOTHING_COMPARED and any(map(words.has_too_few, untested)):
+    if verdict.reason is Reason.NOTHING_COMPARED and any(
+        words.has_too_few(first_row(one)) for one in untested
+    ):
         return TOO_FEW
-    if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
-        return "the canary was disturbed, so benchgate trusts no change"
+    if verdict.reason is Reason.DISTURBED:
+        known = "a regression was measured, but" if verdict.exit_code else ""
+        so = "" if verdict.exit_code else ", so benchgate trusts no change"
+        return f"{known} the canary was disturbed{so}".lstrip()
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
 
 
@@ -252,42 +175,39 @@ def _untested_limits(rows: Iterable[Row]) -> str:
     untested = [row for row in rows if row.is_limit and row.outcome is Outcome.NOT_TESTED]
     first, more = untested[0], len(untested) - 1
     limits = counted(len(untested), "limit")
-    of = f"{words.name(first, _NAME_LIMIT)} ({first.metric})"
-    rest = f", and {more} more" if more else ""
-    return f"{limits} could not be tested: {of}, {first.notes[-1]}{rest}"
+    of = f"`{words.name(first, _NAME_LIMIT)}` {first.metric}"
+    rest = f" and {more} more" if more else ""
+    return f"{limits} could not be tested ({of}{rest}: {first.notes[-1]})"
 
 
-def _too_few(verdict: Verdict, total: int, in_base: int) -> str:
+def _too_few(verdict: Verdict, groups: _Groups) -> str:
     """Say how many must be compared, and whether the base can ever have that many."""
+    total = benchmarks_of(line for lines in groups.values() for line in lines)
+    in_base = total - benchmarks_of(groups.get(Outcome.NEW, ()))
     required = verdict.settings.min_compared or 0
-    said = (
-        f"only {verdict.compared} of {_benchmarks(total)} could be compared, but {required} must be"
-    )
+    benchmarks = counted(total, "benchmark")
+    said = f"only {verdict.compared} of {benchmarks} could be compared, but {required} must be"
     if required <= in_base:
         return said
     return f"{said}, and the base has only {in_base}: lower `min_compared`"
 
 
 def _pass(verdict: Verdict, groups: _Groups) -> list[str]:
-    if not groups:
-        return ["there was nothing to compare"]
     slower = _clauses(groups, (Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.WAIVED))
-    open_ = groups.get(Outcome.INCOMPARABLE, ())
-    together = [row for row in open_ if row.changed_together]
-    rest = {**groups, Outcome.INCOMPARABLE: [row for row in open_ if not row.changed_together]}
-    tally = _tally(rest, (*_GOOD, *_OPEN), decided=decided_benchmarks(verdict.rows))
-    broken = _clauses(groups, _BROKEN)
-    if together:  # whoever edits a benchmark and the code must not escape notice
-        broken.insert(0, _clause(Outcome.INCOMPARABLE, together, _total(groups)))
-    if slower:
-        return [*slower, *filter(None, (tally,)), *broken]
-    nothing = _nothing_worse(groups)
-    return [f"{nothing}: {tally}" if tally else nothing, *broken]
+    others = _clauses(groups, (Outcome.IMPROVED, Outcome.FAILED, *_BROKEN))
+    if slower or others:
+        return [*(slower or [_nothing_worse(groups)]), *others]
+    tally = _tally(groups, _GOOD, decided=decided_benchmarks(verdict.rows))
+    if set(groups) == {Outcome.UNCHANGED}:
+        lines = groups[Outcome.UNCHANGED]
+        within = words.margins([first_row(one) for one in lines])
+        tally = f"{counted(len(lines), 'benchmark')},{within}".rstrip(",")
+    return [f"{_nothing_worse(groups)}: {tally}"]
 
 
 def _nothing_worse(groups: _Groups) -> str:
     """Claim no more than was measured: a comparison with stored launches may miss a change."""
-    rows = [row for group in groups.values() for row in group]
+    rows = [first_row(line) for group in groups.values() for line in group]
     worse = words.worse_word(row for row in rows if row.metric)
     if any(row.outcome in _UNFINISHED or row.advisory for row in rows):
         return f"nothing was found to be {worse}"
@@ -298,133 +218,113 @@ _SENTENCES = {Decision.FAIL: _fail, Decision.NO_VERDICT: _no_verdict, Decision.P
 
 
 def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
-    """One clause for each outcome that occurs: "1 of 10 benchmarks is slower: x by 14.6 %"."""
-    total = _total(groups)
+    """A clause for each outcome that occurs: "slower: `x` +15 %, `y` +4 %"."""
     return [
-        _clause(outcome, rows, total)
-        for outcome in outcomes
-        for rows in _apart(groups.get(outcome, ()))
+        _clause(outcome, lines) for outcome in outcomes for lines in _alike(groups.get(outcome, ()))
     ]
 
 
-def _apart(rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """The benchmarks that were compared, that were removed, and that do other work."""
-    kinds = (None, Outcome.MISSING, Outcome.INCOMPARABLE)
-    parts = ([row for row in rows if row.excused is kind] for kind in kinds)
-    return [part for part in parts if part]
+def _alike(lines: Iterable[Line]) -> list[list[Line]]:
+    """Those of one outcome that are worded alike."""
+    found: dict[tuple[object, ...], list[Line]] = {}
+    for line in lines:
+        row = first_row(line)
+        found.setdefault((words.outcome(row), row.excused, row.advisory), []).append(line)
+    return list(found.values())
 
 
-def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
-    one = len(rows) == 1
-    verb = "is" if one else "are"
-    worse = words.worse_word(rows)
-    looks = ("looks" if one else "look") if all(row.advisory for row in rows) else verb
+def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
+    row, one = first_row(lines[0]), benchmarks_of(lines) == 1
+    if outcome in {Outcome.REGRESSED, Outcome.IMPROVED} and row.advisory:
+        looks = "looks" if one else "look"
+        return f"{_listed(lines, looks_like=True)} {looks} {words.outcome(row)}"
+    verb, s = ("is", "es") if one else ("are", "")
+    title = {
+        Outcome.REGRESSED: words.outcome(row),
+        Outcome.IMPROVED: words.outcome(row),
+        Outcome.OVER_LIMIT: "over its limit" if one else "over their limits",
+        Outcome.WAIVED: "removed, which is waived"
+        if row.excused is Outcome.MISSING
+        else "other work, which is waived"
+        if row.excused
+        else f"{words.moved(row)}, but waived",
+    }.get(outcome)
     predicate = {
-        Outcome.REGRESSED: f"{looks} {worse}",
-        Outcome.IMPROVED: f"{looks} {words.better_word(rows)}",
-        Outcome.WAIVED: f"{verb} {worse} and waived",
-        Outcome.OVER_LIMIT: "is over its limit" if one else "are over their limits",
-        Outcome.FAILED: "failed to run",
+        Outcome.FAILED: f"crash{s}",
         Outcome.MISSING: f"{verb} missing from the head",
-        Outcome.BASE_FAILED: "failed on the base and could not be compared",
+        Outcome.BASE_FAILED: f"crash{s} on the base",
         Outcome.INCOMPARABLE: "changed together with the code"
-        if all(row.changed_together for row in rows)
+        if row.changed_together
         else "cannot be compared",
-    }.get(outcome, f"{verb} {outcome.value}")
-    start = f"{len(rows)} of {_benchmarks(total)} {predicate}"
-    if excused := rows[0].excused:
-        was, does = ("was", "does") if one else ("were", "do")
-        what = f"{was} removed" if excused is Outcome.MISSING else f"{does} different work"
-        return f"{len(rows)} of {_benchmarks(total)} {what}, which is waived: {_names(rows)}"
-    if outcome is Outcome.OVER_LIMIT:
-        limit, value = sides(rows[0])
-        over = f"{_subject(rows[0])} at {value} (limit {limit})"
-        return f"{start}{': ' if one else ', most of all '}{over}"
-    if outcome not in {Outcome.REGRESSED, Outcome.WAIVED, Outcome.IMPROVED}:
-        return f"{start}: {_names(rows)}"
-    most = rows[-1] if outcome is Outcome.IMPROVED else rows[0]
-    return f"{start}{': ' if one else ', most of all '}{_changed_between(most)}"
+    }.get(outcome, f"{verb} {words.outcome(row)}")
+    return f"{title}: {_listed(lines)}" if title else f"{_listed(lines)} {predicate}"
 
 
-def _changed(row: Row) -> str:
-    """Name and size of the change: "parse/large by 14.6 %"."""
-    return f"{_subject(row)} {words.size(row)}".rstrip()
+def _listed(lines: Sequence[Line], *, looks_like: bool = False) -> str:
+    """The first few, with their changes if these are what is said of them."""
+    shown, rest = lines[:_NAMES_SHOWN], benchmarks_of(lines[_NAMES_SHOWN:])
+    named = ", ".join(_changed(line, in_parentheses=looks_like) for line in shown)
+    return named + (f" and {rest} more" if rest else "")
 
 
-def _subject(row: Row) -> str:
-    """What a row is about, unless that is the typical time: "parse/large (peak_rss, tail)"."""
-    is_named = row.is_tail and row.statistic != VALUE
-    qualifiers = (words.metric(row), "tail" if is_named else "")
-    qualifier = ", ".join(filter(None, qualifiers))
-    about = f" ({qualifier})" if qualifier else ""
-    return f"{words.name(row, _NAME_LIMIT)}{about}"
+def _changed(line: Line, *, in_parentheses: bool = False) -> str:
+    """Name and size of the change: "`parse/large` +15 %", "all 10 `parser/*` +13 to +15 %"."""
+    row = first_row(line)
+    if isinstance(line, Together):
+        name, size = line.title, words.rounded_span(*line.ratios)
+    else:
+        name, size = f"`{words.name(row, _NAME_LIMIT)}`", words.rounded(row)
+    if row.outcome is Outcome.OVER_LIMIT:
+        limit, value = sides(row)
+        size = f"at {value} (limit {limit})"
+    about = ", ".join(filter(None, (words.metric(row), "tail" if _is_named_tail(row) else "")))
+    is_said = row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED, Outcome.OVER_LIMIT}
+    is_said = is_said or in_parentheses or not row.decides
+    is_said = is_said or (row.outcome is Outcome.WAIVED and not row.excused)
+    size = f"({size})" if size and in_parentheses else size
+    return " ".join(filter(None, (name, about if row.metric else "", size if is_said else "")))
 
 
-def _changed_between(row: Row) -> str:
-    """Name, size and interval of the change: "parse/large by 14.6 % (12.1 to 17.0 %)"."""
-    interval = words.size_interval(row)
-    return f"{_changed(row)} ({interval})" if interval else _changed(row)
+def _is_named_tail(row: Row) -> bool:
+    return row.is_tail and row.statistic != VALUE
 
 
 def _tally(
     groups: _Groups, outcomes: Iterable[Outcome], decided: Collection[str] = frozenset()
 ) -> str:
-    """The benchmarks per outcome: "9 benchmarks unchanged within 2 %, 1 faster (x by 20.0 %)".
+    """The benchmarks per outcome: "9 unchanged within 2 %, 1 inconclusive".
 
     Args:
         decided: benchmarks with a decided row; their open rows make them partly open.
     """
-    parts: list[str] = []
+    parts: dict[str, int] = {}
     for outcome in outcomes:
-        rows = groups.get(outcome, ())
-        known = decided if outcome in _OPEN else frozenset()
-        whole = [row for row in rows if row.benchmark not in known]
-        in_part = [row for row in rows if row.benchmark in known]
-        for some, partly in ((whole, ""), (in_part, "partly ")):
-            if some:
-                count = str(len(some)) if parts else _benchmarks(len(some))
-                parts.append(f"{count} {partly}{_state(outcome, some)}")
-    return ", ".join(parts)
-
-
-def _state(outcome: Outcome, rows: Sequence[Row]) -> str:
-    if outcome is Outcome.UNCHANGED:
-        return f"unchanged{words.margins(rows)}"
-    if outcome is Outcome.IMPROVED:
-        best = rows[-1]
-        most = "most of all " if len(rows) > 1 else ""
-        return f"{words.better_word(rows)} ({most}{_changed(best)})"
-    return outcome.value
-
-
-def _names(rows: Sequence[Row]) -> str:
-    names = list(map(_subject, rows[:_NAMES_SHOWN]))
-    rest = len(rows) - len(names)
-    return ", ".join(names) + (f" and {rest} more" if rest else "")
-
-
-def _total(groups: _Groups) -> int:
-    return sum(len(rows) for rows in groups.values())
-
-
-def _benchmarks(count: int) -> str:
-    return counted(count, "benchmark")
+        for line in groups.get(outcome, ()):
+            row = first_row(line)
+            partly = "partly " if outcome in _OPEN and row.benchmark in decided else ""
+            word = f"{partly}{words.outcome(row)}"
+            parts[word] = parts.get(word, 0) + 1
+    within = words.margins([first_row(one) for one in groups.get(Outcome.UNCHANGED, ())])
+    return ", ".join(
+        f"{count} {word}{within if word == Outcome.UNCHANGED.value else ''}"
+        for word, count in parts.items()
+    )
 
 
 def last_line(verdict: Verdict) -> str:
     """What was compared, where, how long it took, and how often a false alarm is expected."""
     why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
     merged = f" ({plain_line(verdict.head.why)})" if verdict.head.why else ""
-    head = f"head {words.source(verdict.head)}{merged}"
+    head = f"{words.source(verdict.head)}{merged}"
     measured = f"Measured {head}{'' if verdict.base.sha else why}"
-    compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
+    compared = f"Compared {words.source(verdict.base)}{why} with {head}"
     parts = [
         measured if _is_alone(verdict) else compared,
         machine(verdict.environment),
         _effort(verdict),
-        _rule(verdict),
     ]
-    return "; ".join(part for part in parts if part) + "."
+    rule = "" if _is_alone(verdict) else f" {_rule(verdict)}."
+    return f"{', '.join(part for part in parts if part)}.{rule}"
 
 
 def _is_alone(verdict: Verdict) -> bool:
@@ -436,16 +336,65 @@ def _is_alone(verdict: Verdict) -> bool:
 def _effort(verdict: Verdict) -> str:
     if not verdict.rounds:
         return ""
-    ended = "" if verdict.complete else ", interrupted"
+    ended = ", interrupted" if not verdict.complete else ""
     return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}{ended}"
 
 
 def _rule(verdict: Verdict) -> str:
     settings = verdict.settings
     if settings.rule != "launch":
-        return f"rule {plain_line(settings.rule)}: no bound on false alarms"
-    rate = format_percent(settings.alpha)
-    return f"set to fail at most {rate} of runs in which nothing changed"
+        return f"The rule {plain_line(settings.rule)} has no bound on false alarms"
+    return words.false_alarms(settings.alpha)
+
+
+_WAIVED_DAYS: Final = 30
+_MOST_WAIVERS: Final = 10
+# Nobody accepts more on the spot.
+_MOST_WAIVED: Final = 1000.0
+
+
+def waivers(verdict: Verdict, lines: Iterable[Line], today: str) -> str:
+    """The tables of a configuration that accept what fails; "" if nothing can be accepted.
+
+    Args:
+        today: such as "2026-01-31".
+    """
+    entries = [one for line in lines if _fails((line,), verdict) for one in _waiver(line)]
+    last = datetime.fromisoformat(today).replace(tzinfo=UTC) + timedelta(days=_WAIVED_DAYS)
+    until = f'until = {last:%Y-%m-%d}\nreason = ""'
+    tables = [f"[[waive]]\n{entry}\n{until}" for entry in entries[:_MOST_WAIVERS]]
+    if rest := len(entries) - len(tables):
+        tables.append(f"# and {rest} more")
+    return "\n\n".join(tables)
+
+
+def _waiver(line: Line) -> Iterator[str]:
+    """What is waived, and how much of it: its upper bound."""
+    if isinstance(line, Together):
+        if len(line.members) < line.of:
+            yield from (entry for rows in line.members for entry in _waiver(rows))
+            return
+        rows = [rows[0] for rows in line.members]
+        name = line.name
+    else:
+        rows = [row for row in line if row.outcome in {Outcome.REGRESSED, Outcome.MISSING}]
+        name = line[0].benchmark
+    worst = [_worst_ratio(row) for row in rows]
+    if any(row.outcome is Outcome.MISSING for row in rows):
+        yield f'benchmark = {json.dumps(name)}\noutcome = "missing"'
+    elif worst and max(worst) < _MOST_WAIVED:
+        percent = math.ceil(100 * (max(worst) - 1) - 1e-9)
+        yield f'benchmark = {json.dumps(name)}\nceiling = "{percent}%"'
+
+
+def _worst_ratio(row: Row) -> float:
+    """The upper bound of how much worse a row got: 1.17; infinite if that is not known."""
+    ends = row.interval or ()
+    known = [*ends, *([row.ratio] if row.ratio is not None else [])]
+    if not known or min(known) <= 0:
+        return math.inf
+    worst: float = max(known) if row.better is Better.LOWER else 1 / min(known)
+    return worst
 
 
 _FILTERS_SHOWN = 3

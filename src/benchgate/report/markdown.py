@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
@@ -24,77 +25,87 @@ from benchgate.escape import (
 )
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.report import words
 from benchgate.report.columns import IN_COMMENT
-from benchgate.report.drawing import COURSE_LEGEND, INTERVAL_LEGEND
-from benchgate.report.view import NAME_LIMIT, RATIO_TITLES, TEST_TITLES
+from benchgate.report.headline import bare
+from benchgate.report.view import (
+    ARROW,
+    NAME_LIMIT,
+    RATIO_TITLES,
+    TEST_TITLES,
+    BenchmarkView,
+    Group,
+    TogetherView,
+)
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.report.view import (
-        BenchmarkView,
         ComparisonView,
         FailureView,
-        Group,
+        Footnote,
         Links,
         RowView,
         VerdictView,
     )
 
 
-WARNING_SIGN = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
-_OUTCOME_ICONS = {
-    Outcome.FAILED: "\N{CROSS MARK}",
-    Outcome.REGRESSED: "\N{LARGE RED CIRCLE}",
-    Outcome.OVER_LIMIT: "\N{LARGE RED CIRCLE}",
-    Outcome.IMPROVED: "\N{LARGE GREEN CIRCLE}",
-    Outcome.MISSING: WARNING_SIGN,
-    Outcome.INCOMPARABLE: WARNING_SIGN,
-    Outcome.BASE_FAILED: WARNING_SIGN,
-    Outcome.WAIVED: "\N{LARGE YELLOW CIRCLE}",
-    Outcome.INCONCLUSIVE: "\N{BLACK QUESTION MARK ORNAMENT}",
-    Outcome.NOT_TESTED: "\N{BLACK QUESTION MARK ORNAMENT}",
-    Outcome.NOT_SETTLED: "\N{MEDIUM WHITE CIRCLE}",
-    Outcome.NEW: "\N{SQUARED NEW}",
-    Outcome.UNCHANGED: "\N{WHITE HEAVY CHECK MARK}",
-    Outcome.WITHIN_LIMIT: "\N{WHITE HEAVY CHECK MARK}",
-}
 # Of the others, a number in bold would look as if it were known.
 _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
 _NOTE_LIMIT = 600
+_MARK = re.compile(r"\[\d+\]")
 # A longer name does not fit beside the change on a phone, unless its lines may break.
 _UNBROKEN_NAME = 28
+# They need no line of their own: the table of all benchmarks has them.
+_FINE = frozenset({Outcome.UNCHANGED, Outcome.WITHIN_LIMIT})
 
 
-def change_cell(row: RowView, links: Links) -> str:
-    """The first cell: by how much, and what that is called; the one that counts is bold."""
-    change = unbroken(row.change)
-    outcome = link(unbroken(row.outcome.value), links.outcome(row.outcome))
-    first, second = (change, outcome) if row.outcome in _CHANGED and change else (outcome, change)
-    return lines(f"{_OUTCOME_ICONS[row.outcome]}&nbsp;**{first}**", second)
+def change_cell(row: RowView, change: str = "") -> str:
+    """The first cell: by how much, and how sure that is.
+
+    Args:
+        change: instead of that of the row.
+    """
+    known = change or row.change
+    if row.outcome not in _CHANGED or not known:
+        return lines(f"{row.icon}&nbsp;**{unbroken(row.word)}**", unbroken(row.change))
+    interval = "" if change else row.interval
+    return lines(f"{row.icon}&nbsp;**{unbroken(known)}**", _small(unbroken(interval)))
 
 
 def about_cell(one: BenchmarkView, links: Links) -> str:
-    """The second cell, which a phone still shows: the benchmark, its values, and what is said."""
+    """The second cell: the benchmark, what is said of it, and its values."""
     first = one.first
-    statistic = first.statistic if first.values else ""
+    is_changed = first.outcome in _CHANGED and first.change
+    subject = link(name(first), links.source(first.location))
+    said = " ".join(filter(None, (prose(first.about), f"is {first.word}" if is_changed else "")))
     note = plain_line(one.note, _NOTE_LIMIT)
-    gap = " " if note.startswith("[") else "; "
+    gap = " " if note.startswith("[") else ", "
     return lines(
-        link(name(first), links.source(first.location)),
-        unbroken(first.values),
-        _small(gap.join(filter(None, (statistic, note)))),
-        *(_small(plain_line(text, _NOTE_LIMIT)) for text in one.about_others),
+        " ".join(filter(None, (f"**{subject}**" if is_changed else subject, said))),
+        _small(gap.join(filter(None, (unbroken(first.values), told(note), _course(first))))),
+        *(_small(told(plain_line(text, _NOTE_LIMIT))) for text in one.about_others),
     )
 
 
-def drawn_cell(row: RowView) -> str:
-    """The third cell: how sure the change is, and how it compares with earlier runs."""
-    return lines(
-        code_cell(row.drawing) if row.drawing else "",
-        unbroken(row.interval),
-        f"{code_cell(row.course)}<br>{_small(row.course_title)}" if row.course else "",
+def together_cell(one: TogetherView) -> str:
+    """The second cell of benchmarks that changed together."""
+    note = told(plain_line(one.note, _NOTE_LIMIT))
+    title = with_code(one.title, code_cell)
+    return lines(f"**{title}** are {one.first.word}", _small(f"each {note}" if note else ""))
+
+
+def told(text: str) -> str:
+    """A sentence for a table cell, in which `...` is code."""
+    return with_code(text, code_cell)
+
+
+def _course(row: RowView) -> str:
+    """The bars of earlier runs, and how many they are."""
+    return (
+        f"{prose(row.course_title.partition(',')[0])} {code_cell(row.course)}" if row.course else ""
     )
 
 
@@ -120,30 +131,16 @@ def unbroken(text: str) -> str:
 
 
 def _small(text: str) -> str:
-    return f"<sub>{with_code(text, code_cell)}</sub>" if text else ""
+    return f"<sub>{text}</sub>" if text else ""
 
 
 PRODUCT = "benchgate"
-_ICONS = {
-    Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",
-    Decision.FAIL: "\N{CROSS MARK}",
-    Decision.NO_VERDICT: WARNING_SIGN,
-}
-_GREETING = "\N{WAVING HAND SIGN}"
 # Space for the first and the last line, which every comment has.
 _SENTENCE_LIMIT = 2000
-_BULLET = "&bull;"
 _LEGEND = (
-    "In each round, base and head were measured in turn, each in a fresh process. "
-    '"Typical" is the value that a quarter of the samples stay below (p25); '
-    '"tail" is the value that 19 of 20 stay below (p95). '
-    "p is the probability of a difference at least this large if nothing changed, "
-    "adjusted for the number of rows that were tested. "
-    "The interval holds the changes that agree with the rounds. "
-    "The change is estimated from the rounds; the values of base and head agree with it. "
-    "The medians are those of the launches as measured: they ignore which launches belong "
-    "together, so they can differ from the change. "
-    f"{INTERVAL_LEGEND} {COURSE_LEGEND}"
+    '"Typical" is the value that a quarter of the samples stay below (p25), and "tail" the value '
+    "that 19 of 20 stay below (p95). The interval of a change holds what agrees with the rounds. "
+    "p adjusted is how often chance alone gives such a difference if nothing changed."
 )
 
 
@@ -151,9 +148,10 @@ class Content(IntEnum):
     """The kinds of folded parts, most important first."""
 
     OUTPUT = 1
-    DETAIL = 2
-    GROUP = 3
-    EVIDENCE = 4
+    ACCEPT = 2
+    DETAIL = 3
+    GROUP = 4
+    EVIDENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +176,9 @@ def render_markdown(verdict: VerdictView) -> str:
     blocks = (
         first_line(verdict),
         second_line(verdict),
-        "\n".join(warning_lines(verdict)),
-        "\n".join(result_lines(verdict.shown, verdict)),
-        "\n".join(footnote_lines(verdict.shown, verdict)),
+        "\n".join(alert_lines(verdict)).rstrip(),
+        "\n".join(result_lines(verdict.lines, verdict)),
+        "\n".join(footnote_lines(verdict.lines, verdict)),
         what_to_do(verdict),
         *(part.render() for part in folded_parts(verdict)),
         last_line(verdict),
@@ -190,8 +188,7 @@ def render_markdown(verdict: VerdictView) -> str:
 
 def first_line(verdict: VerdictView) -> str:
     """The verdict in words, as a heading."""
-    icon = _GREETING if verdict.is_first_run else _ICONS[verdict.decision]
-    return f"### {icon} {PRODUCT}: {with_code(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
+    return f"### {verdict.icon} {with_code(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
 
 
 def second_line(verdict: VerdictView) -> str:
@@ -200,61 +197,63 @@ def second_line(verdict: VerdictView) -> str:
     return f"{paragraph(with_code(_sentence(more)))}." if more else ""
 
 
-def warning_lines(verdict: VerdictView) -> list[str]:
-    """One quoted line for each loosening of the gate, and for each warning."""
-    lines = []
-    for loosening in verdict.loosening:
-        lines.append(f"> **{prose(_sentence(loosening.title))}:**  ")
-        lines += [f"> {_BULLET} {prose(change)}  " for change in loosening.changes]
-    return lines + [f"> **Warning:** {with_code(text)}  " for text in verdict.warnings]
+def alert_lines(verdict: VerdictView) -> list[str]:
+    """What must not be missed, as GitHub's alerts; an empty line separates two."""
+    found: list[str] = []
+    for one in verdict.alerts:
+        first, *more = one.lines
+        said = (f"> {paragraph(with_code(text))}  " for text in (_sentence(first), *more))
+        found += [*([""] if found else []), f"> [!{one.kind}]", *said]
+    return found
 
 
-def result_lines(benchmarks: Sequence[BenchmarkView], verdict: VerdictView) -> list[str]:
-    """A table: two lines of titles, then one line per benchmark; empty without benchmarks."""
-    links = verdict.links
-    titles = ("change", "benchmark", link(unbroken(verdict.interval_title), links.columns))
-    columns = dict.fromkeys(titles, "---")
-    rows = [
-        (change_cell(one.first, links), about_cell(one, links), drawn_cell(one.first))
-        for one in benchmarks
-    ]
-    return _table(columns, rows) if rows else []
+def result_lines(shown: Sequence[BenchmarkView | TogetherView], verdict: VerdictView) -> list[str]:
+    """A table: two lines of titles, then one line for each; empty if there are none."""
+    rows = [_result(one, verdict.links) for one in shown]
+    return _table(dict.fromkeys(("change", "benchmark"), "---"), rows) if rows else []
 
 
-def footnote_lines(benchmarks: Iterable[BenchmarkView], verdict: VerdictView) -> list[str]:
+def _result(one: BenchmarkView | TogetherView, links: Links) -> tuple[str, str]:
+    if isinstance(one, TogetherView):
+        return change_cell(one.first, one.change), together_cell(one)
+    return change_cell(one.first), about_cell(one, links)
+
+
+def footnote_lines(
+    shown: Iterable[BenchmarkView | TogetherView], verdict: VerdictView
+) -> list[str]:
     """The notes that these benchmarks share with others, each once."""
-    used = {mark for one in benchmarks for mark in one.footnotes}
-    return [
-        f"<sub>{with_code(f'{note.mark} {note.about}: {note.text}')}</sub>  "
-        for note in verdict.footnotes
-        if note.mark in used
+    marks = [mark for one in shown if isinstance(one, BenchmarkView) for mark in one.footnotes]
+    marks += [
+        mark for one in shown if isinstance(one, TogetherView) for mark in _MARK.findall(one.note)
     ]
+    return [_footnote(note) for note in verdict.footnotes if note.mark in marks]
+
+
+def _footnote(note: Footnote) -> str:
+    return f"<sub>{with_code(f'{note.mark} {note.about}: {note.text}')}</sub>  "
 
 
 def what_to_do(verdict: VerdictView) -> str:
-    """What a reader can do about it, and how to measure it again; "" if there is nothing to do."""
-    is_worse = any(
-        one.first.outcome is Outcome.REGRESSED and one.first.fails for one in verdict.shown
-    )
-    waive = link("accept it for a while", verdict.links.waivers)
-    sentences = (
-        f"Find out why it got worse, or {waive}." if is_worse else "",
-        f"To measure it on your machine: {code_span(verdict.repeat)}" if verdict.repeat else "",
-    )
-    return " ".join(filter(None, sentences))
+    """The other benchmarks, counted, and how to measure those above again."""
+    # Without lines, the heading says it.
+    others = f"The others: {verdict.others}." if verdict.others and verdict.lines else ""
+    command = f"Measure it yourself:\n\n```sh\n{verdict.repeat}\n```" if verdict.repeat else ""
+    return _GAP.join(filter(None, (prose(others), command)))
 
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
     """The parts after the table, in the order in which they are shown."""
+    if verdict.accept:
+        yield Part(Content.ACCEPT, "", 1, partial(_accept, verdict))
     for failure in verdict.failures:
         render = partial(_output, failure)
         yield Part(Content.OUTPUT, "", 1, render, len(failure.benchmarks))
-    for group in verdict.folded:
+    for group in _groups(verdict):
         render = partial(_group, group, verdict)
-        yield Part(Content.GROUP, group.title, len(group.benchmarks), render)
+        yield Part(Content.GROUP, bare(group.title), len(group.benchmarks), render)
     if verdict.rows:
-        render = partial(_evidence, verdict.rows)
-        yield Part(Content.EVIDENCE, "", len(verdict.rows), render)
+        yield Part(Content.EVIDENCE, "", len(verdict.rows), partial(_evidence, verdict))
     for row in verdict.rows:
         if row.detail:
             render = partial(_detail, row.detail, verdict.interval_title)
@@ -264,21 +263,35 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
         yield Part(Content.GROUP, verdict.skipped_title, len(verdict.skipped_in_short), render)
 
 
+def _groups(verdict: VerdictView) -> Iterator[Group]:
+    """The members of those that changed together, and what else has something to say."""
+    for one in verdict.lines:
+        if isinstance(one, TogetherView):
+            yield Group(f"{one.title}, one by one", one.members)
+    if not verdict.is_first_run:
+        yield from (
+            group for group in verdict.folded if group.benchmarks[0].first.outcome not in _FINE
+        )
+
+
 def last_line(verdict: VerdictView) -> str:
     """What was compared, where, and how strictly; and where to read more."""
     links = verdict.links
     named = {
-        "the run": links.run,
-        "the figures of every benchmark": links.page,
-        "the comparison": links.compare,
-        "how to read this": links.guide,
+        "run": links.run,
+        "report": links.page,
+        "diff": links.compare,
+        "help": links.guide,
     }
-    known = ", ".join(link(prose(title), url) for title, url in named.items() if url)
-    sentences = (
-        prose(plain_line(verdict.last_line, _SENTENCE_LIMIT)),
-        f"See {known}." if known else "",
-    )
-    return f"<sub>{' '.join(filter(None, sentences))}</sub>"
+    known = " &middot; ".join(link(prose(title), url) for title, url in named.items() if url)
+    said = prose(plain_line(verdict.last_line, _SENTENCE_LIMIT))
+    return f"<sub>{' '.join(filter(None, (said, known)))}</sub>"
+
+
+def _accept(verdict: VerdictView) -> str:
+    how = link("push it, let somebody approve, and run the job again", verdict.links.waivers)
+    text = f"Add this to `benchgate.toml` with a reason, {how}:"
+    return folded("<b>Accept it</b>", f"{text}\n\n```toml\n{verdict.accept}\n```")
 
 
 def _output(failure: FailureView) -> str:
@@ -289,7 +302,8 @@ def _output(failure: FailureView) -> str:
 
 def _group(group: Group, verdict: VerdictView) -> str:
     parts = (result_lines(group.benchmarks, verdict), footnote_lines(group.benchmarks, verdict))
-    return folded(html_text(group.title), "\n\n".join("\n".join(part) for part in parts if part))
+    title = html_text(bare(group.title))
+    return folded(title, "\n\n".join("\n".join(part) for part in parts if part))
 
 
 def _skipped(verdict: VerdictView) -> str:
@@ -297,18 +311,32 @@ def _skipped(verdict: VerdictView) -> str:
     return folded(html_text(verdict.skipped_title), "\n".join(lines))
 
 
-def _evidence(rows: Sequence[RowView]) -> str:
-    titles = ("benchmark", "statistic", *(column.title for column in IN_COMMENT.values()))
-    table = _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])
-    return folded("How each row was decided", "\n".join((_LEGEND, "", *table)))
+def _evidence(verdict: VerdictView) -> str:
+    known = {} if verdict.is_first_run else IN_COMMENT
+    titles = ["", "benchmark", "statistic", "change", verdict.interval_title, f"base {ARROW} head"]
+    titles += (column.title for column in known.values())
+    notes = [
+        "" if one.first.outcome not in _FINE and (row is one.first or row in said) else note
+        for one in verdict.benchmarks
+        for said in [[row for row, _ in one.told]]
+        for row, note in ((one.first, one.note), *one.others)
+    ]
+    rows = [
+        (*_reasons(row, known), told(note)) for row, note in zip(verdict.rows, notes, strict=True)
+    ]
+    table = _table(dict.fromkeys((*titles, "note"), "---"), rows)
+    below = [_footnote(one) for one in verdict.footnotes if any(one.mark in note for note in notes)]
+    explained = link("How to read this table", verdict.links.columns)
+    legend = [f"{_LEGEND} {explained}." if verdict.links.columns else _LEGEND, ""] if known else []
+    count = counted(len(verdict.benchmarks), "benchmark")
+    title = f"All {count}, with tails and tests" if known else f"The {count}"
+    return folded(title, "\n".join((*legend, *table, *([""] if below else []), *below)))
 
 
-def _reasons(row: RowView) -> tuple[str, ...]:
-    cells = (
-        lines(*map(unbroken, text.split(", "))) if column.is_pair else prose(text)
-        for column, text in ((one, row.evidence[index]) for index, one in IN_COMMENT.items())
-    )
-    return (name(row), prose(row.statistic), *cells)
+def _reasons(row: RowView, columns: Iterable[int]) -> tuple[str, ...]:
+    said = (prose(row.statistic), *map(unbroken, (row.change, row.interval, row.values)))
+    evidence = (prose(row.evidence[index]) for index in columns)
+    return (f"{row.icon}&nbsp;{unbroken(row.word)}", name(row), *said, *evidence)
 
 
 def _detail(detail: ComparisonView, interval_title: str) -> str:
@@ -354,12 +382,12 @@ def render_failure(
         name: tells several verdicts on the same page apart; "" if there is only one.
         run_url: address of the log; "" if it is on this page.
     """
-    first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
+    first = " \N{MIDDLE DOT} ".join(filter(None, (plain_line(name, NAME_LIMIT), "No verdict")))
     run = f" {link('The run', run_url)}." if run_url else ""
     last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."
     said = with_code(plain_line(message, _MESSAGE_LIMIT))
     blocks = [
-        f"### {WARNING_SIGN} {PRODUCT}: {prose(first)}: {said}",
+        f"### {words.DECISION_ICONS[Decision.NO_VERDICT]} {prose(first)}: {said}",
         paragraph(with_code(plain_line(hint, _MESSAGE_LIMIT))),
         folded("What it printed", code_block(plain_block(details))) if details.strip() else "",
         f"<sub>{last}{run}</sub>",
@@ -384,21 +412,22 @@ def render_comment(
 ) -> str:
     """The verdict within a number of bytes; names below what is left out; ends in a newline.
 
-    It leaves out the least important parts first: how each row was decided, the rows that need
-    no attention, details, outputs of failed benchmarks, then rows that need attention,
-    starting with the least bad. The first line always stays, even if it exceeds the limit.
+    It leaves out the least important parts first: the table of all benchmarks, the rows that need
+    no attention, details, how to accept it, outputs of failed benchmarks, then rows that need
+    attention, starting with the least bad. The first line always stays, even if it exceeds the
+    limit.
 
     Args:
         summary_url: address of the complete verdict; "" if there is none.
     """
     first, last = first_line(verdict), last_line(verdict)
-    parts, all_warnings = list(folded_parts(verdict)), warning_lines(verdict)
+    parts, all_warnings = list(folded_parts(verdict)), alert_lines(verdict)
     # Naming what is left out must not take more space than the whole of it.
     least = (
         first,
         second_line(verdict),
         _more_warnings(len(all_warnings)),
-        _more_benchmarks(verdict.shown),
+        _more_benchmarks(verdict.lines),
         _left_out(parts, summary_url),
         what_to_do(verdict),
         last,
@@ -409,18 +438,18 @@ def render_comment(
     warnings = _fitting(all_warnings, room // _WARNINGS_SHARE)
     room -= sum(map(_size, warnings))
     warnings.append(_more_warnings(len(all_warnings) - len(warnings)))
-    some = verdict.shown[: room // _LEAST_LINE_BYTES]
+    some = verdict.lines[: room // _LEAST_LINE_BYTES]
     notes = _fitting(footnote_lines(some, verdict), room // _WARNINGS_SHARE)
     room -= sum(map(_size, notes))
     table = _fitting(result_lines(some, verdict), room)
-    more = _more_benchmarks(verdict.shown[max(0, len(table) - _TITLE_LINES) :])
+    more = _more_benchmarks(verdict.lines[max(0, len(table) - _TITLE_LINES) :])
     chosen = {} if more else _choose(parts, room - sum(map(_size, table)))
     rest = [part for index, part in enumerate(parts) if index not in chosen]
     is_table = len(table) > _TITLE_LINES
     blocks = (
         first,
         second_line(verdict),
-        "\n".join(filter(None, warnings)),
+        "\n".join(warnings).rstrip(),
         "\n".join(table) if is_table else "",
         "\n".join(notes) if is_table else "",
         more,
@@ -436,13 +465,15 @@ def _more_warnings(count: int) -> str:
     return f"> and {counted(count, 'more warning')}" if count else ""
 
 
-def _more_benchmarks(rest: Sequence[BenchmarkView]) -> str:
-    """The benchmarks that are not shown, counted by outcome: no regression goes unmentioned."""
+def _more_benchmarks(rest: Sequence[BenchmarkView | TogetherView]) -> str:
+    """The benchmarks that are not shown, counted by outcome: no slower one goes unmentioned."""
     if not rest:
         return ""
-    counts = Counter(one.first.outcome.value for one in rest)
-    by_outcome = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    return f"and {counted(len(rest), 'more benchmark')}: {by_outcome}"
+    counts: Counter[str] = Counter()
+    for one in rest:
+        counts[one.first.word] += len(one.members) if isinstance(one, TogetherView) else 1
+    by_outcome = ", ".join(f"{count} {word}" for word, count in counts.items())
+    return f"and {counted(counts.total(), 'more benchmark')}: {by_outcome}"
 
 
 def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
@@ -476,11 +507,13 @@ def _named(parts: Iterable[Part]) -> Iterator[str]:
     counts = Counter(part.content for part in missing)
     if outputs := sum(part.benchmarks for part in missing if part.content is Content.OUTPUT):
         yield f"the output of {counted(outputs, 'failed benchmark')}"
+    if counts[Content.ACCEPT]:
+        yield "how to accept it"
     if details := counts[Content.DETAIL]:
         yield f"the details of {counted(details, 'row')}"
     yield from (part.title for part in missing if part.content is Content.GROUP)
     if counts[Content.EVIDENCE]:
-        yield "how each row was decided"
+        yield "the table of all benchmarks"
 
 
 def _fitting(lines: Iterable[str], room: int) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -15,16 +16,17 @@ from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.verdict import Decision
 from benchgate.report.columns import ON_TERMINAL
-from benchgate.report.view import RATIO_TITLES, TEST_TITLES
+from benchgate.report.headline import bare
+from benchgate.report.view import ARROW, RATIO_TITLES, TEST_TITLES, TogetherView
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
 
     from benchgate.model.result import PhaseTime
-    from benchgate.report.view import BenchmarkView, ComparisonView, Group, RowView, VerdictView
+    from benchgate.report.view import BenchmarkView, ComparisonView, Group, VerdictView
 
 
 CUT = "…"
@@ -43,7 +45,6 @@ _BOUND = "\ue000"
 _IN_NUMBER = re.compile(
     r"(?<=\d) (?=(?:%|[nuµm]?s|min|h|[KMGT]?i?B)(?![\w/]))|(?<=\b[xp]) (?=[\d<])|(?<=<) (?=\d)"
 )
-_FOOTNOTE = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
             if line.cells[i] not in below
         )
         text.rstrip()
-        if len(notes) == 1 and _FOOTNOTE.fullmatch(notes[0]) and _has_room(text, notes[0], width):
+        if len(notes) == 1 and not below and _has_room(text, notes[0], width):
             text.append(f"{_GAP}{notes.pop()}", "dim")
         console.print(encodable(text, console), soft_wrap=True, highlight=False)
         for name in below:
@@ -251,8 +252,8 @@ _OUTCOME_STYLES = {
     Outcome.IMPROVED: "green",
     Outcome.NEW: "cyan",
 }
-# A longer group is only counted, unless the user asks for it; a pipe gets all of it, for grep.
-_ROWS_SHOWN = 20
+# More are only counted, unless the user asks for them; a pipe gets all of them, for grep.
+_ROWS_SHOWN = 12
 # They would fill the screen, and nobody has to act on them.
 _LEFT_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
@@ -274,27 +275,27 @@ def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = Fa
 
 def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> None:
     _print_headline(console, verdict)
-    _print_warnings(console, verdict)
-    groups = [group for group in verdict.folded if verbose or _is_short(group, console)]
+    _print_alerts(console, verdict)
+    is_whole = verbose or not console.is_terminal
+    view = partial(_line, console=console)
+    lines = [view(one, is_shown=True) for one in (verdict.shown if is_whole else verdict.lines)]
+    groups = [group for group in verdict.folded if is_whole or _is_short(group, verdict)]
     folded = [one for group in groups for one in group.benchmarks]
-    benchmarks = (*verdict.shown, *folded)
-    if benchmarks:
+    lines += [view(one, is_shown=is_whole) for one in folded]
+    if lines:
         console.print()
-        is_whole = verbose or not console.is_terminal
-        columns = _columns(verdict)
-        lines = [_line(one, columns.values(), is_shown=True) for one in verdict.shown]
-        lines += [_line(one, columns.values(), is_shown=is_whole) for one in folded]
-        print_columns(console, list(columns), lines)
-        _print_footnotes(console, verdict, benchmarks)
+        print_columns(console, _columns(verdict), lines)
+        _print_footnotes(console, verdict, (*verdict.shown, *folded))
     hidden = [group.title for group in verdict.folded if group not in groups]
     if verdict.skipped and not verbose:
         hidden.append(verdict.skipped_title)
     if hidden:
         console.print()
-        print_text(console, f"not shown: {', '.join(hidden)} (-v shows them)")
+        what = f"not shown: {', '.join(hidden)} (-v shows them)"
+        print_text(console, what if lines else "-v shows each benchmark")
     _print_failures(console, verdict)
     if verbose:
-        _print_evidence(console, [row for one in benchmarks for row in one.rows])
+        _print_evidence(console, verdict)
         _print_skipped(console, verdict)
     for row in verdict.rows:
         if row.detail:
@@ -305,20 +306,27 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
 
 
 def _print_headline(console: Console, verdict: VerdictView) -> None:
-    word = verdict.decision.value
-    text = Text(verdict.sentence)
-    if verdict.headline.startswith(word):
-        text.stylize(_DECISION_STYLES[verdict.decision], 0, len(word))
+    sentence = verdict.sentence
+    icon = with_icon(verdict.icon, console)
+    text = Text(f"{icon}{sentence}")
+    first = len(sentence) if ";" not in sentence else sentence.index(";")
+    text.stylize(_DECISION_STYLES[verdict.decision], 0, len(icon) + first)
     print_text(console, text)
 
 
-def _print_warnings(console: Console, verdict: VerdictView) -> None:
-    for loosening in verdict.loosening:
-        print_text(console, Text(f"{loosening.title}:", "yellow"))
-        for change in loosening.changes:
-            print_text(console, change, indent=4)
-    for warning in verdict.warnings:
-        print_text(console, Text.assemble(("warning: ", "yellow"), warning))
+_ALERT_STYLES = {"CAUTION": "bold red", "IMPORTANT": "bold magenta", "WARNING": "yellow"}
+
+
+def _print_alerts(console: Console, verdict: VerdictView) -> None:
+    for alert in verdict.alerts:
+        first, *rest = alert.lines
+        if alert.kind == "WARNING":
+            for line in alert.lines:
+                print_text(console, Text.assemble(("warning: ", "yellow"), line))
+            continue
+        print_text(console, Text(bare(first), _ALERT_STYLES[alert.kind]))
+        for line in rest:
+            print_text(console, line, indent=4)
 
 
 def _print_footnotes(
@@ -332,36 +340,41 @@ def _print_footnotes(
         print_text(console, Text(f"{note.mark} {note.about}: {note.text}", "dim"))
 
 
-def _is_short(group: Group, console: Console) -> bool:
+def _is_short(group: Group, verdict: VerdictView) -> bool:
+    """Whether there is room for a group that nobody has to look at."""
     is_open = group.benchmarks[0].first.outcome in _LEFT_OPEN
-    return not console.is_terminal or (len(group.benchmarks) <= _ROWS_SHOWN and not is_open)
+    return len(verdict.lines) + len(group.benchmarks) <= _ROWS_SHOWN and not is_open
 
 
-_Cell: TypeAlias = "Callable[[RowView], str]"
+def _columns(verdict: VerdictView) -> tuple[Column, ...]:
+    return (
+        Column("outcome"),
+        Column("change", right=True),
+        Column(verdict.interval_title, right=True, drop=3),
+        Column("earlier runs", drop=1, said=""),
+        Column(f"base {ARROW} head", drop=2, said="{cell}"),
+        Column("benchmark", name=True, whole=True),
+    )
 
 
-def _columns(verdict: VerdictView) -> dict[Column, _Cell]:
-    return {
-        Column("outcome"): lambda row: row.outcome.value,
-        Column("change", right=True): lambda row: row.change,
-        Column(verdict.interval_title, right=True, drop=4): lambda row: row.interval,
-        Column("margin", drop=3, said=""): lambda row: row.drawing,
-        Column("earlier runs", drop=1, said=""): lambda row: row.course,
-        Column("base to head", drop=2, said="{cell}"): lambda row: row.measured,
-        Column("benchmark", name=True, whole=True): lambda row: row.benchmark,
-    }
+def with_icon(icon: str, console: Console) -> str:
+    """An icon and a space; "" if the stream's encoding lacks it."""
+    return f"{icon} " if console.encoding.lower().startswith("utf") else ""
 
 
-def _line(one: BenchmarkView, cells: Iterable[_Cell], *, is_shown: bool) -> Line:
-    """One benchmark; its other rows only if it is shown for what it is."""
+def _line(one: BenchmarkView | TogetherView, *, is_shown: bool, console: Console) -> Line:
+    """One benchmark, or several that changed together; its other rows only if it is shown."""
     row = one.first
-    notes = [one.note]
-    if is_shown:
-        notes += one.about_others
+    outcome = f"{with_icon(row.icon, console)}{row.word}"
+    style = _OUTCOME_STYLES.get(row.outcome, "")
+    if isinstance(one, TogetherView):
+        note = f"each {one.note}" if one.note else ""
+        return Line((outcome, one.change, "", "", "", bare(one.title)), style, note)
+    notes = [one.note, *(one.about_others if is_shown else ())]
     return Line(
-        cells=tuple(cell(row) for cell in cells),
-        style=_OUTCOME_STYLES.get(row.outcome, ""),
-        note="\n".join(filter(None, notes)),
+        (outcome, row.change, row.interval, row.course, row.measured, row.benchmark),
+        style,
+        "\n".join(filter(None, notes)),
         keep=is_shown,
     )
 
@@ -392,15 +405,25 @@ def _print_detail(console: Console, detail: ComparisonView, interval_title: str)
     print_facts(console, detail.facts)
 
 
-def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
+def _print_evidence(console: Console, verdict: VerdictView) -> None:
     columns = (
         Column("how it was decided"),
-        *(Column(one.title, right=one.right, drop=one.drop) for one in ON_TERMINAL.values()),
+        Column("outcome"),
+        Column("change", right=True),
+        Column(verdict.interval_title, right=True, drop=2),
+        Column(f"base {ARROW} head", drop=1),
+        *(Column(one.title, right=one.right, drop=one.drop + 2) for one in ON_TERMINAL.values()),
         Column("benchmark", name=True, whole=True),
     )
     lines = [
-        Line((row.statistic, *(row.evidence[index] for index in ON_TERMINAL), row.benchmark))
-        for row in rows
+        Line(
+            (
+                *(row.statistic, row.word, row.change, row.interval, row.values),
+                *(row.evidence[index] for index in ON_TERMINAL),
+                row.benchmark,
+            )
+        )
+        for row in verdict.rows
     ]
     console.print()
     print_columns(console, columns, lines)

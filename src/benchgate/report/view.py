@@ -9,6 +9,7 @@ import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -19,11 +20,12 @@ from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
-from benchgate.model.verdict import NO_BASELINE, Reason
+from benchgate.model.verdict import NO_BASELINE, WRONG, Reason
 from benchgate.report import words
+from benchgate.report.arrangement import Together, arrange, first_row
 from benchgate.report.columns import EVIDENCE
-from benchgate.report.drawing import Span, course_title, draw_course, draw_interval, span
-from benchgate.report.headline import arrange, heading, last_line
+from benchgate.report.drawing import course_title, draw_course
+from benchgate.report.headline import bare, heading, is_exactly_worse, last_line, waivers
 from benchgate.report.words import notes_of, view_loosening
 from benchgate.units import counted, format_change, format_percent
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from benchgate.model.result import SkippedResult
     from benchgate.model.verdict import Comparison, Decision, Effect, GateSettings, Row, Verdict
+    from benchgate.report.arrangement import Line
     from benchgate.report.words import LooseningView
 
 
@@ -128,11 +131,10 @@ class RowView:
     """A row of the verdict as strings; "" if something does not apply.
 
     Attributes:
+        word: what the outcome is called: "slower".
         statistic: in plain words, after the metric unless that is the time: "typical (p25)".
+        about: the same, but "" for the typical time, which people expect.
         change, interval: signed, head relative to base, as measured.
-        direction: whether a change that was shown is good: "slower".
-        drawing: the interval and the change against the margin.
-        span: the same for those who can draw lines; None if there is no drawing.
         course: the values of earlier runs, then of this run.
         course_title: what it shows: "9 earlier runs, base, head".
         decides: whether the metric decides; else the row only shows it.
@@ -141,20 +143,22 @@ class RowView:
         error: the tail of a failed benchmark's output, several lines.
         evidence: for those who want to check the decision: a cell for each of `EVIDENCE`.
         is_limit: whether the head was compared with a limit, which is the base then.
+        is_edited: whether the benchmark changed together with the code.
         detail: all other estimates and tests, if they were requested.
     """
 
     outcome: Outcome
+    icon: str
+    word: str
     benchmark: str
     decides: bool
     fails: bool
     statistic: str
+    about: str
     base: str
     head: str
     change: str
-    direction: str
     interval: str
-    drawing: str
     course: str
     course_title: str
     note: str
@@ -162,26 +166,30 @@ class RowView:
     location: str
     evidence: tuple[str, ...]
     is_limit: bool = False
-    span: Span | None = None
+    is_edited: bool = False
     detail: ComparisonView | None = None
 
     @property
     def values(self) -> str:
-        """Base and head: "12.30 ms to 14.10 ms"; once if they are equal or one is known, or "".
+        """Base and head: "12.30 → 14.10 ms"; once if they are equal or one is known, or "".
 
         Of a limit, the head and the limit: "23.00 ms (limit 20.00 ms)".
         """
         if self.is_limit and self.base and self.head:
             return f"{self.head} (limit {self.base})"
-        return " to ".join(dict.fromkeys(filter(None, (self.base, self.head))))
+        if not self.base or not self.head or self.base == self.head:
+            return self.head or self.base
+        number, _, unit = self.base.rpartition(" ")
+        is_shared = number and self.head.endswith(f" {unit}")
+        return f"{number if is_shared else self.base} {ARROW} {self.head}"
 
     @property
     def measured(self) -> str:
-        """What was measured: "typical (p25): 12.30 ms to 14.10 ms"; "" if nothing was."""
-        return ": ".join(filter(None, (self.statistic, self.values))) if self.values else ""
+        """What was measured: "tail (p95): 12.30 → 14.10 ms"; "" if nothing was."""
+        return ": ".join(filter(None, (self.about, self.values))) if self.values else ""
 
     def compared(self, interval_title: str) -> str:
-        """Both sides: "+14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms"; or ""."""
+        """Both sides: "+14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms"; or ""."""
         interval = f" ({interval_title} {self.interval})" if self.interval else ""
         change = f"{self.change}{interval}" if self.change else ""
         return ", ".join(filter(None, (change, self.values)))
@@ -195,18 +203,20 @@ class BenchmarkView:
         first: the row that stands for the benchmark.
         note: what a reader needs to know of it; marks stand for what footnotes say.
         others: its other rows, each with its own note and marks.
+        told: those of them that a reader must know of: what they found is not what `first` says.
         footnotes: marks of the notes that it shares with other benchmarks.
     """
 
     first: RowView
     note: str
     others: tuple[tuple[RowView, str], ...] = ()
+    told: tuple[tuple[RowView, str], ...] = ()
     footnotes: tuple[str, ...] = ()
 
     @property
     def about_others(self) -> tuple[str, ...]:
-        """A line for each other row: "tail (p95): not settled, +1.2 % (-1.1 to +3.5 %)"."""
-        return tuple(_about(row, note, self.first.outcome) for row, note in self.others)
+        """A line for each row that is told: "tail (p95): slower, +8.2 % (+5.1 to +11.5 %)"."""
+        return tuple(_about(row, note, self.first.outcome) for row, note in self.told)
 
     @property
     def rows(self) -> tuple[RowView, ...]:
@@ -216,10 +226,28 @@ class BenchmarkView:
 def _about(row: RowView, note: str, outcome: Outcome) -> str:
     """A row in one line; its outcome only if it is not this one."""
     change = f"{row.change} ({row.interval})" if row.change and row.interval else row.change
-    own = row.outcome.value if row.decides and row.outcome is not outcome else ""
+    own = row.word if row.decides and row.outcome is not outcome else ""
     said = ", ".join(filter(None, (own, change, row.values)))
     titled = ": ".join(filter(None, (row.statistic, said)))
     return (" " if note.startswith("[") else "; ").join(filter(None, (titled, note)))
+
+
+@dataclass(frozen=True, slots=True)
+class TogetherView:
+    """Benchmarks that changed together, as one line.
+
+    Attributes:
+        title: which ones, as a sentence in which `...` is code: "all 10 `parser/*`".
+        first: the row that stands for them.
+        change: from the least to the greatest: "+13.4 to +14.9 %".
+        note: what all of them have in common; "" if nothing.
+    """
+
+    title: str
+    first: RowView
+    change: str
+    note: str
+    members: tuple[BenchmarkView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +255,7 @@ class FailureView:
     """The end of the output of benchmarks that failed alike.
 
     Attributes:
-        title: which ones failed: "db/insert (benchmarks/bench_db.py:10) failed".
+        title: which ones crashed: "db/insert (benchmarks/bench_db.py:10) crashed".
         benchmarks: their ids.
     """
 
@@ -259,29 +287,44 @@ def view_benchmark(
         return " ".join(filter(None, (text, *(shared[x].mark for x in new if x in shared))))
 
     view = partial(_row, settings=settings)
+    seen = [(row, (view(row, notes[row]), own(row, known))) for row in others]
     return BenchmarkView(
         view(first, notes[first]),
         own(first),
-        tuple((view(row, notes[row]), own(row, known)) for row in others),
+        tuple(both for _, both in seen),
+        tuple(both for row, both in seen if _is_told(row, first)),
         tuple(marks),
     )
+
+
+_CHANGED: Final = WRONG | {Outcome.IMPROVED, Outcome.WAIVED}
+
+
+def _is_told(row: Row, first: Row) -> bool:
+    """Whether a row says what the one that stands for its benchmark does not say."""
+    if not row.decides:
+        return is_exactly_worse(row)
+    is_other = row.outcome is not first.outcome or row.metric != first.metric
+    return bool(row.unconfirmed) or (is_other and (row.is_typical or row.outcome in _CHANGED))
 
 
 def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
     base, head = sides(row)
     course = draw_course(row)
+    statistic = words.statistic(row)
     return RowView(
         outcome=row.outcome,
+        icon=words.ICONS[row.outcome],
+        word=words.outcome(row),
         benchmark=words.name(row),
         decides=row.decides,
         fails=settings.fails(row),
-        statistic=words.statistic(row),
+        statistic=statistic,
+        about="" if statistic in words.TYPICAL else statistic,
         base=base,
         head=head,
         change=change(row),
-        direction=words.direction(row),
         interval=words.interval(row),
-        drawing=draw_interval(row),
         course=course,
         course_title=course_title(row) if course else "",
         note="; ".join(notes),
@@ -289,7 +332,7 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         location=plain_line(row.location or ""),
         evidence=tuple(column.text(row) for column in EVIDENCE),
         is_limit=row.is_limit,
-        span=span(row),
+        is_edited=row.changed_together,
         detail=view_comparison(row, row.detail) if row.detail else None,
     )
 
@@ -312,9 +355,9 @@ def _which_failed(rows: Sequence[RowView], *, on_base: bool) -> str:
     first, *others = rows
     if others:
         more = f"{first.benchmark} and {counted(len(others), 'other benchmark')}"
-        return f"{more} failed{where} with the same output"
+        return f"{more} crashed{where} with the same output"
     place = f" ({first.location})" if first.location else ""
-    return f"{first.benchmark}{place} failed{where}"
+    return f"{first.benchmark}{place} crashed{where}"
 
 
 # A shorter note is read faster than a number that stands for it.
@@ -377,18 +420,13 @@ class Links:
 
     @property
     def columns(self) -> str:
-        """The part of it that explains the drawings."""
-        return f"{self.guide}#the-columns" if self.run else ""
+        """The part of it that explains the table of all benchmarks."""
+        return f"{self.guide}#how-each-row-was-decided" if self.run else ""
 
     @property
     def waivers(self) -> str:
         """How somebody accepts a change for the worse."""
         return f"{_DOCS}/configuration.md#waive" if self.run else ""
-
-    def outcome(self, outcome: Outcome) -> str:
-        if not self.run:
-            return ""
-        return f"{_DOCS}/glossary.md#{outcome.value.replace(' ', '-')}"
 
     def source(self, location: str) -> str:
         """The line at which a benchmark is defined.
@@ -405,10 +443,12 @@ class Links:
         return f"{self.tree}/{quote(str(path))}#L{match['line']}"
 
 
+ARROW: Final = "\N{RIGHTWARDS ARROW}"
 NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
 _SECONDS: Final = len("2026-01-31T09:30:00")
 _NAMES_REPEATED: Final = 3
+_WELCOME: Final = "\N{WAVING HAND SIGN}"
 _REPEATED: Final = frozenset(
     {Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.INCONCLUSIVE}
 )
@@ -422,20 +462,39 @@ class Group:
     benchmarks: tuple[BenchmarkView, ...]
 
 
+def _is_open(group: Group) -> bool:
+    return group.benchmarks[0].first.outcome is not Outcome.UNCHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What a reader must not miss.
+
+    Attributes:
+        kind: as GitHub calls it: "CAUTION", "IMPORTANT", "WARNING".
+        lines: a sentence each, in which `...` is code.
+    """
+
+    kind: str
+    lines: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class VerdictView:
     """The whole verdict as strings.
 
     Attributes:
         exit_code: of the command that decided.
-        headline: begins with the decision's word; no longer than a heading may be.
-        more: what else the verdict says in words.
+        headline: in words, no longer than a heading may be; in it and in `more`, `...` is code.
+        more: what else the verdict says.
         is_first_run: whether there was nothing to compare with yet.
         interval_title: "95 % interval".
-        shown: what fails, then what improved, then what needs a person.
+        shown: what fails, then what is missing, what got faster, and what needs a person.
+        lines: the same; benchmarks that changed together are one line.
         footnotes: the notes that several benchmarks share.
         failures: the output of benchmarks that failed, equal ones once.
         repeat: the command that repeats the check on another machine.
+        accept: the tables of a configuration that accept what fails; "" if that cannot be.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
         loosening: how the change loosens its own gate, for the reader's attention.
@@ -453,11 +512,13 @@ class VerdictView:
     is_first_run: bool
     interval_title: str
     shown: tuple[BenchmarkView, ...]
+    lines: tuple[BenchmarkView | TogetherView, ...]
     folded: tuple[Group, ...]
     footnotes: tuple[Footnote, ...]
     failures: tuple[FailureView, ...]
     warnings: tuple[str, ...]
     repeat: str
+    accept: str
     base_commit: str
     head_commit: str
     uncommitted: bool
@@ -470,15 +531,40 @@ class VerdictView:
     links: Links = NO_LINKS
 
     @property
+    def icon(self) -> str:
+        """That of the decision; a first run is welcome."""
+        return _WELCOME if self.is_first_run else words.DECISION_ICONS[self.decision]
+
+    @property
     def sentence(self) -> str:
-        """The verdict in words, whole."""
-        return "; ".join(filter(None, (self.headline, self.more)))
+        """The verdict in words, whole, as plain text."""
+        return bare("; ".join(filter(None, (self.headline, self.more))))
+
+    @property
+    def others(self) -> str:
+        """How many benchmarks are not shown, by outcome: "3 unchanged within 2 %, 1 new"."""
+        return ", ".join(group.title for group in sorted(self.folded, key=_is_open))
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """What must not be missed: a loosened gate, edited benchmarks, and all warnings."""
+        loosened = (Alert("CAUTION", (f"{one.title}:", *one.changes)) for one in self.loosening)
+        edited = [f"`{one.first.benchmark}`" for one in self.shown if one.first.is_edited]
+        names = ", ".join(edited[:_NAMES_REPEATED])
+        more = f" and {len(edited) - _NAMES_REPEATED} more" if len(edited) > _NAMES_REPEATED else ""
+        told = (f"This change edits what {names}{more} measure, so nothing compares them.",)
+        found = [*loosened, *([Alert("IMPORTANT", told)] if edited else [])]
+        return (*found, *([Alert("WARNING", self.warnings)] if self.warnings else []))
+
+    @property
+    def benchmarks(self) -> tuple[BenchmarkView, ...]:
+        """Every benchmark, those that are shown first."""
+        return (*self.shown, *(one for group in self.folded for one in group.benchmarks))
 
     @property
     def rows(self) -> tuple[RowView, ...]:
         """Every row, those that are shown first."""
-        folded = (one for group in self.folded for one in group.benchmarks)
-        return tuple(row for one in (*self.shown, *folded) for row in one.rows)
+        return tuple(row for one in self.benchmarks for row in one.rows)
 
     @property
     def skipped_title(self) -> str:
@@ -493,7 +579,9 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
     view = partial(view_benchmark, settings=verdict.settings, notes=notes, shared=shared)
     first, more = heading(verdict)
-    shown = tuple(map(view, arranged.shown))
+    views = {rows[0].benchmark: view(rows) for rows in arranged.shown}
+    shown = tuple(views.values())
+    started = (verdict.started or "")[:_SECONDS]
     return VerdictView(
         decision=verdict.decision,
         exit_code=verdict.exit_code,
@@ -502,15 +590,17 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         is_first_run=verdict.reason is Reason.FIRST_RUN,
         interval_title=f"{format_percent(verdict.settings.confidence)} interval",
         shown=shown,
+        lines=tuple(_line(one, views) for one in arranged.lines),
         folded=tuple(Group(_title(group), tuple(map(view, group))) for group in arranged.folded),
         footnotes=tuple(shared.values()),
         failures=view_failures(shown),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
-        repeat=_repeat(verdict, arranged.shown),
+        repeat=_repeat(verdict, arranged.lines),
+        accept=waivers(verdict, arranged.lines, started or str(datetime.now(UTC).date())),
         base_commit=plain_line(verdict.base.sha or ""),
         head_commit=plain_line(verdict.head.sha or ""),
         uncommitted=verdict.head.uncommitted,
-        started=(verdict.started or "")[:_SECONDS],
+        started=started,
         duration_s=f"{verdict.duration_s:.3f}",
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
@@ -520,9 +610,27 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     )
 
 
-def _repeat(verdict: Verdict, shown: Iterable[Sequence[Row]]) -> str:
+def _line(line: Line, views: Mapping[str, BenchmarkView]) -> BenchmarkView | TogetherView:
+    if not isinstance(line, Together):
+        return views[line[0].benchmark]
+    members = tuple(views[rows[0].benchmark] for rows in line.members)
+    notes = {one.note for one in members}
+    return TogetherView(
+        line.title,
+        members[0].first,
+        words.change_span(*line.ratios),
+        notes.pop() if len(notes) == 1 else "",
+        members,
+    )
+
+
+def _repeat(verdict: Verdict, lines: Iterable[Line]) -> str:
     """The command that measures again what is wrong or open; "" if there is nothing to repeat."""
-    ids = [words.name(first) for first, *_ in shown if first.outcome in _REPEATED]
+    ids = [
+        line.name if isinstance(line, Together) else words.name(line[0])
+        for line in lines
+        if first_row(line).outcome in _REPEATED
+    ]
     if not ids or not verdict.base.sha or verdict.base_source == NO_BASELINE:
         return ""
     filters = [f"--filter {shlex.quote(id_)}" for id_ in ids if len(ids) <= _NAMES_REPEATED]
@@ -534,10 +642,10 @@ def _skipped(skipped: Iterable[SkippedResult]) -> tuple[tuple[str, str], ...]:
 
 
 def named(view: VerdictView, name: str) -> VerdictView:
-    """Add a name to tell it from other verdicts: "py3.11: fail: ..."; unchanged without one."""
+    """Add a name to tell it from other verdicts: "py3.11 · Slower: ..."; unchanged without one."""
     if not name:
         return view
-    return replace(view, headline=f"{plain_line(name, NAME_LIMIT)}: {view.headline}")
+    return replace(view, headline=f"{plain_line(name, NAME_LIMIT)} \N{MIDDLE DOT} {view.headline}")
 
 
 def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictView:
@@ -551,14 +659,7 @@ def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictV
 
 
 def _title(group: Sequence[Sequence[Row]]) -> str:
-    """A title for benchmarks of one outcome: "45 unchanged within 2 % (21 tails not settled)"."""
+    """A title for benchmarks of one outcome: "45 unchanged within 2 %"."""
     leading = [first for first, *_ in group]
-    outcome = leading[0].outcome
-    margins = words.margins(leading) if outcome is Outcome.UNCHANGED else ""
-    deciding = (row for _, *rest in group for row in rest if row.decides)
-    # If the typical value is open, an open tail is no news.
-    known = {outcome, *([Outcome.NOT_SETTLED] if outcome is Outcome.INCONCLUSIVE else [])}
-    tails = Counter(row.outcome for row in deciding if row.is_tail and row.outcome not in known)
-    other = [f"{counted(count, 'tail')} {name.value}" for name, count in tails.items()]
-    about = f" ({', '.join(other)})" if other else ""
-    return f"{len(leading)} {outcome.value}{margins}{about}"
+    is_same = leading[0].outcome is Outcome.UNCHANGED
+    return f"{len(leading)} {words.outcome(leading[0])}{words.margins(leading) if is_same else ''}"

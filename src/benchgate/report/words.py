@@ -13,6 +13,7 @@ from benchgate.model.run import ERROR_RATIO, Better, Tier
 from benchgate.model.verdict import RUNS_NEEDED, VALUE, Decision
 from benchgate.units import (
     RATE_UNIT,
+    change_digits,
     counted,
     format_change,
     format_duration,
@@ -37,6 +38,8 @@ _STATISTICS = {
     "mean": "mean",
     "min": "best (min)",
 }
+TYPICAL: Final = frozenset({"typical (p25)", "typical (median)"})
+"""What people expect of a row, so that it need not be said."""
 TIERS = {
     Tier.LOCKSTEP: "side by side",
     Tier.INTERLEAVED: "in turn",
@@ -113,28 +116,26 @@ def interval(row: Row) -> str:
 
 def change_span(low: float, high: float) -> str:
     """Two ratios as changes: "+12.1 to +17.0 %"."""
-    return _span(format_change(low), format_change(high))
+    digits = change_digits(low, high)
+    return _span(format_change(low, digits), format_change(high, digits))
 
 
-def size(row: Row) -> str:
-    """How large the change is, whichever way: "by 14.6 %", "by a factor of 26", "from 0 to 12"."""
+def rounded(row: Row) -> str:
+    """The change as people say it: "+15 %", "from 0 to 12"; "" if there is none."""
     if change(row) == "from 0":
         return f"from 0 to {sides(row)[1]}"
     ratio = row.deciding_ratio
-    if ratio is None or not math.isfinite(ratio):
-        return ""
-    return f"by {unsigned(ratio).replace('x ', 'a factor of ')}"
+    return "" if ratio is None or not math.isfinite(ratio) else _rounded(ratio)
 
 
-def size_interval(row: Row) -> str:
-    """The interval of the size of a change: "12.1 to 17.0 %"; "" if it includes both directions."""
-    ends = row.interval if row.deciding_ratio == row.ratio else None
-    if ends is None or not all(math.isfinite(end) and end > 0 for end in ends):
-        return ""
-    if min(ends) <= 1 <= max(ends):
-        return ""
-    near, far = sorted(ends, key=lambda end: abs(math.log(end)))
-    return _span(unsigned(near), unsigned(far))
+def rounded_span(low: float, high: float) -> str:
+    """Two changes as people say them: "+13 to +15 %"."""
+    return _span(_rounded(low), _rounded(high))
+
+
+def _rounded(ratio: float) -> str:
+    """A change in whole percents, unless it is smaller."""
+    return format_change(ratio, 0 if abs(ratio - 1) >= 0.01 else 1)
 
 
 def deciding_p(row: Row) -> str:
@@ -193,21 +194,25 @@ _WORDS: Final = {
 def outcome(row: Row) -> str:
     """What people call an outcome: "slower", "larger", "crashed"."""
     if row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED}:
-        is_worse = row.outcome is Outcome.REGRESSED
-        if is_speed(row):
-            return "slower" if is_worse else "faster"
-        return "larger" if is_worse == (row.better is Better.LOWER) else "smaller"
+        return moved(row, is_worse=row.outcome is Outcome.REGRESSED)
     if row.outcome is Outcome.INCOMPARABLE and row.changed_together:
         return "changed together with the code"
     return _WORDS.get(row.outcome, row.outcome.value)
 
 
+def moved(row: Row, *, is_worse: bool = True) -> str:
+    """The word for a change: "slower" of a time or a rate, "larger" of a size."""
+    if is_speed(row):
+        return "slower" if is_worse else "faster"
+    return "larger" if is_worse == (row.better is Better.LOWER) else "smaller"
+
+
 def false_alarms(alpha: float) -> str:
     """How often a change of nothing fails: "Of 100 pull requests that change nothing, ..."."""
     of = 100
-    while of * alpha < 1 and of < 10**6:
+    while abs(of * alpha - round(of * alpha)) > 1e-9 and of < 10**6:
         of *= 10
-    most = math.floor(of * alpha + 1e-9)
+    most = round(of * alpha)
     fail = "fails" if most == 1 else "fail"
     return f"Of {of:,} pull requests that change nothing, at most {most} {fail}"
 
@@ -226,14 +231,8 @@ def better_word(rows: Iterable[Row | Trend]) -> str:
     return "faster" if all(is_speed(row) for row in rows) else "better"
 
 
-def direction(row: Row) -> str:
-    """What a change that was shown is called: "slower"; "" if none was."""
-    if row.outcome in {Outcome.REGRESSED, Outcome.WAIVED} and change(row):
-        return worse_word([row])
-    return better_word([row]) if row.outcome is Outcome.IMPROVED else ""
-
-
 def margins(rows: Sequence[Row]) -> str:
+    """Within what they are unchanged: " within 2 %"; "" if that is not known."""
     known = sorted({row.margin for row in rows if row.margin is not None})
     if not known:
         return ""
@@ -242,7 +241,8 @@ def margins(rows: Sequence[Row]) -> str:
 
 def detectable(row: Row) -> str:
     """The smallest detectable change: "1.6 %"; "" if unknown."""
-    if row.detectable is None or not math.isfinite(row.detectable):
+    is_same = row.outcome is Outcome.UNCHANGED  # its margin says more
+    if is_same or row.detectable is None or not math.isfinite(row.detectable):
         return ""
     return unsigned(row.detectable)
 
@@ -390,7 +390,7 @@ def _failed(row: Row) -> list[str]:
 
 def _new(row: Row) -> list[str]:
     if row.base is None:
-        return ["not in the base, so there is nothing to compare with"]
+        return []
     return ["only the head has this benchmark; it ran on both sides, and its change fails no build"]
 
 
@@ -406,7 +406,7 @@ _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.FAILED: _failed,
     Outcome.BASE_FAILED: _failed,
     Outcome.INCOMPARABLE: _unless_noted("base and head did different work"),
-    Outcome.MISSING: lambda _: ["in the base, but not in the head"],
+    Outcome.MISSING: lambda _: ["only the base has it"],
     Outcome.NEW: _new,
 }
 

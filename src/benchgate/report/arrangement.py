@@ -1,0 +1,221 @@
+"""Puts the rows of a verdict in the order of reading, and joins what changed alike."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benchgate.escape import plain_line
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import (
+    ORDER,
+    WRONG,
+    Decision,
+    Row,
+    _place,
+    by_benchmark,
+    worst_first,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from benchgate.model.verdict import Verdict
+
+
+_FOR_A_PERSON = frozenset({Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED})
+_OPEN_OUTCOMES = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
+
+Benchmark: TypeAlias = tuple[Row, ...]
+"""The rows of a benchmark, the one that stands for it first."""
+
+
+class Section(IntEnum):
+    """What a benchmark asks of a reader; in the order in which a report has them."""
+
+    WRONG = 1
+    MISSING = 2
+    IMPROVED = 3
+    FOR_A_PERSON = 4
+    FOLDED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Benchmarks that changed together.
+
+    Attributes:
+        name: what their ids have in common: "parser/*".
+        of: how many benchmarks with such ids there are.
+        members: worst first.
+    """
+
+    name: str
+    of: int
+    members: tuple[Benchmark, ...]
+
+    @property
+    def first(self) -> Row:
+        """The row that stands for them."""
+        return self.members[0][0]
+
+    @property
+    def title(self) -> str:
+        """How many, and which, with the name as code: "all 10 `parser/*`"."""
+        count = len(self.members)
+        which = f"all {count}" if count == self.of else f"{count} of {self.of}"
+        return f"{which} `{self.name}`"
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """The least and the greatest change."""
+        known = [rows[0].ratio for rows in self.members if rows[0].ratio is not None]
+        return min(known), max(known)
+
+
+Line: TypeAlias = Benchmark | Together
+
+
+def first_row(line: Line) -> Row:
+    """The row that stands for a line."""
+    return line.first if isinstance(line, Together) else line[0]
+
+
+def benchmarks_of(lines: Iterable[Line]) -> int:
+    """How many benchmarks some lines are about."""
+    return sum(len(one.members) if isinstance(one, Together) else 1 for one in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What a report shows, in order.
+
+    Attributes:
+        shown: what fails, then what is missing, what improved, and what needs a person.
+        lines: the same; benchmarks that changed together are one line.
+        folded: what needs nobody, by outcome.
+    """
+
+    shown: tuple[Benchmark, ...]
+    lines: tuple[Line, ...]
+    folded: tuple[tuple[Benchmark, ...], ...]
+
+    @property
+    def all_lines(self) -> tuple[Line, ...]:
+        return (*self.lines, *(one for group in self.folded for one in group))
+
+
+def arrange(verdict: Verdict) -> Arrangement:
+    """Put the rows of each benchmark together, and what a reader must see first."""
+    rows_of: dict[str, list[Row]] = {}
+    for row in worst_first(verdict.rows):
+        rows_of.setdefault(row.benchmark, []).append(row)
+    leading = by_benchmark(verdict.rows)
+    groups = [_led_by(_face(rows, leading[name]), rows) for name, rows in rows_of.items()]
+    placed = sorted(((_section(group, verdict), group) for group in groups), key=_shown_place)
+    shown = tuple(group for section, group in placed if section is not Section.FOLDED)
+    rest = [group for section, group in placed if section is Section.FOLDED]
+    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in ORDER)
+    return Arrangement(shown, _joined(shown, rows_of), tuple(filter(None, by_outcome)))
+
+
+def _face(rows: Sequence[Row], leading: Row) -> Row:
+    """The row that stands for a benchmark; an improvement is worth more than an open row."""
+    if leading.outcome in _OPEN_OUTCOMES and not leading.unconfirmed:
+        return next((row for row in rows if row.outcome is Outcome.IMPROVED), leading)
+    return leading
+
+
+def _led_by(first: Row, rows: Sequence[Row]) -> Benchmark:
+    others = sorted(
+        (row for row in rows if row is not first),
+        key=lambda row: (not row.decides, row.metric, row.is_minor),
+    )
+    return (first, *others)
+
+
+def _section(group: Benchmark, verdict: Verdict) -> Section:
+    outcome = group[0].outcome
+    if outcome is Outcome.MISSING:
+        return Section.MISSING
+    if outcome in WRONG or group[0].policy_outcome.value in verdict.settings.fail_on:
+        return Section.WRONG
+    if outcome is Outcome.IMPROVED:
+        return Section.IMPROVED
+    is_why = verdict.decision is Decision.NO_VERDICT and outcome is Outcome.INCONCLUSIVE
+    if outcome in _FOR_A_PERSON or is_why or any(row.unconfirmed for row in group):
+        return Section.FOR_A_PERSON
+    return Section.FOLDED
+
+
+def _shown_place(placed: tuple[Section, Benchmark]) -> tuple[object, ...]:
+    section, (first, *_) = placed
+    rank, size, *name = _place(first)
+    is_good = section is Section.IMPROVED
+    return (section, not first.unconfirmed, rank, -size if is_good else size, *name)
+
+
+# Fewer are read faster one by one.
+_LEAST_TOGETHER: Final = 3
+# How many times as large as the least change the greatest one may be.
+_MOST_APART: Final = 2
+_PART = re.compile(r"[^/\[]*[/\[]")
+
+
+def _joined(shown: Sequence[Benchmark], ids: Collection[str]) -> tuple[Line, ...]:
+    """Join benchmarks whose ids begin alike, and that changed in one direction by about as much.
+
+    Their intervals overlap, each with the next one's. An id that belongs to a wider and to a
+    narrower group joins the wider one.
+    """
+    left = [one for one in shown if one[0].outcome in {Outcome.REGRESSED, Outcome.IMPROVED}]
+    joined: dict[str, Together] = {}
+    beginnings = {start for one in left for start in _beginnings(one[0].benchmark)}
+    for start in sorted(beginnings, key=lambda text: (len(_PART.findall(text)), text)):
+        alike: dict[tuple[object, ...], list[Benchmark]] = {}
+        for one in left:
+            first = one[0]
+            if first.benchmark.startswith(start) and first.benchmark not in joined:
+                key = (first.outcome, first.metric, first.statistic, first.advisory)
+                alike.setdefault(key, []).append(one)
+        chains = (chain for some in alike.values() for chain in _overlapping(some))
+        for chain in filter(lambda chain: len(chain) >= _LEAST_TOGETHER, chains):
+            group = _together([one for one in left if one in chain], ids)
+            joined |= {one[0].benchmark: group for one in chain}
+    return tuple(dict.fromkeys(joined.get(one[0].benchmark, one) for one in shown))
+
+
+def _together(members: Sequence[Benchmark], ids: Collection[str]) -> Together:
+    """Name benchmarks by the longest beginning that they share."""
+    first, *others = (one[0].benchmark for one in members)
+    shared = [x for x in _beginnings(first) if all(other.startswith(x) for other in others)]
+    of = sum(id_.startswith(shared[-1]) for id_ in ids)
+    closing = "]" if shared[-1].endswith("[") else ""
+    return Together(f"{plain_line(shared[-1])}*{closing}", of, tuple(members))
+
+
+def _beginnings(id_: str) -> Iterator[str]:
+    """What an id begins with, at each slash, and before its parameters: "a/", "a/b["."""
+    path = id_.partition("[")[0]
+    yield from (id_[: match.end()] for match in _PART.finditer(id_) if match.end() <= len(path) + 1)
+
+
+def _overlapping(benchmarks: Sequence[Benchmark]) -> list[list[Benchmark]]:
+    """Put those together whose intervals overlap, in the order of their changes."""
+    chains: list[list[Benchmark]] = []
+    reach = least = 0.0
+    for one in sorted(benchmarks, key=lambda one: one[0].ratio or 0.0):
+        row = one[0]
+        if row.ratio is None or row.interval is None:
+            continue
+        size = abs(row.ratio - 1)
+        is_near = size <= _MOST_APART * least and least <= _MOST_APART * size
+        if chains and row.interval[0] <= reach and is_near:
+            chains[-1].append(one)
+            reach = max(reach, row.interval[1])
+        else:
+            chains.append([one])
+            reach, least = row.interval[1], size
+    return chains
