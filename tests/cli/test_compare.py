@@ -150,7 +150,7 @@ def test_every_file_has_the_verdict(call: Call, history: list[Path], slow: Path)
     written = {name: path.read_bytes().decode() for name, path in files.items()}
     assert json.loads(written["json"])["decision"] == "fail"
     assert "❌ Slower: " in written["markdown"].splitlines()[0]
-    assert '<failure type="regressed"' in written["junit"]
+    assert '<failure type="slower"' in written["junit"]
     assert "\r\nsort,time,p25,regressed,true," in written["csv"]
     for name, text in written.items():
         alone = call(slow.parent, "compare", *history, slow, f"--{name}", "-")
@@ -161,9 +161,9 @@ def test_advice_fails_no_test_case(call: Call, history: list[Path], slow: Path) 
     arguments: list[str | Path] = ["compare", *history[:2], slow, "--junit", "-"]
     advised = call(slow.parent, *arguments)
     assert 'failures="0"' in advised.out
-    assert '<skipped message="regressed: +3' in advised.out
+    assert '<skipped message="slower: +3' in advised.out
     (slow.parent / "benchgate.toml").write_text(CONFIG + "[baseline]\nadvisory_fails = true\n")
-    assert '<failure type="regressed" message="regressed: +3' in call(slow.parent, *arguments).out
+    assert '<failure type="slower" message="slower: +3' in call(slow.parent, *arguments).out
 
 
 def test_a_result_that_is_read_is_not_overwritten(

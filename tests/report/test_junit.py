@@ -21,6 +21,7 @@ from benchgate import __version__
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Row, Verdict
+from benchgate.report import words
 from benchgate.report.files import render_junit
 from benchgate.report.view import view_verdict
 
@@ -42,9 +43,9 @@ class Case(NamedTuple):
     text: str
 
 
-def suite_of(verdict: Verdict) -> ET.Element:
+def suite_of(verdict: Verdict, seconds: Mapping[str, float] | None = None) -> ET.Element:
     """The only suite, of a file that is valid and counts what it has."""
-    written = render_junit(view_verdict(verdict))
+    written = render_junit(view_verdict(verdict), seconds or {})
     assert written.startswith(b"<?xml version='1.0' encoding='utf-8'?>\n")
     for schema in SCHEMAS:
         schema.validate(written.decode())
@@ -100,7 +101,7 @@ def test_every_verdict_is_valid(samples: Mapping[str, Verdict], state: str) -> N
 def test_looks(
     samples: Mapping[str, Verdict], golden: Callable[[str, str], None], state: str
 ) -> None:
-    written = render_junit(view_verdict(samples[state])).decode()
+    written = render_junit(view_verdict(samples[state]), {"parse/large": 4.25}).decode()
     golden(f"{state}.junit.xml", written.replace(__version__, "VERSION"))
 
 
@@ -129,7 +130,7 @@ def test_looks(
 def test_the_state_of_a_row(row: Row, fail_on: tuple[str, ...], state: str) -> None:
     (case,) = cases_of(verdict_of(row, settings=GateSettings(fail_on=fail_on)))
     assert case.state == state
-    assert case.text.startswith(row.outcome.value)
+    assert case.text.startswith(words.outcome(row))
 
 
 def test_an_advisory_row_fails_where_the_user_wants_that() -> None:
@@ -150,15 +151,22 @@ def test_an_advisory_row_fails_where_the_user_wants_that() -> None:
 )
 def test_the_group_is_the_class(benchmark: str, group: str) -> None:
     rows = (
-        Row(benchmark, Outcome.UNCHANGED, metric="time", statistic="p95"),
+        Row(benchmark, Outcome.UNCHANGED, metric="time", statistic="p25"),
         Row(benchmark, Outcome.UNCHANGED, metric="peak_rss", statistic="median"),
-        Row(benchmark, Outcome.NEW),
     )
-    assert {(case.classname, case.name) for case in cases_of(verdict_of(*rows))} == {
-        (group, f"{benchmark}: tail (p95)"),
-        (group, f"{benchmark}: peak_rss, typical (median)"),
-        (group, benchmark),
-    }
+    assert [(case.classname, case.name) for case in cases_of(verdict_of(*rows))] == [
+        (group, benchmark)
+    ]
+
+
+def test_a_row_that_fails_stands_for_its_benchmark() -> None:
+    typical = Row("x", Outcome.UNCHANGED, metric="time", statistic="p25", unit="s")
+    memory = Row("x", Outcome.REGRESSED, metric="peak_rss", statistic="median", unit="B")
+    (case,) = cases_of(verdict_of(typical, memory, settings=GateSettings(fail_on=FAIL_ON)))
+    assert (case.state, case.kind) == ("failure", "larger")
+    assert case.text.startswith("larger: peak_rss, typical (median)")
+    (case,) = cases_of(verdict_of(typical, memory, settings=GateSettings(fail_on=())))
+    assert case.state == "skipped"
 
 
 def test_what_is_only_shown_is_no_test() -> None:
@@ -170,11 +178,11 @@ def test_what_is_only_shown_is_no_test() -> None:
 def test_a_failure_says_why_and_where(samples: Mapping[str, Verdict]) -> None:
     slow = next(case for case in cases_of(samples["fail"]) if case.state == "failure")
     assert slow.text == (
-        "regressed: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; in 12 of 12 rounds"
+        "slower: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; in 12 of 12 rounds"
     )
     broken = next(case for case in cases_of(samples["failed"]) if case.state == "error")
     assert broken.text.splitlines()[:4] == [
-        "failed: ValueError: the fixture is gone",
+        "crashed: ValueError: the fixture is gone",
         "defined at benchmarks/bench_db.py:10",
         "ValueError: the fixture is gone",
         "Traceback (most recent call last):",
@@ -228,11 +236,12 @@ def test_the_suite_says_what_was_compared(samples: Mapping[str, Verdict]) -> Non
     assert "\nCompared a1b2c3d (merge base with main)" in about
 
 
-def test_times_are_those_of_the_run_in_seconds() -> None:
-    suite = suite_of(verdict_of(Row("x", Outcome.UNCHANGED)))
+def test_times_are_in_seconds() -> None:
+    suite = suite_of(verdict_of(Row("x", Outcome.UNCHANGED), Row("y", Outcome.NEW)), {"x": 2.5})
     assert suite.attrib["time"] == "1234.500"
     assert suite.attrib["timestamp"] == "2026-01-02T03:04:05"
-    assert {case.attrib["time"] for case in suite.iter("testcase")} == {"0"}
+    times = {case.attrib["name"]: case.attrib["time"] for case in suite.iter("testcase")}
+    assert times == {"x": "2.500000", "y": "0"}
 
 
 def test_the_schemas_tell_files_apart(samples: Mapping[str, Verdict]) -> None:
@@ -272,5 +281,5 @@ def test_no_text_breaks_the_file(name: str, metric: str, error: str) -> None:
     ((*_, state, kind, text),) = cases_of(
         replace(verdict_of(row), base=Source(sha=name), warnings=(error,))
     )
-    assert (state, kind) == ("error", "failed")
+    assert (state, kind) == ("error", "crashed")
     assert not any(c < " " and c != "\n" for c in text)

@@ -15,6 +15,7 @@ from tests.page.html_page import HtmlPage
 from tests.report.page import STATES
 
 from benchgate.model.codec import VERDICT
+from benchgate.model.notes import change as shown_change
 from benchgate.page.report import render_report
 from benchgate.report import words
 from benchgate.report.files import render_csv, render_junit
@@ -101,23 +102,23 @@ def in_csv(verdict: Verdict) -> set[tuple[str, Said]]:
     }
 
 
-def in_junit(verdict: Verdict) -> tuple[str, set[Said]]:
+def in_junit(verdict: Verdict) -> tuple[str, dict[str, tuple[str, str]]]:
+    """The decision, and for each benchmark the word of its outcome and its change."""
     root = ET.fromstring(render_junit(view_verdict(verdict)))  # noqa: S314 - just written
     (decision,) = (
         one.attrib["value"] for one in root.iter("property") if one.attrib["name"] == "decision"
     )
-    rows = set()
+    found = {}
     (about,) = (str(one.text).splitlines() for one in root.iter("system-out"))
     for case in root.iter("testcase"):
-        whole = case.attrib["name"]
-        name, _, shown = whole.partition(": ")
+        name = case.attrib["name"]
         said = [str(one.text).splitlines()[0] for one in case]
-        said += (line.removeprefix(f"{whole}: ") for line in about if line.startswith(f"{whole}: "))
-        outcome, _, why = said[0].partition(": ")
-        changed = re.match(r"[+-][\d.]+ %|x [\d.]+|from 0", why)
+        said += (line.removeprefix(f"{name}: ") for line in about if line.startswith(f"{name}: "))
+        word, _, why = said[0].partition(": ")
+        changed = re.search(r"(?:^|: )([+-][\d.]+ %|x [\d.]+|from 0)", why)
         if name != "verdict":
-            rows.add(Said(name, shown, outcome, changed[0] if changed else ""))
-    return decision, rows
+            found[name] = (word, changed[1] if changed else "")
+    return decision, found
 
 
 def in_terminal(verdict: Verdict) -> str:
@@ -134,8 +135,18 @@ def in_markdown(verdict: Verdict) -> str:
 def test_the_same_rows_in_every_file(verdict: Verdict) -> None:
     decision, rows = in_json(verdict)
     assert len(rows) == len(verdict.rows)
-    assert in_junit(verdict) == (decision, rows)
     assert in_csv(verdict) == {(decision, row) for row in rows}
+
+
+def test_junit_has_a_row_of_each_benchmark(verdict: Verdict) -> None:
+    decision, found = in_junit(verdict)
+    assert decision == in_json(verdict)[0]
+    deciding = [row for row in verdict.rows if row.decides]
+    assert found.keys() == {row.benchmark for row in deciding}
+    for name, said in found.items():
+        assert said in {
+            (words.outcome(row), shown_change(row)) for row in verdict.rows if row.benchmark == name
+        }
 
 
 def test_people_read_the_same(verdict: Verdict) -> None:

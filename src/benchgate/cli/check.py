@@ -210,6 +210,7 @@ def command(
         effects.environ,
         effects.progress.told,
         partial(_figures_of, result, config.aliases),
+        result,
     )
     page = last is not None and "html" not in reports
     for step in _next_steps(verdict, result, config, git, page=page):
@@ -238,7 +239,7 @@ def _replay(
     verdict, result = replay_run(run_url, artifact, environ)
     if output is not None:
         write_atomic(output, encode_result(result, Redactor(environ)))
-    outputs.write(verdict, environ, figures=partial(_figures_of, result))
+    outputs.write(verdict, environ, figures=partial(_figures_of, result), result=result)
     return verdict.exit_code
 
 

@@ -16,6 +16,7 @@ from benchgate.errors import UsageError
 from benchgate.files import ensure_writable, read_bytes, state_folder, write_atomic
 from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
+from benchgate.report import words
 from benchgate.report.files import render_csv, render_junit
 from benchgate.report.headline import headline
 from benchgate.report.markdown import render_markdown
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from benchgate.model.figures import BenchmarkFigures
+    from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
     from benchgate.report.view import VerdictView
 
@@ -141,10 +143,12 @@ class Outputs:
         environ: Mapping[str, str],
         told: Collection[str] = (),
         figures: Callable[[], Mapping[str, BenchmarkFigures]] | None = None,
+        result: Result | None = None,
     ) -> None:
         """Write the verdict to the files and to the terminal.
 
         Args:
+            result: tells how long measuring each benchmark took.
             figures: computes those of the result, for a page; None if the samples are not there.
             told: what standard error said while measuring. A terminal or log that gets both
                 streams does not get these warnings again.
@@ -155,6 +159,9 @@ class Outputs:
             with _reader_may_leave():
                 if name == "html":
                     put(path, page_of(verdict, figures() if figures else None, redact))
+                elif name == "junit":
+                    shown = without_secrets(view, redact)
+                    put(path, render_junit(shown, _seconds(verdict, result)))
                 else:
                     put(path, _WRITERS[name](verdict, view, redact))
         if STANDARD_OUTPUT not in self.files.values():
@@ -185,9 +192,20 @@ _WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]]
         replace(verdict, summary=headline(verdict)), redact
     ),
     "markdown": lambda _, view, redact: render_markdown(without_secrets(view, redact)).encode(),
-    "junit": lambda _, view, redact: render_junit(without_secrets(view, redact)),
     "csv": lambda verdict, _, redact: render_csv(verdict, redact),
 }
+
+
+def _seconds(verdict: Verdict, result: Result | None) -> Mapping[str, float]:
+    """How long measuring each benchmark took; if that is not known, the time that it measured."""
+    names = {row.benchmark: words.name(row) for row in verdict.rows}
+    times = (row for row in verdict.rows if row.unit == "s" and row.is_typical)
+    found = {names[row.benchmark]: row.head for row in times if row.head is not None}
+    for one in result.head.benchmarks if result else ():
+        rounds = {launch.round for series in one.series for launch in series.launches}
+        if one.id in names and one.round_s:
+            found[names[one.id]] = one.round_s * len(rounds)
+    return found
 
 
 def require_pages() -> None:

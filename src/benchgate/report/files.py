@@ -12,6 +12,7 @@ import io
 import math
 from collections import Counter
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
@@ -22,11 +23,11 @@ from benchgate.model.verdict import Decision
 from benchgate.report.columns import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from benchgate.model.verdict import Verdict
     from benchgate.report.columns import CsvValue
-    from benchgate.report.view import RowView, VerdictView
+    from benchgate.report.view import BenchmarkView, RowView, VerdictView
 
 
 _State: TypeAlias = Literal["passed", "failure", "error", "skipped"]
@@ -43,6 +44,7 @@ class _Case:
         kind: the outcome, as a word.
         message: what was found, one line.
         more: what else a reader needs, several lines.
+        seconds: how long it took.
     """
 
     group: str
@@ -51,14 +53,18 @@ class _Case:
     kind: str
     message: str
     more: str = ""
+    seconds: float = 0.0
 
 
-def render_junit(verdict: VerdictView) -> bytes:
-    """A suite with a test case for each row that decides; UTF-8, ends in a newline.
+def render_junit(
+    verdict: VerdictView, seconds: Mapping[str, float] = MappingProxyType({})
+) -> bytes:
+    """A suite with a test case for each benchmark that decides; UTF-8, ends in a newline.
 
-    The time of a test case is 0: JUnit means how long the test took, and not what it measured.
+    Args:
+        seconds: how long measuring each benchmark took; 0 of one that is not there.
     """
-    cases = _cases(verdict)
+    cases = _cases(verdict, seconds)
     states = Counter(case.state for case in cases)
     about = {
         "name": _SUITE,
@@ -99,12 +105,17 @@ def _properties(verdict: VerdictView) -> dict[str, str]:
     }
 
 
-def _cases(verdict: VerdictView) -> list[_Case]:
-    """The rows that decide; before them the verdict, if it is no pass and no row fails.
+def _cases(verdict: VerdictView, seconds: Mapping[str, float]) -> list[_Case]:
+    """The benchmarks; before them the verdict, if it is no pass and no row fails.
 
     Without that, a suite in which too little was compared would look like one that passed.
     """
-    cases = [_case(row, verdict.interval_title) for row in verdict.rows if row.decides]
+    folded = (one for group in verdict.folded for one in group.benchmarks)
+    cases = [
+        _case(one, verdict.interval_title, seconds.get(one.first.benchmark, 0.0))
+        for one in (*verdict.shown, *folded)
+        if any(row.decides for row in one.rows)
+    ]
     if verdict.decision is Decision.PASS or any(row.fails for row in verdict.rows):
         return cases
     state: _State = "failure" if verdict.exit_code else "skipped"
@@ -112,14 +123,19 @@ def _cases(verdict: VerdictView) -> list[_Case]:
     return [of_suite, *cases]
 
 
-def _case(row: RowView, interval_title: str) -> _Case:
+def _case(one: BenchmarkView, interval_title: str, seconds: float) -> _Case:
+    """A benchmark, of which a row that fails stands for all."""
+    row = next((row for row in one.rows if row.decides and row.fails), one.first)
+    others = one.about_others if row is one.first else ()
+    place = row.location and f"defined at {row.location}"
     return _Case(
         _group(row.benchmark),
-        ": ".join(filter(None, (row.benchmark, row.statistic))),
+        row.benchmark,
         _state(row),
-        row.outcome.value,
+        row.word,
         _message(row, interval_title),
-        "\n".join(filter(None, (row.location and f"defined at {row.location}", row.error))),
+        "\n".join(filter(None, (*others, place, row.error))),
+        seconds,
     )
 
 
@@ -136,14 +152,15 @@ def _state(row: RowView) -> _State:
 
 
 def _message(row: RowView, interval_title: str) -> str:
-    """The outcome and why: "regressed: +14.6 % (...), 12.30 ms to 14.10 ms; slower in ..."."""
+    """The outcome and why: "slower: tail (p95): +14.6 % (...), 12.30 → 14.10 ms; ..."."""
     why = "; ".join(filter(None, (row.compared(interval_title), row.note)))
-    return ": ".join(filter(None, (row.outcome.value, why)))
+    return ": ".join(filter(None, (row.word, row.about, why)))
 
 
 def _add(suite: ET.Element, case: _Case) -> None:
     """Add a test case; some systems show only attributes, others only the text."""
-    added = ET.SubElement(suite, "testcase", classname=case.group, name=case.name, time="0")
+    time = f"{case.seconds:.6f}" if case.seconds else "0"
+    added = ET.SubElement(suite, "testcase", classname=case.group, name=case.name, time=time)
     if case.state != "passed":
         kind = {} if case.state == "skipped" else {"type": case.kind}
         why = ET.SubElement(added, case.state, {**kind, "message": case.message})
