@@ -70,3 +70,4 @@ def test_one_far_change_does_not_flatten_the_others() -> None:
     assert (scale.low, scale.high) == (-50, 150)
     noisy = overview_scale([row(3, 4, 5)] * 9)
     assert noisy.high == 400
+    assert overview_scale([row(1.1, 1.2, math.inf)] * 9).high == 4

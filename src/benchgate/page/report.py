@@ -174,9 +174,10 @@ class Scale:
 
     def draw(self, row: Row) -> str:
         """The `d` of an SVG path: the interval, its ends or arrows, and the change as a dot."""
-        low, estimate, high = _percents(row) or (math.nan,) * 3
-        if math.isnan(estimate):
+        found = _percents(row)
+        if found is None:
             return ""
+        low, estimate, high = found
         left, right, middle = self.x(low), self.x(high), self.HEIGHT // 2
         if left == right:  # at an end: an arrow needs a line
             left, right = max(left - 8, self.EDGE), min(right + 8, self.WIDTH - self.EDGE)
@@ -216,7 +217,7 @@ def overview_scale(rows: Iterable[Row]) -> Scale:
     margin = margins[len(margins) // 2] if margins else 100 * _USUAL_MARGIN
 
     def reach(ends: Iterable[float]) -> float:
-        ordered = sorted((0.0, *ends))
+        ordered = sorted((0.0, *filter(math.isfinite, ends)))
         most = max(ordered[int(_MOST_ROWS * (len(ordered) - 1))], _MOST_MARGINS * margin)
         return max(min(ordered[-1], most), 2 * margin)
 
