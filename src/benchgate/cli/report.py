@@ -58,7 +58,7 @@ def command(file: Path | None, html_file: Path, config_file: Path | None) -> Non
     RESULT is a result file. If it holds both sides, they are judged by the settings that it
     holds, or else by your configuration, as `benchgate compare` does. If it holds one side, the
     page shows its statistics. VERDICT is a verdict as JSON; it holds no samples, so its page has
-    only the figures that need none.
+    no figures.
 
     \b
     Examples:

@@ -362,6 +362,7 @@ def _ecdf(
     samples = " and ".join(f"{arm.samples:,} of the {name}" for name, arm in arms)
     view, _ = _clipped([value for _, arm in arms for value in arm.values])
     low = min(arm.values[0] for _, arm in arms)
+    right = " The side whose curve is further right has larger values."
     rest = f" Outliers reach {_shown(series, series.greatest)}: choose Show all." if view else ""
     return Chart(
         f"Distribution of {plain_line(series.metric)}",
@@ -380,7 +381,7 @@ def _ecdf(
         ),
         zooms=True,
         view=scale.values((low, view[1])) if view else (),
-        caption=f"All samples: {samples}.{less} The larger values are on the right.{rest}",
+        caption=f"All samples: {samples}.{less}{right if len(arms) > 1 else ''}{rest}",
     )
 
 
@@ -430,6 +431,7 @@ def _launches(
         if is_spread
         else "A point is the value of one process."
     )
+    together = " If both sides drift or jump together, the machine did, not the code."
     farthest = _shown(series, max(map(max, high)))
     return Chart(
         f"Each launch, in order: {plain_line(series.metric)}",
@@ -450,8 +452,7 @@ def _launches(
         zooms=True,
         view_y=scale.values(view),
         caption=(
-            f"{what} If both sides drift or jump together, the machine did, not the code."
-            f"{_beyond(len(beyond), 'value', farthest)}"
+            f"{what}{together if len(arms) > 1 else ''}{_beyond(len(beyond), 'value', farthest)}"
         ),
     )
 
