@@ -8,7 +8,7 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
-VOID = {"meta", "link", "br", "input", "img"}
+VOID = {"meta", "link", "br", "input", "img", "wbr"}
 
 
 class HtmlPage(HTMLParser):

@@ -44,7 +44,7 @@ ALLOWED = {
     *("nav", "button", "main", "footer", "div", "h1", "h2", "h3", "p", "section", "ul", "li"),
     *("form", "label", "input", "output", "table", "thead", "tbody", "tr", "th", "td", "bdi"),
     *("details", "summary", "dl", "dt", "dd", "pre", "code", "b", "figure", "figcaption"),
-    *("svg", "defs", "g", "path", "text", "use", "noscript", "select", "option"),
+    *("svg", "defs", "g", "path", "text", "use", "noscript", "select", "option", "wbr"),
 }
 LINKS = Links(
     "https://github.com/o/r/actions/runs/1",

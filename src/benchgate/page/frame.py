@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from benchgate.page.charts import Chart
 
@@ -56,6 +57,7 @@ _ASSETS: Final = resources.files("benchgate.page") / "assets"
 _STYLE: Final = ("frame.css",)
 _EARLY_SCRIPT: Final = ("theme.js",)
 _SCRIPT: Final = ("charts.js", "explore.js", "frame.js")
+_SEPARATORS: Final = re.compile(r"(?<=[/._\-,])(?=.)")
 # What ends a script element, or begins a comment in one, must not occur in its data.
 _ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -144,7 +146,7 @@ def _environment() -> Environment:
             "an HTML page needs Jinja2, which is not installed",
             hint="Install benchgate with its extra `report`: pip install 'benchgate[report]'",
         ) from None
-    return Environment(
+    found = Environment(
         loader=PackageLoader("benchgate.page", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -152,9 +154,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    found.filters["breakable"] = breakable
+    return found
 
 
-def _as_is(text: str) -> object:
+def breakable(name: str) -> Markup:
+    """A name that a line may end within, after a separator."""
+    return _as_is("<wbr>").join(_SEPARATORS.split(name))
+
+
+def _as_is(text: str) -> Markup:
     from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2
 
     return Markup(text)  # noqa: S704 - our own files, and JSON that `json_text` escapes
