@@ -48,7 +48,7 @@ def test_texts_of_a_verdict_are_shown_as_they_are(
     visit: Callable[..., Visit], page_file: Callable[[str], Path]
 ) -> None:
     page = visit(page_file("hostile-verdict")).page
-    warnings = page.locator("section.notice li").all_text_contents()
+    warnings = page.locator(".notice p").all_text_contents()
 
     for text in HOSTILE:
         assert text.replace("`", "") in [one.replace("\u200b", "") for one in warnings]

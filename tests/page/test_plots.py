@@ -47,7 +47,9 @@ def test_a_point_is_the_change_of_one_round() -> None:
     assert "+20.0 % (95 % interval +17.7 to +22.3 %)" in chart.caption
 
 
-@pytest.mark.parametrize("more", [{"tier": Tier.STORED}, {"tier": None}, {"ratio": None}])
+@pytest.mark.parametrize(
+    "more", [{"tier": Tier.STORED}, {"tier": None}, {"ratio": None}, {"test": "limit"}]
+)
 def test_what_was_not_measured_in_rounds_has_no_such_figure(more: dict[str, object]) -> None:
     assert round_chart(replace(ROW, **more), series_of([1.0] * 3, [1.0] * 3)) is None  # type: ignore[arg-type]
 

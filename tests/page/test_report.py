@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from tests.loads import measured_step
 from tests.page.html_page import HtmlPage, source
+from tests.report.conftest import changed, verdict
 from tests.report.page import STATES
 from tests.results import arm, measured
 
 from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
 from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
 from benchgate.model.run import (
@@ -30,6 +32,7 @@ from benchgate.model.run import (
     Source,
     Tier,
 )
+from benchgate.model.verdict import Decision
 from benchgate.page import plots, report
 from benchgate.page.report import decided, render_report
 from benchgate.report.view import Links
@@ -55,9 +58,8 @@ LINKS = Links(
 
 def page_of(result: Result) -> tuple[Verdict, str]:
     config = from_kept(None)
-    judged = judge_result(result, config)
-    verdict = make_verdict(judged, config)
-    return verdict, render_report(verdict, figures_of(result), str)
+    made = make_verdict(judge_result(result, config), config)
+    return made, render_report(made, figures_of(result), str)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -110,18 +112,18 @@ def test_a_name_stays_within_the_data_of_the_figures() -> None:
     launches = tuple(Launch(r, 0, samples + r, np.empty(0)) for r in range(12))
     bench = BenchmarkResult(nasty, "w", Tier.LOCKSTEP, (Series(Metric(nasty, nasty), 1, launches),))
     run = Run(Source(), "2026-01-02T03:04:05Z", environment=Environment(), benchmarks=(bench,))
-    verdict, html = page_of(Result(head=run, base=run))
+    found, html = page_of(Result(head=run, base=run))
     page = HtmlPage(html)
     assert len(page.scripts) == 2
     assert any("</script><script>" in str(one) for one in page.data["shared"])
-    assert len(verdict.rows) == len(page.lines()) > 0
+    assert len(found.rows) == len(page.lines()) > 0
 
 
 def test_every_row_is_there_however_many() -> None:
     ids = {f"g/bench_{index}": 1e-3 for index in range(300)}
-    verdict, html = page_of(measured(ids, ids | {"g/bench_7": 2e-3}))
+    found, html = page_of(measured(ids, ids | {"g/bench_7": 2e-3}))
     page = HtmlPage(html)
-    assert len(page.lines()) == len(verdict.rows)
+    assert len(page.lines()) == len(found.rows)
     assert {name for name, _ in page.lines()} == set(ids)
     assert "With more than 100 benchmarks" in page.text
 
@@ -163,9 +165,9 @@ def rich_result(benchmarks: int) -> Result:
 
 @pytest.mark.parametrize(("benchmarks", "most_bytes"), [(10, 2_500_000), (150, 2_500_000)])
 def test_a_page_stays_small(benchmarks: int, most_bytes: int) -> None:
-    verdict, html = page_of(rich_result(benchmarks))
+    found, html = page_of(rich_result(benchmarks))
     assert len(html.encode()) < most_bytes
-    assert len(HtmlPage(html).lines()) == len(verdict.rows)
+    assert len(HtmlPage(html).lines()) == len(found.rows)
 
 
 def test_figures_of_samples_and_loads() -> None:
@@ -202,6 +204,28 @@ def test_a_verdict_without_samples_says_where_they_are(samples: Mapping[str, Ver
     assert page.data["charts"] == {}
 
 
+def test_benchmarks_that_changed_together_are_one_line_with_links_to_each() -> None:
+    rows = [changed(f"parser/{name}", Outcome.REGRESSED, 1.2) for name in "abc"]
+    html = render_report(verdict(Decision.FAIL, *rows), None, str)
+    (changes,) = re.findall('<ul class="changes">.*?\n</ul>', html, re.DOTALL)
+    assert changes.count('<li class="row">') == 1
+    assert "all 3 <code>parser/*</code>" in changes
+    assert re.findall('<a href="#(b.)" dir="auto">parser/<wbr>(.)</a>', changes) == [
+        ("b1", "a"),
+        ("b2", "b"),
+        ("b3", "c"),
+    ]
+
+
+def test_what_to_do_next_is_there() -> None:
+    html = render_report(
+        verdict(Decision.FAIL, changed("parse", Outcome.REGRESSED, 1.2)), None, str
+    )
+    commands = re.findall('<pre class="command"><code>(.*?)</code>', html, re.DOTALL)
+    assert commands[0] == "benchgate check --against a1b2c3d4e5f6 --filter parse"
+    assert commands[1].startswith("[[waive]]\nbenchmark = &#34;parse&#34;")
+
+
 def test_equal_tracebacks_are_shown_once(samples: Mapping[str, Verdict]) -> None:
     failed = next(row for row in samples["failed"].rows if row.error)
     alike = tuple(replace(failed, benchmark=f"db/{name}") for name in "abc")
@@ -230,8 +254,9 @@ def test_no_secret_anywhere() -> None:
     )
     config = from_kept(None)
     whole = Result(head=run, base=run)
-    verdict = make_verdict(judge_result(whole, config), config)
-    html = render_report(verdict, figures_of(whole), redact)
+    html = render_report(
+        make_verdict(judge_result(whole, config), config), figures_of(whole), redact
+    )
     assert secret not in html
     assert "[removed]" in html
     assert json.dumps(HtmlPage(html).data).count("[removed]") > 0
@@ -250,6 +275,6 @@ def test_it_says_whose_benchmark_files_ran_if_not_those_of_the_base(
     files: BenchmarkFiles, source_: str, said: str | None
 ) -> None:
     result, config = measured({"a": 1.0}), from_kept(None)
-    verdict = make_verdict(judge_result(result, config), config)
-    found = decided(replace(verdict, files=files, base_source=source_))
+    judged = make_verdict(judge_result(result, config), config)
+    found = decided(replace(judged, files=files, base_source=source_))
     assert [one for one in found if "benchmark files" in one] == ([said] if said else [])

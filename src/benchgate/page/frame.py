@@ -154,7 +154,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters["breakable"] = breakable
+    found.filters |= {"breakable": breakable, "sentence": lambda text: _as_is(sentence(text))}
     return found
 
 
@@ -191,11 +191,6 @@ def sentence(text: str) -> str:
 def unbroken(text: str) -> str:
     """The same text, in which a line does not end between a number and its unit."""
     return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
-
-
-def sentences(texts: Iterable[str]) -> tuple[str, ...]:
-    """Several of them."""
-    return tuple(map(sentence, texts))
 
 
 def _plain(text: str) -> str:

@@ -240,7 +240,8 @@ def _plots(figures: BenchmarkFigures | None, rows: Sequence[Row]) -> Iterator[Pl
 def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
     """How the head differs from the base in each round; None for what has no rounds."""
     base, head = series.base, series.head
-    if row.tier in {None, Tier.STORED} or row.ratio is None or base is None or head is None:
+    is_alone = row.is_limit or row.tier in {None, Tier.STORED}
+    if is_alone or row.ratio is None or base is None or head is None:
         return None
     before, after = (
         dict(zip(arm.launches.rounds, arm.launches.values.get(row.statistic, ()), strict=False))

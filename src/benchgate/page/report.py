@@ -12,7 +12,7 @@ from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
-from benchgate.page.frame import render, sentence, sentences
+from benchgate.page.frame import render
 from benchgate.page.plots import MOST_DRAWN, is_news, leaves_out, plots
 from benchgate.report import words
 from benchgate.report.arrangement import arrange
@@ -239,14 +239,11 @@ class PageRow:
     """A row of the list.
 
     Attributes:
-        word, icon: what its outcome is called, and its sign.
         rounds: "12 rounds"; "" if it has none.
         margin, drawing: paths of SVG; "" if there is no change.
     """
 
     row: RowView
-    word: str
-    icon: str
     rounds: str
     margin: str
     drawing: str
@@ -263,7 +260,7 @@ class BenchmarkSection:
         change: how much worse it is, as a number to sort by; "" if that is not known.
         source: address of where it is defined; "" if it is not known.
         note: of the first row, in words.
-        notes: of all rows, as HTML.
+        notes: of all rows, each after what it is about.
         error: the end of the output if it failed; "" if another benchmark has the same.
         error_key: the place of that benchmark.
         titles, numbers: a table with a column for each row.
@@ -277,7 +274,7 @@ class BenchmarkSection:
     change: str
     source: str
     note: str
-    notes: tuple[str, ...]
+    notes: Facts
     error: str
     error_key: str
     titles: tuple[str, ...]
@@ -334,21 +331,15 @@ def render_report(
         extra_style=("report.css",),
         extra_script=("report.js",),
         view=view,
-        symbol=words.DECISION_ICONS[verdict.decision],
-        headline=sentence(view.headline),
-        counts=Counter((one.first.icon, one.first.word) for one in sections),
+        counts=Counter((one.view.first.icon, one.view.first.word) for one in sections),
         scale=scale,
         has_changes=any(line.drawing for one in sections for line in (one.first, *one.news)),
         sections=sections,
-        shown=sections[: len(view.shown)],
-        absent=sentence(redact(absent)) if figures is None else sentence(less) if less else "",
-        more=sentence(view.more) if view.more else "",
-        warnings=sentences(view.warnings),
-        skipped=[(what, sentence(why)) for what, why in view.skipped],
+        places={one.view: one for one in sections[: len(view.shown)]},
+        absent=redact(absent) if figures is None else less,
         provenance=known(said[0]),
         machine=known(said[1]),
-        decided=sentences(said[2]),
-        last_line=sentence(view.last_line),
+        decided=said[2],
         ratio_titles=(*RATIO_TITLES[:2], view.interval_title, RATIO_TITLES[3]),
         test_titles=TEST_TITLES,
     )
@@ -374,7 +365,7 @@ def _section(
     others = ((row.statistic, _written_out(note, verdict.footnotes)) for row, note in view.others)
     note = _written_out(view.note, verdict.footnotes)
     error = next((row.error for row in view.rows if row.error), "")
-    said = [(about, text) for about, text in (("", note), *others) if text and text not in error]
+    said = tuple(one for one in (("", note), *others) if one[1] and one[1] not in error)
     first_key = errors.setdefault(error, key) if error else ""
     return BenchmarkSection(
         key,
@@ -384,10 +375,7 @@ def _section(
         "" if worse is None else f"{worse:.6g}",
         verdict.links.source(view.first.location),
         note,
-        tuple(
-            f"<b>{sentence(about)}</b>: {sentence(text)}" if about else sentence(text)
-            for about, text in said
-        ),
+        said,
         error if first_key == key else "",
         first_key,
         tuple(one.row.statistic or "value" for one in shown),
@@ -401,8 +389,6 @@ def _page_row(row: Row, view: RowView, scale: Scale) -> PageRow:
     drawing = scale.draw(row)
     return PageRow(
         view,
-        words.outcome(row),
-        words.ICONS[row.outcome],
         f"{rounds} round{'s' * (rounds != '1')}" if rounds else "",
         scale.margin(row) if drawing and row.margin else "",
         drawing,
@@ -414,7 +400,7 @@ def _numbers(
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Everything that is known of the rows, without lines that say nothing."""
     lines: list[tuple[str, tuple[str, ...]]] = [
-        ("outcome", tuple(x.word + ("" if x.row.decides else " (shown only)") for x in rows)),
+        ("outcome", tuple(x.row.word + ("" if x.row.decides else " (shown only)") for x in rows)),
         ("change", tuple(one.row.change for one in rows)),
         (interval_title, tuple(one.row.interval for one in rows)),
         ("base", tuple(one.row.base for one in rows)),
@@ -436,7 +422,7 @@ def _written_out(note: str, footnotes: Iterable[Footnote]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _BenchmarkPart:
-    """A benchmark: its place in the page, a line per metric, notes as HTML, and its figures."""
+    """A benchmark: its place in the page, a line per metric, notes, and its figures."""
 
     key: str
     name: str
@@ -478,7 +464,7 @@ def render_run(
                 key,
                 plain_line(id_) or "(no name)",
                 tuple(series_cells(one)[1:] for one in some),
-                sentences(dict.fromkeys(plain_line(n) for one in some for n in one.notes)),
+                tuple(dict.fromkeys(plain_line(n) for one in some for n in one.notes)),
                 plain_block(errors.get(id_, "")),
                 tuple((f"{key}-{number}", plot) for number, plot in enumerate(found)),
             )
@@ -494,9 +480,9 @@ def render_run(
         heading=title,
         parts=parts,
         interrupted=not run.complete,
-        warnings=sentences(plain_line(redact(text), 1000) for text in statistics.warnings),
+        warnings=[plain_line(redact(text), 1000) for text in statistics.warnings],
         legend=LEGEND,
-        absent=sentence(less) if less else "",
+        absent=less,
         about=_about(run, statistics.duration_s),
         machine=known(machine(run.environment)),
     )
