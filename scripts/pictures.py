@@ -188,14 +188,14 @@ _AFTER_ALL = """(font) => {
 _MEASURE = """(selector) => {
   const whole = document.querySelector(selector);
   const root = document.documentElement;
+  const height_px = Math.round(whole.getBoundingClientRect().height);
+  const folded = whole.querySelectorAll("details:not([open]) > :not(summary)");
+  folded.forEach((one) => one.remove());
   const wide = [whole, ...whole.querySelectorAll("*")].filter((one) => one.clientWidth > 1
     && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible");
   const named = (one) => [one.localName, ...one.classList].join(".");
   const sideways = new Set(wide.map(named));
   if (root.scrollWidth > root.clientWidth) sideways.add("page");
-  const height_px = Math.round(whole.getBoundingClientRect().height);
-  const folded = whole.querySelectorAll("details:not([open]) > :not(summary)");
-  folded.forEach((one) => one.remove());
   const said = whole.innerText.split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word));
   return { words: said.length, height_px, sideways: [...sideways].sort() };
 }"""

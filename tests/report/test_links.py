@@ -47,7 +47,7 @@ def test_a_comment_links_to_what_a_reader_needs_next() -> None:
         f"{DOCS}reading-a-verdict.md",
         f"{DOCS}reading-a-verdict.md#how-each-row-was-decided",
     }
-    assert "```sh\nbenchgate check --against a1b2c3d4e5f6 --filter a/b\n```" in text
+    assert "```sh\nbenchgate check --against a1b2c3d4e5f6 \\\n  --filter a/b\n```" in text
 
 
 def test_without_addresses_there_are_no_links() -> None:

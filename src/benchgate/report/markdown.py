@@ -238,7 +238,8 @@ def what_to_do(verdict: VerdictView) -> str:
     """The other benchmarks, counted, and how to measure those above again."""
     # Without lines, the heading says it.
     others = f"The others: {verdict.others}." if verdict.others and verdict.lines else ""
-    command = f"Measure it yourself:\n\n```sh\n{verdict.repeat}\n```" if verdict.repeat else ""
+    repeat = verdict.repeat.replace(" --filter ", " \\\n  --filter ")  # as wide as a phone
+    command = f"Measure it yourself:\n\n```sh\n{repeat}\n```" if repeat else ""
     return _GAP.join(filter(None, (prose(others), command)))
 
 
