@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchgate.config.benchmarks import KINDS
@@ -73,6 +73,7 @@ def _outcome(document: dict[str, Any]) -> Config | ConfigError:
 
 
 @given(DOCUMENTS)
+@example({"benchmark": [{"command": "true", "[key]": 1}]})
 def test_any_document(document: dict[str, Any]) -> None:
     outcome = _outcome(document)
     if isinstance(outcome, ConfigError):

@@ -349,8 +349,10 @@ def _echoes(problem: Problem, around: Collection[KeyPath]) -> bool:
 
 
 def _problem(found: Mapping[str, Any], layout: DocumentLayout) -> Problem:
-    kind, value, location = found["type"], found["input"], found["loc"]
-    path = tuple(part for part in location if part != "[key]")
+    kind, value, path = found["type"], found["input"], found["loc"]
+    # pydantic's mark of a name that is refused; an unknown key may have this name itself.
+    if kind != "extra_forbidden":
+        path = tuple(part for part in path if part != "[key]")
     tagged = len(path) > 2 and layout.is_of_a_kind(path)
     written = (*path[:2], *path[3:]) if tagged else path
     table = tuple(part for part in path[:-1] if isinstance(part, str))
