@@ -10,7 +10,7 @@ import pytest
 from tests.report.conftest import changed
 
 from benchgate.model.policy import Outcome
-from benchgate.page.report import Scale, overview_scale
+from benchgate.page.report import ChangeScale, overview_scale
 
 if TYPE_CHECKING:
     from benchgate.model.verdict import Row
@@ -20,7 +20,7 @@ def row(low: float, ratio: float, high: float, **more: float) -> Row:
     return changed("parse", Outcome.REGRESSED, ratio, interval=(low, high), **more)
 
 
-SCALE = Scale(-20.0, 40.0, 20.0)
+SCALE = ChangeScale(-20.0, 40.0, 20.0)
 
 
 def test_a_larger_change_is_further_to_the_right() -> None:
@@ -57,7 +57,7 @@ def test_what_is_beyond_the_scale_is_an_arrow(ends: tuple[float, float, float], 
 def test_nothing_is_drawn_of_nothing(ratio: float | None) -> None:
     new = replace(changed("a", Outcome.NEW, 1.0), ratio=ratio, interval=None)
     assert SCALE.draw(new) == ""
-    assert overview_scale([]) == Scale(-4.0, 4.0, 2.0)
+    assert overview_scale([]) == ChangeScale(-4.0, 4.0, 2.0)
 
 
 def test_the_scale_shows_every_change_if_the_margin_stays_visible() -> None:

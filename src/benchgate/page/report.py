@@ -141,7 +141,7 @@ def known(facts: Facts) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChangeScale:
     """The scale of the drawings of all rows: changes in percent, from left to right.
 
     Attributes:
@@ -210,7 +210,7 @@ def _percents(row: Row) -> tuple[float, float, float] | None:
     return low, middle, high
 
 
-def overview_scale(rows: Iterable[Row]) -> Scale:
+def overview_scale(rows: Iterable[Row]) -> ChangeScale:
     """A scale that shows all changes, or if some are far away, those of most rows."""
     known = [(row, found) for row in rows if (found := _percents(row))]
     margins = sorted(100 * row.margin for row, _ in known if row.margin)
@@ -225,7 +225,7 @@ def overview_scale(rows: Iterable[Row]) -> Scale:
     least = (low + high) / _MOST_TICKS
     power = 10.0 ** math.floor(math.log10(least))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= least)
-    return Scale(-math.ceil(low / step) * step, math.ceil(high / step) * step, step)
+    return ChangeScale(-math.ceil(low / step) * step, math.ceil(high / step) * step, step)
 
 
 NO_SAMPLES: Final = (
@@ -352,7 +352,7 @@ def _section(
     figures: tuple[tuple[str, Plot], ...],
     *,
     verdict: VerdictView,
-    scale: Scale,
+    scale: ChangeScale,
     errors: dict[str, str],
 ) -> BenchmarkSection:
     """Make the section of a benchmark.
@@ -384,7 +384,7 @@ def _section(
     )
 
 
-def _page_row(row: Row, view: RowView, scale: Scale) -> PageRow:
+def _page_row(row: Row, view: RowView, scale: ChangeScale) -> PageRow:
     rounds = words.rounds(row)
     drawing = scale.draw(row)
     return PageRow(

@@ -136,7 +136,7 @@ class TrendView:
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkView:
+class BenchmarkTrends:
     """The trends of a benchmark on a machine; the one that stands for it comes first."""
 
     trends: tuple[TrendView, ...]
@@ -152,7 +152,7 @@ class MachineView:
 
     name: str
     runs: str
-    benchmarks: tuple[BenchmarkView, ...]
+    benchmarks: tuple[BenchmarkTrends, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _view_machine(history: History, name: str, newest: int) -> MachineView:
         if one.machine == name:
             view = _view_trend(one, history.runs, newest, are_short=are_short)
             found.setdefault(one.benchmark, []).append(view)
-    benchmarks = [BenchmarkView(tuple(sorted(trends, key=_rank))) for trends in found.values()]
+    benchmarks = [BenchmarkTrends(tuple(sorted(trends, key=_rank))) for trends in found.values()]
     benchmarks.sort(key=lambda one: (one.first.told is None, one.first.trend.moved is None))
     return MachineView(plain_line(name), counted(runs, "run"), tuple(benchmarks))
 

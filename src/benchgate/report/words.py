@@ -227,10 +227,6 @@ def worse_word(rows: Iterable[Row | Trend]) -> str:
     return "slower" if all(is_speed(row) for row in rows) else "worse"
 
 
-def better_word(rows: Iterable[Row | Trend]) -> str:
-    return "faster" if all(is_speed(row) for row in rows) else "better"
-
-
 def margins(rows: Sequence[Row]) -> str:
     """Within what they are unchanged: " within 2 %"; "" if that is not known."""
     known = sorted({row.margin for row in rows if row.margin is not None})

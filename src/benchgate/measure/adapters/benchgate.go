@@ -112,8 +112,8 @@ func (w *benchgateWorker) next() (string, string) {
 
 // receive waits for a part of a request, and reports whether there was one.
 //
-// The runtime does not know of this system call. If it did, its monitor thread would begin anew to
-// look for work every 20 us, on the CPU of the samples: half of them took 40 % longer.
+// The runtime does not know of this system call. If it did, its monitor thread would wake up and look
+// for work every 20 us, on the CPU of the samples: half of them took 40 % longer.
 func (w *benchgateWorker) receive() bool {
 	var chunk [4096]byte
 	for {
