@@ -48,7 +48,10 @@ if TYPE_CHECKING:
     from benchgate.model.history import History
 
 BASE = Source("6cf4bb7d0b1c4f6a9c3f4a2b1d0e9f8a7b6c5d4e", why="the target branch main")
-HEAD = Source("e4f5a6b7c8d90112233445566778899aabbccdde")
+HEAD = Source(
+    "e4f5a6b7c8d90112233445566778899aabbccdde",
+    changed_files=("src/textkit/orders.py", "src/textkit/invoices.py"),
+)
 MACHINE = Environment(os="Ubuntu 24.04.3 LTS", cpu_model="AMD EPYC 7763 64-Core", cpu_count=4)
 FILE_NOTE = (
     "on import, its file runs other code in the head than in the base (lines 3, 9); move it into "

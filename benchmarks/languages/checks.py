@@ -1,9 +1,9 @@
 """Counts what checks of small programs in other languages say: clean ones, and slower ones.
 
-Run it with `python -m benchmarks.languages.checks LANGUAGE [CHECKS] [PERCENT] [BUSY]`: so many
-checks, in which one benchmark in turn does so many percent more work (0: none), beside so many
-programs that keep a CPU busy. With "unrelated" in place of a number, nothing that is measured
-changes, but functions that nothing calls are in other places.
+Run it with `python -m benchmarks.languages.checks LANGUAGE [CHECKS] [PERCENT] [BUSY]`, with a
+language or a tool of `programs.FILES`: so many checks, in which one benchmark in turn does so many
+percent more work (0: none), beside so many programs that keep a CPU busy. With "unrelated" in place
+of a number, nothing that is measured changes, but functions that nothing calls are in other places.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def check(
         root = Path(name) / "project"
         write(language, root, seed=seeds[0])
         (root / "benchgate.toml").write_text(CONFIG[language])
-        (root / ".gitignore").write_text("/bench\ntarget/\n")
+        (root / ".gitignore").write_text("/bench\ntarget/\nnode_modules/\n")
         git(root.parent, "init", "--quiet", "project")
         git(root, "add", "--all")
         who = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@example.com")

@@ -62,7 +62,7 @@ RUST_BODIES = (
     "sum = (sum + v[i]) % {n} + 1;",
 )
 
-# By language: the file with the code, and then others that stay the same.
+# By language or tool ("bench" is `#[bench]`, "suite" is benchmark.js): what each file is made of.
 FILES = {
     "cpp": {"bench.cc": "bench.cc"},
     "go": {"text.go": "text.go.txt", "text_test.go": "text_test.go.txt", "go.mod": "go.mod.txt"},
@@ -71,7 +71,19 @@ FILES = {
         "benches/text.rs": "text.rs",
         "Cargo.toml": "Cargo.toml.txt",
     },
+    "bench": {
+        "src/lib.rs": "lib.rs",
+        "benches/text.rs": "test.rs",
+        "Cargo.toml": "test.Cargo.toml.txt",
+    },
     "node": {"text.js": "text.js", "bench.js": "bench.js", "package.json": "package.json"},
+    "mitata": {"text.js": "text.js", "bench.js": "mitata.js", "package.json": "package.json"},
+    "suite": {"text.js": "text.js", "bench.js": "suite.js", "package.json": "package.json"},
+    "vitest": {
+        "text.js": "text.js",
+        "text.bench.js": "vitest.js",
+        "package.json": "package.json",
+    },
 }
 CONFIG = {
     "cpp": """[build]
@@ -83,7 +95,14 @@ cpp = "bench"
 """,
     "go": '[[benchmark]]\ngo = "."\n',
     "rust": '[[benchmark]]\nrust = "text"\n',
-    "node": '[[benchmark]]\nnode = "bench.js"\n',
+    "bench": '[[benchmark]]\nrust = "text"\nenv = {RUSTC_BOOTSTRAP = "1"}\n',
+    **dict.fromkeys(("node", "mitata", "suite"), '[[benchmark]]\nnode = "bench.js"\n'),
+    "vitest": """[build]
+command = "npm install --silent --no-save vitest"
+
+[[benchmark]]
+node = "."
+""",
 }
 OTHERS = {
     "cpp": (CPP_OTHER, CPP_BODIES),

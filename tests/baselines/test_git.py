@@ -104,7 +104,7 @@ def test_head_itself_and_a_new_file_are_not_the_same_code(repo: Git, commit: Com
     commit(repo, {"a": "1"})
     assert "both sides are the same code" in choose_base(repo, "HEAD").why
     (repo.root / "b").write_text("1")
-    assert choose_base(repo, "HEAD").why == "HEAD, named by --against"
+    assert choose_base(repo, "HEAD").why == "HEAD"
 
 
 def test_merge_commit_is_compared_with_its_first_parent(repo: Git, commit: Commit) -> None:
@@ -172,7 +172,7 @@ def test_base_named_by_the_user(clone: Git, against: str) -> None:
     clone.run("update-ref", "refs/remotes/origin/old", "main~1")
     found = choose_base(clone, against)
     name = "origin/old" if against == "old" else against
-    assert found == Source(sha=first, ref=name, why=f"{name}, named by --against")
+    assert found == Source(sha=first, ref=name, why=name)
 
 
 def test_naming_head_of_a_clean_tree_says_that_it_is_vacuous(repo: Git, commit: Commit) -> None:

@@ -124,7 +124,7 @@ def test_less_work_is_an_improvement(benchgate: Program, toy: Project) -> None:
     done = benchgate(toy.root, "check", "--against", "main", "--json", "-", *ROUNDS)
     done.check(0)
     verdict = verdict_of(done)
-    assert verdict["base"]["why"] == "main, named by --against"
+    assert verdict["base"]["why"] == "main"
     assert [row["outcome"] for row in verdict["rows"]] == ["improved"]
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.git.changes import Changes, gitlinks, parse_status, read_changes
+from benchgate.git.changes import Changes, changed_since, gitlinks, parse_status, read_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,3 +124,15 @@ def test_submodules_and_repositories(
 @pytest.mark.parametrize("status", ["", "\0"])
 def test_nothing_to_say(status: str) -> None:
     assert parse_status(status) == Changes()
+
+
+def test_files_that_differ_from_a_commit_come_with_most_changed_lines_first(
+    repo: Git, commit: Callable[..., str]
+) -> None:
+    base = commit(repo, {"a.py": "1\n", "b\tc.py": "1\n", "gone.py": "1\n", "picture": "1\n"})
+    commit(repo, {"a.py": "2\n", "README.md": "1\n" * 9, "new.py": "1\n"})
+    (repo.root / "b\tc.py").write_text("1\n2\n3\n4\n")
+    (repo.root / "gone.py").unlink()
+    (repo.root / "picture").write_bytes(b"\0\1")
+    assert changed_since(repo, base) == ("b\tc.py", "a.py", "gone.py", "new.py", "picture")
+    assert changed_since(repo, base, most=2) == ("b\tc.py", "a.py")

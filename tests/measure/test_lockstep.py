@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.measure.lockstep import (
-    OF_ONE_THREAD,
     OF_SEVERAL,
     SamplePlan,
     Work,
@@ -18,6 +17,7 @@ from benchgate.measure.lockstep import (
     target_interval_ns,
     warm_up_until_settled,
 )
+from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,12 +25,12 @@ from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
 from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import (
-    OF_ONE_THREAD,
     OF_SEVERAL,
     mostly_waits,
     only_computes,
 )
 from benchgate.measure.machine import available_cpus, supports_pinning
+from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
+
 import pytest
 from tests.report.conftest import CLEAN, changed, verdict
 from tests.report.page import Page, assert_harmless
@@ -48,6 +51,22 @@ def test_a_comment_links_to_what_a_reader_needs_next() -> None:
         f"{DOCS}reading-a-verdict.md#how-each-row-was-decided",
     }
     assert "```sh\nbenchgate check --against a1b2c3d4e5f6 \\\n  --filter a/b\n```" in text
+
+
+def test_the_changed_files_are_named_below_what_got_slower() -> None:
+    files = ("src/a_b.py", "src/`x`.py", "c.py", "d.py", "e.py")
+    slow = changed("a/b", Outcome.REGRESSED, 1.2)
+    made = verdict(Decision.FAIL, slow, *CLEAN)
+    made = replace(made, head=replace(made.head, changed_files=files))
+    page = Page(render_comment(view_verdict(made, LINKS)))
+
+    assert_harmless(page, REPOSITORY, DOCS)
+    anchor = hashlib.sha256(b"src/a_b.py").hexdigest()
+    assert f"{LINKS.compare}#diff-{anchor}" in page.links
+    text = render_comment(view_verdict(made))
+    assert "Where to look: `src/a_b.py`, ``src/`x`.py``, `c.py` and 2 more changed files." in text
+    clean = replace(made, decision=Decision.PASS, rows=tuple(CLEAN))
+    assert "Where to look" not in render_comment(view_verdict(clean))
 
 
 def test_without_addresses_there_are_no_links() -> None:

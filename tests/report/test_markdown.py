@@ -38,7 +38,7 @@ def test_every_state_is_harmless_html(state: str, samples: Mapping[str, Verdict]
 def test_the_first_line_is_the_verdict_in_words(samples: Mapping[str, Verdict]) -> None:
     first = render_markdown(view_verdict(samples["fail"])).splitlines()[0]
 
-    assert first == "### ❌ Slower: `parse/large` +15 %"
+    assert first == "### ❌ Slower: `parse/large` +15\N{NO-BREAK SPACE}%"
 
 
 def test_what_needs_no_attention_is_folded(samples: Mapping[str, Verdict]) -> None:

@@ -396,7 +396,7 @@ def _named(git: Git, against: str, head: str) -> Source:
         sha = git.rev_parse(name)
         if sha is None:
             continue
-        why = f"{name}, named by --against"
+        why = name
         if sha == head and not read_changes(git).differs:
             why += ": HEAD itself, so both sides are the same code"
         return Source(sha=sha, ref=name, why=why)

@@ -275,10 +275,8 @@ def _after_failure(verdict: Verdict, config: Config, git: Git, *, page: bool) ->
     """Say where the evidence is, where the cause may be, and how to accept a slowdown."""
     if page:
         yield "the evidence as a page: benchgate report"
-    base = verdict.base.sha
-    changed = git.ask("diff", "--name-only", "-z", base) if base else None
-    if base and changed:
-        files = [file for file in changed.split("\0") if file]
+    base, files = verdict.base.sha, verdict.head.changed_files
+    if base and files:
         is_named = len(files) <= _FILES_NAMED and Path.cwd() == git.root
         named = " ".join(["", "--", *map(shlex.quote, files)]) if is_named else ""
         yield f"what changed: git diff {base[:7]}{named}"

@@ -30,6 +30,7 @@ from benchgate.gate.exact import (
     compare_rounds,
     values_of_rounds,
 )
+from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.policy import Outcome
 from benchgate.model.run import (
     ERROR_RATIO,
@@ -288,7 +289,8 @@ def notes_of(pair: Pair, metric: str) -> tuple[str, ...]:
     """The notes of both sides, without those on other metrics, and how the load went."""
     sides = [side for side in (pair.base, pair.head) if side]
     names = {series.metric.name for side in sides for series in side.series}
-    own = notes_on(metric, dict.fromkeys(note for side in sides for note in side.notes), names)
+    every = dict.fromkeys(note for side in sides for note in side.notes if note != OF_ONE_THREAD)
+    own = notes_on(metric, every, names)
     return (*own, *notes_under_load(pair, metric))
 
 

@@ -188,6 +188,26 @@ _MOST_LINKS = 5
 _LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
+_DOCUMENTS: Final = (".md", ".rst")
+
+
+def changed_since(git: Git, commit: str, most: int = 100) -> tuple[str, ...]:
+    """Return the tracked files that differ from a commit, those with most changed lines first.
+
+    Args:
+        most: how many, at most. Documents are left out: they change no measurement.
+    """
+    listed = git.run("diff", "--numstat", "-z", "--no-renames", commit)
+    found = []
+    for record in filter(None, listed.split("\0")):
+        added, deleted, path = record.split("\t", 2)
+        # Of a binary file, git does not count the lines.
+        lines = int(added) + int(deleted) if added != "-" else 0
+        if not path.endswith(_DOCUMENTS):
+            found.append((-lines, path))
+    return tuple(path for _, path in sorted(found)[:most])
+
+
 def read_committed(git: Git, commit: str, path: str) -> str | None:
     """Return a file's text, following symbolic links inside the commit; None if it is missing.
 

@@ -34,13 +34,13 @@ from benchgate.measure.engine import (
 from benchgate.measure.execution import measured_in, notes_on
 from benchgate.measure.launcher import CommandLauncher
 from benchgate.measure.lockstep import (
-    OF_ONE_THREAD,
     OF_SEVERAL,
     mostly_waits,
     only_computes,
     why_in_turn,
 )
 from benchgate.measure.machine import kept_off
+from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:

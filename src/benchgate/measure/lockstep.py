@@ -20,6 +20,7 @@ from benchgate.measure.counters import COUNTS_SETUPS, CounterError, count_per_ca
 from benchgate.measure.engine import MetricSamples, Observation, Stopwatch
 from benchgate.measure.machine import run_time_ns
 from benchgate.measure.worker import WorkerFailedError
+from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.run import (
     ALLOC_BLOCKS,
     ALLOC_PEAK,
@@ -43,11 +44,9 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 
-_TOGETHER = f"{TIME.name}: both sides ran at the same time on one CPU"
-OF_ONE_THREAD: Final = f"{_TOGETHER}; how long each waited for the CPU is not part of its time"
 OF_SEVERAL: Final = (
-    f"{_TOGETHER}; because they start threads or other processes, it is their CPU time, without any"
-    " waiting: `in_turn = true` measures the wall time"
+    f"{TIME.name}: it is the CPU time of all threads and processes; `in_turn = true` measures the "
+    "wall time"
 )
 
 # The part of its time, waiting for a CPU left out, that work may spend on anything else than

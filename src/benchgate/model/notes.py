@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
-from benchgate.model.run import ERROR_RATIO
+from benchgate.model.run import ERROR_RATIO, TIME
 from benchgate.units import (
+    TIME_UNITS,
     change_digits,
     counted,
     format_change,
     format_percent,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchgate.model.run import Environment
-    from benchgate.model.statistics import Grid, SeriesStatistics
-    from benchgate.model.verdict import Row
-
-from typing import TYPE_CHECKING
-
-from benchgate.units import (
-    TIME_UNITS,
     format_values,
 )
 
@@ -36,9 +24,13 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Row
 
 
+OF_ONE_THREAD: Final = (
+    f"{TIME.name}: both sides ran at the same time on one CPU; how long each waited for the CPU is "
+    "not part of its time"
+)
+"""How it was measured: `benchgate show` tells it, and no row of a verdict."""
+
 _BUSY_SHARE = 0.5
-
-
 _WAITS = 0.9
 
 

@@ -499,6 +499,8 @@ class Source(JsonObject):
         why: for a base, why it was chosen; for the results of another tool, which files they come
             from; otherwise "".
         untracked: how many new files, which git does not track, it includes.
+        changed_files: for a head, the first of the files that differ from the base, most changed
+            lines first, without documents; empty if they are not known.
     """
 
     sha: Text | None = None
@@ -507,6 +509,7 @@ class Source(JsonObject):
     why: Text = ""
     untracked: Count = 0
     content: Text = ""
+    changed_files: tuple[Text, ...] = ()
 
     @property
     def uncommitted(self) -> bool:

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
 _NOTE_LIMIT = 600
 _MARK = re.compile(r"\[\d+\]")
+_PERCENT = re.compile(r"(?<=\d) %")
+_BOUND = "\N{NO-BREAK SPACE}%"
 # A longer name does not fit beside the change on a phone, unless its lines may break.
 _UNBROKEN_NAME = 28
 # They need no line of their own: the table of all benchmarks has them.
@@ -188,7 +190,8 @@ def render_markdown(verdict: VerdictView) -> str:
 
 def first_line(verdict: VerdictView) -> str:
     """The verdict in words, as a heading."""
-    return f"### {verdict.icon} {with_code(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
+    said = plain_line(verdict.headline, _SENTENCE_LIMIT)
+    return f"### {verdict.icon} {with_code(_PERCENT.sub(_BOUND, said))}"
 
 
 def second_line(verdict: VerdictView) -> str:
@@ -235,12 +238,18 @@ def _footnote(note: Footnote) -> str:
 
 
 def what_to_do(verdict: VerdictView) -> str:
-    """The other benchmarks, counted, and how to measure those above again."""
+    """The other benchmarks, counted, where to look, and how to measure those above again."""
     # Without lines, the heading says it.
     others = f"The others: {verdict.others}." if verdict.others and verdict.lines else ""
     repeat = verdict.repeat.replace(" --filter ", " \\\n  --filter ")  # as wide as a phone
     command = f"Measure it yourself:\n\n```sh\n{repeat}\n```" if repeat else ""
-    return _GAP.join(filter(None, (prose(others), command)))
+    return _GAP.join(filter(None, (prose(others), _where_to_look(verdict), command)))
+
+
+def _where_to_look(verdict: VerdictView) -> str:
+    files, more = verdict.where_to_look
+    named = ", ".join(link(code_span(file), url) for file, url in files)
+    return f"Where to look: {named}{more}." if named else ""
 
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
@@ -303,7 +312,7 @@ def _output(failure: FailureView) -> str:
 
 def _group(group: Group, verdict: VerdictView) -> str:
     parts = (result_lines(group.benchmarks, verdict), footnote_lines(group.benchmarks, verdict))
-    title = html_text(bare(group.title))
+    title = html_text(_sentence(bare(group.title)))
     return folded(title, "\n\n".join("\n".join(part) for part in parts if part))
 
 

@@ -5,6 +5,7 @@ The strings are plain text without control characters; renderers add markup and 
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from collections import Counter
@@ -428,6 +429,11 @@ class Links:
         """How somebody accepts a change for the worse."""
         return f"{_DOCS}/configuration.md#waive" if self.run else ""
 
+    def changes(self, file: str) -> str:
+        """What the change edits in a file."""
+        anchor = hashlib.sha256(file.encode()).hexdigest()
+        return f"{self.compare}#diff-{anchor}" if self.compare else ""
+
     def source(self, location: str) -> str:
         """The line at which a benchmark is defined.
 
@@ -448,6 +454,7 @@ NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
 _SECONDS: Final = len("2026-01-31T09:30:00")
 _NAMES_REPEATED: Final = 3
+_FILES_NAMED: Final = 3
 _WELCOME: Final = "\N{WAVING HAND SIGN}"
 _REPEATED: Final = frozenset(
     {Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.INCONCLUSIVE}
@@ -495,6 +502,7 @@ class VerdictView:
         failures: the output of benchmarks that failed, equal ones once.
         repeat: the command that repeats the check on another machine.
         accept: the tables of a configuration that accept what fails; "" if that cannot be.
+        changed_files: those that the change edits, if it made something worse.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
         loosening: how the change loosens its own gate, for the reader's attention.
@@ -519,6 +527,7 @@ class VerdictView:
     warnings: tuple[str, ...]
     repeat: str
     accept: str
+    changed_files: tuple[str, ...]
     base_commit: str
     head_commit: str
     uncommitted: bool
@@ -544,6 +553,14 @@ class VerdictView:
     def others(self) -> str:
         """How many benchmarks are not shown, by outcome: "3 unchanged within 2 %, 1 new"."""
         return ", ".join(group.title for group in sorted(self.folded, key=_is_open))
+
+    @property
+    def where_to_look(self) -> tuple[tuple[tuple[str, str], ...], str]:
+        """The first of the changed files with the address of each; and what to say of the rest."""
+        named = self.changed_files[:_FILES_NAMED]
+        rest = len(self.changed_files) - len(named)
+        more = f" and {counted(rest, 'more changed file')}" if rest else ""
+        return tuple((file, self.links.changes(file)) for file in named), more
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -597,6 +614,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         repeat=_repeat(verdict, arranged.lines),
         accept=waivers(verdict, arranged.lines, started or str(datetime.now(UTC).date())),
+        changed_files=_changed_files(verdict),
         base_commit=plain_line(verdict.base.sha or ""),
         head_commit=plain_line(verdict.head.sha or ""),
         uncommitted=verdict.head.uncommitted,
@@ -635,6 +653,12 @@ def _repeat(verdict: Verdict, lines: Iterable[Line]) -> str:
         return ""
     filters = [f"--filter {shlex.quote(id_)}" for id_ in ids if len(ids) <= _NAMES_REPEATED]
     return " ".join((f"benchgate check --against {plain_line(verdict.base.sha[:12])}", *filters))
+
+
+def _changed_files(verdict: Verdict) -> tuple[str, ...]:
+    """Where the cause of what is worse may be."""
+    is_worse = any(row.outcome in WRONG for row in verdict.rows)
+    return tuple(map(plain_line, verdict.head.changed_files)) if is_worse else ()
 
 
 def _skipped(skipped: Iterable[SkippedResult]) -> tuple[tuple[str, str], ...]:

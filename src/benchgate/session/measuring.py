@@ -13,6 +13,7 @@ from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.verdict import apply_waivers, judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
+from benchgate.git.changes import changed_since
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
@@ -231,6 +232,8 @@ def measure_arms(
     effects.phases.begin(Phase.CHECK_OUT)
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
+    if base.sha and not request.self_check:
+        head = replace(head, changed_files=changed_since(git, base.sha))
     names = " and ".join((f"base {(base.sha or '')[:7]}", "head (working tree)"))
     builds = any(config_in(arm, config).build.commands for arm in ArmName)
     effects.progress.preparing(f"{'building' if builds else 'preparing'} {names}")
