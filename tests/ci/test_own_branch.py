@@ -62,7 +62,7 @@ def approve(on: OnGitHub, commit: str) -> None:
 
 def test_it_is_the_verdict_of_the_job(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(warnings=("the canary is gone",))))
-    assert comment.startswith("### \N{CROSS MARK} Slower: `a` +100 %")
+    assert comment.startswith("### \N{CROSS MARK} Slower: `a` +100\N{NO-BREAK SPACE}%")
     assert "The canary is gone" in comment
     assert WARNING not in comment
 

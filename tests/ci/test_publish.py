@@ -338,7 +338,7 @@ def make(
 def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     fork = make()
     comment = fork.verdict_of(slower())
-    first = "### \N{CROSS MARK} Slower: `a` +100 %"
+    first = "### \N{CROSS MARK} Slower: `a` +100\N{NO-BREAK SPACE}%"
     assert comment.startswith(first)
     assert "review its changes before you rely on these numbers" in comment
     assert marker_in(comment) == mark(
