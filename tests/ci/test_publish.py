@@ -589,7 +589,7 @@ def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -
     fork.main_leaves(*ids, sha=fork.git.base, created_at=START + timedelta(hours=1))
     comment = fork.verdict_of(measured({"a": 1e-3, "parse/large[n=10]": 1e-3}))
     assert "❔" in comment.splitlines()[0]
-    assert "is missing from the head" in comment.splitlines()[0]
+    assert "was removed" in comment.splitlines()[0]
     assert "`parse/large[n=20]`" in comment
     assert "did not measure 1 benchmark on the base that the default branch measures" in comment
 
@@ -620,7 +620,7 @@ def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> 
         on_github.server.state.put(KnownRun(id=id_, event="push", path=path, **of_main))
     run = on_github.server.state.need(KnownRun, RUN)
     on_github.server.state.put(replace(run, path=".github/workflows/renamed.yml"))
-    assert "`b` is missing from the head" in on_github.verdict_of(measured({"a": 1e-3}))
+    assert "`b` was removed" in on_github.verdict_of(measured({"a": 1e-3}))
 
 
 def test_a_benchmark_that_the_base_has_is_not_new(make: Make) -> None:

@@ -63,8 +63,8 @@ def test_what_fails_is_told(call: Call, tmp_path: Path) -> None:
     text = '{"results": [{"command": "ls", "times": []}, {"command": "cat", "times": [1.5]}]}'
     (tmp_path / "h.json").write_text(text)
     done = call(tmp_path, "import", "h.json", "-o", "h.json.gz")
-    done.check(0, "failed: ls: results[0].times: there are no samples")
-    assert "2 benchmarks of hyperfine, 1 of them failed" in done.out
+    done.check(0, "crashed: ls: results[0].times: there are no samples")
+    assert "2 benchmarks of hyperfine, 1 of them crashed" in done.out
 
 
 @pytest.mark.parametrize(

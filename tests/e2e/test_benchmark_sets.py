@@ -208,7 +208,7 @@ def test_what_is_no_longer_there_is_missing(project: Project, attack: Attack, po
     assert outcomes.pop("other/it") in {Outcome.UNCHANGED, Outcome.INCONCLUSIVE}
     assert set(outcomes.values()) <= {Outcome.NEW}
     assert (verdict.exit_code, verdict.decision) == (4, "no verdict")
-    assert "toy/work is missing from the head" in headline(verdict)
+    assert "toy/work was removed" in headline(verdict)
 
 
 def test_a_benchmark_that_must_change_with_the_code_is_not_compared(project: Project) -> None:

@@ -95,7 +95,7 @@ def test_what_a_change_no_longer_measures_is_missing(
     deleted = judged(policy)
     assert outcomes(deleted)["toy/work"] is Outcome.MISSING
     assert (deleted.decision, deleted.exit_code) == (Decision.NO_VERDICT, 4)
-    assert "missing from the head" in headline(deleted)
+    assert "were removed" in headline(deleted)
     chosen = judged(policy, choice=Choice(globs=("tool",)))
     assert outcomes(chosen).keys() == {"tool"}
 
@@ -223,7 +223,7 @@ def test_what_fails_on_both_sides_fails_on_the_base_whichever_is_run_first(
         [id_ for name in names for id_ in (f"{name}/{name}", f"tool/{name}")], Outcome.BASE_FAILED
     )
     assert outcomes(verdict) == {"toy/work": outcomes(verdict)["toy/work"], **expected}
-    assert {row.notes[0] for row in verdict.rows if row.error} == {"failed on base and head"}
+    assert {row.notes[0] for row in verdict.rows if row.error} == {"crashed on base and head"}
     assert verdict.exit_code == 0
 
 
@@ -332,4 +332,4 @@ def test_a_base_without_a_configuration_is_gated_by_the_defaults(hosted: Hosted)
     hosted.open_pull_request(main, head)
     job = hosted.run(pull_request(main, head, merge), "ci", "-v", "--rounds", "1")
     assert (job.done.code, job.outputs["verdict"]) == (4, "no verdict"), job.done.out
-    assert "toy/work is missing from the head" in job.done.out
+    assert "toy/work was removed" in job.done.out

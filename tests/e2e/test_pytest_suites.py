@@ -118,7 +118,7 @@ def test_one_version_of_the_tests_runs_on_both_sides(suite: Project, benchgate: 
         ('pytest = "nowhere"', '[[benchmark]] pytest = "nowhere" does not exist'),
         (
             'pytest = "checks"\narguments = "-k nothing_has_this_name"',
-            "are missing from the head",
+            "were removed",
         ),
         ('pytest = "checks"\narguments = "--bad-option"', "unrecognized arguments: --bad-option"),
     ],

@@ -120,7 +120,7 @@ def test_a_benchmark_file_that_the_change_breaks_is_a_row_beside_the_base_versio
         "toy/work": "not tested",  # the base's version of it runs
     }
     row = rows["toy"]
-    assert row["notes"] == ["failed on the head"]
+    assert row["notes"] == ["crashed on the head"]
     line, *trace = row["error"].splitlines()
     assert line.startswith("ModuleNotFoundError: No module named 'no_such_module'. Install it for ")
     assert trace[1:] == [

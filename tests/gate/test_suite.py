@@ -173,23 +173,23 @@ def test_outcomes_of_fixed_rounds(
         ({}, {}, [("b", "unchanged", ())]),
         (None, {}, [("b", "new", ())]),
         ({}, None, [("b", "missing", ())]),
-        ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
-        ({"never_ran": True}, {}, [("b", "base failed", ("failed on the base",))]),
+        ({"broken": True}, {}, [("b", "failed", ("crashed on the base",))]),
+        ({"never_ran": True}, {}, [("b", "base failed", ("crashed on the base",))]),
         (
             {"never_ran": True},
             {"broken": True},
-            [("b", "base failed", ("failed on base and head",))],
+            [("b", "base failed", ("crashed on base and head",))],
         ),
         (
             {"never_ran": True, "of_all": True},
             {"broken": True, "of_all": True},
-            [("b", "failed", ("failed on base and head",))],
+            [("b", "failed", ("crashed on base and head",))],
         ),
         # A change cannot leave out what it broke.
         ({"never_ran": True}, None, [("b", "missing", ())]),
-        ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),
-        ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on base and head",))]),
-        (None, {"broken": True}, [("b", "failed", ("failed on the head",))]),
+        ({}, {"broken": True}, [("b", "failed", ("crashed on the head",))]),
+        ({"broken": True}, {"broken": True}, [("b", "failed", ("crashed on base and head",))]),
+        (None, {"broken": True}, [("b", "failed", ("crashed on the head",))]),
         (
             {},
             {"workload": "other"},
@@ -448,7 +448,7 @@ def test_a_file_that_cannot_be_read_in_the_head_is_one_row(
         "dbx/put": Outcome.MISSING,
     }
     assert judgment.rows[0].notes == (
-        "failed on the head",
+        "crashed on the head",
         "not compared, because this file has them: db/get[path=a/b], db/put, db/x and 1 more",
     )
     assert judgment.base_benchmarks == len(names)
@@ -461,6 +461,6 @@ def test_a_file_that_cannot_be_read_in_the_base_stands_for_its_benchmarks(
     kept = judged([unread], [bench("db/put", [1] * 12)], P25).rows
     (row,) = kept
     assert (row.benchmark, row.outcome) == ("db", Outcome.BASE_FAILED)
-    assert row.notes == ("failed on the base", "not compared, because this file has them: db/put")
+    assert row.notes == ("crashed on the base", "not compared, because this file has them: db/put")
     left_out = judged([unread], [bench("dbx/put", [1] * 12)], P25).rows
     assert {row.benchmark: row.outcome for row in left_out}["db"] is Outcome.MISSING

@@ -326,7 +326,7 @@ def _samples() -> dict[str, Verdict]:
         "base-failed": verdict(
             Decision.PASS,
             *CLEAN,
-            replace(failed, outcome=Outcome.BASE_FAILED, notes=("failed on the base",)),
+            replace(failed, outcome=Outcome.BASE_FAILED, notes=("crashed on the base",)),
         ),
         "incomparable": verdict(
             Decision.NO_VERDICT,

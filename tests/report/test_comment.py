@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SUMMARY = "https://github.com/octo-org/hello/actions/runs/42/attempts/1"
 # From the most important one.
 PARTS = (
-    "the output of 2 failed benchmarks",
+    "the output of 2 crashed benchmarks",
     "how to accept it",
     "the details of 1 row",
     "1 inconclusive",
@@ -111,7 +111,7 @@ def test_the_less_important_part_goes_first(rich: VerdictView) -> None:
     assert seen[2] == PARTS[-2:]
     assert seen[-1] == PARTS
     assert [len(names) for names in seen] == sorted(len(names) for names in seen)
-    assert all(set(names) <= {*PARTS, "the output of 1 failed benchmark"} for names in seen)
+    assert all(set(names) <= {*PARTS, "the output of 1 crashed benchmark"} for names in seen)
 
 
 def test_no_row_goes_without_a_word(rich: VerdictView) -> None:

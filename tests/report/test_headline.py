@@ -75,7 +75,7 @@ def of(
         ),
         (
             (SAME, GONE),
-            ("Nothing was found to be slower; gone is missing from the head"),
+            ("Nothing was found to be slower; gone was removed"),
         ),
         (
             (SAME, WAIVED),
@@ -132,7 +132,7 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
     rows = [replace(GONE, benchmark=f"gone{i}") for i in range(5)]
 
     assert of(Decision.FAIL, *rows, SAME, fail_on=("regressed", "missing")) == (
-        "gone0, gone1, gone2 and 2 more are missing from the head"
+        "gone0, gone1, gone2 and 2 more were removed"
     )
 
 
@@ -195,7 +195,7 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
         (
             Reason.DISTURBED,
             (OPEN, SAME),
-            ("No verdict: a regression was measured, but the canary was disturbed"),
+            ("No verdict: something looks worse, but the canary was disturbed"),
         ),
         (
             Reason.TOO_FEW_COMPARED,

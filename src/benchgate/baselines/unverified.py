@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
 """The note on a benchmark that the run should have measured, but did not."""
 
-ONLY_SAID: Final = "this run says that it fails on the base, but nobody else has seen that"
+ONLY_SAID: Final = "this run says that it crashes on the base, but nobody else has seen that"
 """The note on a benchmark whose failure on the base would excuse it."""
 
 _MOST_CORES = 10_000
-_FAILED = "it failed in the pull request's own run, whose log says why"
+_FAILED = "it crashed in the pull request's own run, whose log says why"
 _FILES_CHANGED = "files changed while they were measured: the run's log names them"
 _FUNCTION = re.compile(r"(?P<function>[^\[\]]+)(?:\[(?P<labels>[^\[\]]{1,120})\])?")
 _LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9_.+-]{1,40})")

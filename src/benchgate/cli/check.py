@@ -167,7 +167,7 @@ def command(
 
     Also with --output, `benchgate show` and `benchgate compare` find the result.
 
-    Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
+    Exit code 0: pass, 3: slower, 4: no verdict, 5: a benchmark crashed, 6: no baseline.
     """
     effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
     outputs = Outputs(reports, verbose=verbose)

@@ -236,7 +236,7 @@ def command(
     Example:
       benchgate ci --margin 3%
 
-    Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline,
+    Exit code 0: pass, 3: slower, 4: no verdict, 5: a benchmark crashed, 6: no baseline,
     7: GitHub could not be reached. If a comment or summary cannot be written, that is a warning.
     """
     environ = take_environment()

@@ -154,7 +154,7 @@ def command(
       benchgate compare --detail
       benchgate compare --base old-*.json --head new-*.json
 
-    Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed.
+    Exit code 0: pass, 3: slower, 4: no verdict, 5: a benchmark crashed.
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)

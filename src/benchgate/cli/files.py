@@ -75,8 +75,8 @@ def import_command(
     failed = [one for one in found if one.status is Status.FAILED]
     for one in failed:
         why = plain_line(one.error or "", _WARNING_LIMIT)
-        say(f"failed: {plain_line(one.id)}: {why}", err=True)
-    left_out = f", {len(failed)} of them failed" if failed else ""
+        say(f"crashed: {plain_line(one.id)}: {why}", err=True)
+    left_out = f", {len(failed)} of them crashed" if failed else ""
     tool = plain_line(result.tool)
     say(f"{output}: {counted(len(found), 'benchmark')} of {tool}{left_out}")
     return 0

@@ -199,7 +199,7 @@ def add(
     for record in done.added:
         if record.failed:
             failed = counted(record.failed, "benchmark")
-            _say(f"warning: {record.started}: {failed} failed, and left out")
+            _say(f"warning: {record.started}: {failed} crashed, and left out")
     if not done.added and not done.present:
         raise UsageError("nothing was added: there is no usable result", hint=_HOW_TO_ADD)
     there = f"; {counted(len(done.present), 'run')} there already" if done.present else ""

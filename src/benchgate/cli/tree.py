@@ -68,7 +68,7 @@ def run_command(
     Example:
       benchgate run --output before.json.gz
 
-    Exit code 0: everything ran, 5: a benchmark failed.
+    Exit code 0: everything ran, 5: a benchmark crashed.
     """
     effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
     if output is not None:

@@ -55,7 +55,7 @@ class Measure(Table):
     budget_s: fields.Duration = key(
         shorter,
         "10m",
-        "Time limit for measuring; what is still open then is inconclusive.",
+        "Time limit for measuring.",
     )
     screen_rounds: int = key(
         less, 5, "Rounds of everything, to find suspects; fewer than 4 cannot find any.", ge=4
@@ -141,7 +141,7 @@ class Build(Table):
     commands: fields.Commands = key(
         neutral,
         (),
-        "A command, or a list of commands that run one after the other.",
+        "One command, or several that run one after the other.",
         alias="command",
     )
     timeout_s: fields.Duration = key(
@@ -160,7 +160,7 @@ class Build(Table):
         neutral,
         dict,
         "For each tool that decides how fast the code is, such as a compiler, the"
-        " command that prints its version.",
+        " command whose first line is its version.",
     )
 
     @field_validator("commands", mode="before")
@@ -191,7 +191,8 @@ class Gate(Table):
     alpha: float = key(
         less,
         0.01,
-        "False-alarm rate of the whole suite: the probability that unchanged code fails.",
+        "False-alarm rate of the whole suite: with 0.01, of 100 pull requests that change nothing,"
+        " at most 1 fails.",
         gt=0,
         lt=0.5,
     )
@@ -288,9 +289,7 @@ class HistoryTable(Table):
 class _Selection(Table):
     """The rows that an entry is about."""
 
-    benchmark: fields.Text = key(
-        elsewhere, ..., "Benchmark-id glob: `*` and `?` are special, `[` is not."
-    )
+    benchmark: fields.Text = key(elsewhere, ..., "Benchmark-id glob; only `*` and `?` are special.")
     metric: fields.Text | None = key(elsewhere, None, "Glob over metrics; all by default.")
 
 
@@ -357,9 +356,14 @@ class Waive(_Selection):
     """A permission for one benchmark to regress, be missing, or do other work for some time."""
 
     ceiling: fields.Margin | None = key(
-        elsewhere, None, "The largest estimated change that is waived; required for a regression."
+        elsewhere, None, 'The largest estimated change that is waived; required for `"regressed"`.'
     )
-    outcome: fields.Waivable = key(elsewhere, "regressed", "What is waived.")
+    outcome: fields.Waivable = key(
+        elsewhere,
+        "regressed",
+        'What is waived: `"regressed"`, a change for the worse; `"missing"`, a removal;'
+        ' `"incomparable"`, different work.',
+    )
     until: fields.Day = key(elsewhere, ..., "The last day on which the waiver is valid, in UTC.")
     reason: fields.Reason = key(elsewhere, ..., "Why this is accepted; shown with every row.")
 

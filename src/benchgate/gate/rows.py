@@ -203,7 +203,7 @@ def unpaired_row(pair: Pair, unread: Sequence[str] = (), *, is_represented: bool
         return Row(
             pair.id,
             Outcome.BASE_FAILED if is_old else Outcome.FAILED,
-            notes=(f"failed on {where}", *_stands_for(unread), *broken.notes),
+            notes=(f"crashed on {where}", *_stands_for(unread), *broken.notes),
             error=broken.error,
             location=broken.location,
             renamed_from=pair.renamed_from,

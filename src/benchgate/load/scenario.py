@@ -253,7 +253,7 @@ class Load(Table):
         default=None, description="Address of a Dask scheduler, whose workers load the target."
     )
     max_error_rate: float = Field(
-        default=0.0, ge=0, le=1, description="A step with a larger share of errors is failed."
+        default=0.0, ge=0, le=1, description="A step with a larger share of errors has crashed."
     )
 
 

@@ -164,7 +164,7 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
     ):
         return TOO_FEW
     if verdict.reason is Reason.DISTURBED:
-        known = "a regression was measured, but" if verdict.exit_code else ""
+        known = "something looks worse, but" if verdict.exit_code else ""
         so = "" if verdict.exit_code else ", so benchgate trusts no change"
         return f"{known} the canary was disturbed{so}".lstrip()
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
@@ -251,7 +251,7 @@ def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
     }.get(outcome)
     predicate = {
         Outcome.FAILED: f"crash{s}",
-        Outcome.MISSING: f"{verb} missing from the head",
+        Outcome.MISSING: "was removed" if one else "were removed",
         Outcome.BASE_FAILED: f"crash{s} on the base",
         Outcome.INCOMPARABLE: "changed together with the code"
         if row.changed_together

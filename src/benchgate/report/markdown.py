@@ -516,7 +516,7 @@ def _named(parts: Iterable[Part]) -> Iterator[str]:
     missing = list(parts)
     counts = Counter(part.content for part in missing)
     if outputs := sum(part.benchmarks for part in missing if part.content is Content.OUTPUT):
-        yield f"the output of {counted(outputs, 'failed benchmark')}"
+        yield f"the output of {counted(outputs, 'crashed benchmark')}"
     if counts[Content.ACCEPT]:
         yield "how to accept it"
     if details := counts[Content.DETAIL]:

@@ -229,7 +229,7 @@ def render_self_check(check: SelfCheck, console: Console) -> None:
     for row in check.verdict.rows:
         if row.outcome in {Outcome.FAILED, Outcome.BASE_FAILED}:
             first = plain_line((row.error or "").strip().partition("\n")[0])
-            print_text(console, Text(f"{words.name(row)} failed: {first}", "red"))
+            print_text(console, Text(f"{words.name(row)} crashed: {first}", "red"))
     if check.rows:
         console.print()
         print_columns(console, _COLUMNS, [_line(row) for row in check.rows])

@@ -553,7 +553,7 @@ def _print_run(console: Console, run: RunStatistics) -> None:
         print_grid(console, grid)
     for failure in run.failures:
         console.print()
-        print_text(console, Text(f"{plain_line(failure.benchmark)} failed:", "bold red"))
+        print_text(console, Text(f"{plain_line(failure.benchmark)} crashed:", "bold red"))
         for line in plain_block(failure.error).splitlines():
             print_text(console, line, indent=4)
 
