@@ -54,6 +54,12 @@ def test_results_are_added_and_shown(call: Call, project: Git) -> None:
     shown = call(project.root, "history")
     shown.check(0)
     assert shown.err == ""
+    unknown = call(project.root, "history", "--filter", "parse/[kl]*")
+    unknown.check(
+        2,
+        "no benchmark matches --filter parse/[kl]*; in --filter, `[` stands for itself",
+        "Available: parse/large. `*` matches any text; `benchgate history` shows all.",
+    )
     shas = project.run("rev-list", "--reverse", "HEAD").split()
     lines = shown.out.splitlines()
     assert lines[0] == "1 benchmark: 1 got slower"

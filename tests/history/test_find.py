@@ -289,8 +289,12 @@ def test_a_part_can_be_chosen() -> None:
     ]
     assert len(found(records, last=3).runs) == 3
     assert len(found(records, since="2026-01-02").runs) == 6
-    with pytest.raises(UsageError, match="no benchmark matches --filter"):
-        found(records, wants=lambda _: False)
+    with pytest.raises(UsageError, match="none of a/x, b/y"):
+        found(
+            records,
+            wants=lambda _: False,
+            none_of=lambda ids: UsageError(f"none of {', '.join(sorted(ids))}"),
+        )
     with pytest.raises(UsageError, match="no run of the suite 'default' is left"):
         found(records, since="2027-01-01")
     with pytest.raises(UsageError, match="a metric 'tim'; did you mean 'time'"):

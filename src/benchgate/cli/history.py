@@ -21,7 +21,7 @@ from benchgate.model.codec import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
 from benchgate.report.history import render_history, view_history, without_secrets
-from benchgate.session.choice import Choice
+from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.units import counted, parse_ratio_change
 
 if TYPE_CHECKING:
@@ -316,9 +316,11 @@ def command(
         raise UsageError("--commit needs --add")
     if store is not None and sources:
         raise UsageError("--store and a source are given", hint="Name one of them, or use --add.")
+    choice = Choice(globs)
     request = HistoryRequest(
         suite=suite,
-        wants=lambda id_: Choice(globs).wants(id_, ()),
+        wants=lambda id_: choice.wants(id_, ()),
+        none_of=lambda ids: nothing_chosen(choice, dict.fromkeys(ids, ()), listed_by="history"),
         metrics=metrics,
         last=last,
         since=f"{since:%Y-%m-%d}" if since else "",

@@ -251,6 +251,7 @@ class HistoryRequest:
     Attributes:
         suite: its name; None for the only one.
         wants: whether a benchmark is wanted.
+        none_of: the error if none of these benchmarks is.
         metrics: names; none for those that usually decide.
         last: only so many of the newest runs; None for all.
         since: only runs of commits from this day on, as "2026-05-03"; "" for all.
@@ -259,6 +260,7 @@ class HistoryRequest:
 
     suite: str | None = None
     wants: Callable[[str], bool] = lambda _: True
+    none_of: Callable[[Sequence[str]], UsageError] = lambda _: UsageError("no benchmark matches")
     metrics: tuple[str, ...] = ()
     last: int | None = None
     since: str = ""
@@ -367,12 +369,12 @@ def _parsed(conditions: str) -> dict[str, str]:
 
 def _wanted(rows: Rows, suite: str, request: HistoryRequest) -> list[tuple[str, str]]:
     """The benchmarks and metrics that are wanted."""
-    by_benchmark: dict[str, list[str]] = {}
+    every: dict[str, list[str]] = {}
     for benchmark, metric in rows.metrics(suite):
-        if request.wants(benchmark):
-            by_benchmark.setdefault(benchmark, []).append(metric)
+        every.setdefault(benchmark, []).append(metric)
+    by_benchmark = {one: metrics for one, metrics in every.items() if request.wants(one)}
     if not by_benchmark:
-        raise UsageError("no benchmark matches --filter", hint="`benchgate history` lists them.")
+        raise request.none_of(list(every))
     known = sorted({metric for metrics in by_benchmark.values() for metric in metrics})
     for name in request.metrics:
         if name not in known:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.escape import plain_block, plain_line
+from benchgate.escape import BLOCKS, plain_block, plain_line
 from benchgate.model.load import Loop
 from benchgate.model.notes import machine, values
 from benchgate.model.run import ERROR_RATIO, Kind
 from benchgate.report import words
+from benchgate.report.drawing import sparkline
 from benchgate.report.terminal import (
     Column,
     Line,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from benchgate.report.view import Footnote
 
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
 _NOTHING = "."
 _COURSE_SHOWN = 40
 _METRICS = (
@@ -205,26 +204,8 @@ def drawn(counts: Sequence[int]) -> str:
     width = -(-len(counts) // _COURSE_SHOWN) or 1
     bins = [sum(counts[i : i + width]) / width for i in range(0, len(counts) - width + 1, width)]
     most = max(bins, default=0)
-    last = len(_BLOCKS) - 1
-    return "".join(_BLOCKS[round(one / most * last)] if one else _NOTHING for one in bins)
-
-
-# Without a least range, tiny differences would look like large ones.
-_LEAST_SPAN = math.log(1.5)
-
-
-def sparkline(values: Sequence[float]) -> str:
-    """A sparkline of the values: blocks of eight heights, on a scale of ratios.
-
-    Args:
-        values: if one is not positive, or there are none, the sparkline is "".
-    """
-    if not values or min(values) <= 0:
-        return ""
-    logs = [math.log(value) for value in values]
-    low, span = min(logs), max(max(logs) - min(logs), _LEAST_SPAN)
-    last = len(_BLOCKS) - 1
-    return "".join(_BLOCKS[round((log - low) / span * last)] for log in logs)
+    last = len(BLOCKS) - 1
+    return "".join(BLOCKS[round(one / most * last)] if one else _NOTHING for one in bins)
 
 
 _MEAN_COLUMNS = (

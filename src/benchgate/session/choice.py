@@ -126,11 +126,14 @@ def nothing_chosen(
     choice: Choice,
     found: Mapping[str, Iterable[str]],
     failed: Mapping[str, str] = MappingProxyType({}),
+    *,
+    listed_by: str = "list",
 ) -> UsageError:
     """Make the error for a choice that matches no benchmark that was found.
 
     Args:
         failed: what could not be read, and why: the chosen benchmarks may be in it.
+        listed_by: the command that shows all.
     """
     ids = sorted(found)
     tags = sorted({tag for of_one in found.values() for tag in of_one})
@@ -142,7 +145,7 @@ def nothing_chosen(
     return UsageError(
         f"no benchmark matches {choice.describe()}{''.join(suggestions)}",
         hint=f"Available: {named or 'none'}{more}.{tagged} `*` matches any text; "
-        "`benchgate list` shows all.",
+        f"`benchgate {listed_by}` shows all.",
         details="\n".join(
             f"could not be read: {id_}: {why.partition(chr(10))[0]}" for id_, why in failed.items()
         ),
