@@ -58,11 +58,12 @@ FILE_NOTE = (
     "the benchmarks"
 )
 UNVERIFIED = (
-    "measured by the pull request's own run: review its changes before you rely on these numbers"
+    "the pull request's own code ran in this measurement and could change its numbers: review it "
+    "before you rely on them"
 )
 _OUTCOMES = {
-    Outcome.REGRESSED: ("in 15 of 15 rounds",),
-    Outcome.IMPROVED: ("in 15 of 15 rounds",),
+    Outcome.REGRESSED: ("confirmed in 15 of 15 rounds",),
+    Outcome.IMPROVED: ("confirmed in 15 of 15 rounds",),
 }
 
 
@@ -218,7 +219,8 @@ def no_verdict() -> Verdict:
         *_pair("db/connect", Outcome.UNCHANGED, 0.001, 0.006, 0.0031),
         reason=Reason.UNCONFIRMED,
         rounds=5,
-        warnings=("the budget of 10 min ended before 1 benchmark could be decided",),
+        duration_s=221.0,
+        warnings=("the budget of 3 min 40 s ended before 1 benchmark could be decided",),
     )
 
 
@@ -305,6 +307,7 @@ def crash() -> Verdict:
         *_pair("shop/add_item", Outcome.UNCHANGED, -0.002, 0.006, 3.9e-6),
         *_pair("shop/print_label", Outcome.UNCHANGED, 0.0005, 0.005, 61e-6),
         duration_s=47.0,
+        head=replace(HEAD, changed_files=("src/shop/__init__.py",)),
     )
 
 

@@ -230,7 +230,7 @@ def test_without_anybodys_word_it_is_red_and_says_what_to_do(change: Callable[..
         f"Somebody with write access can approve {asked.head[:7]} in a review; "
         "then run the failed job again."
     )
-    assert "it was judged by the base's configuration" in comment_on(verdict)
+    assert "the configuration of the base has judged it" in comment_on(verdict)
 
 
 def test_an_approval_of_this_head_accepts_its_waivers(change: Callable[..., Change]) -> None:

@@ -23,7 +23,7 @@ def test_what_regressed_or_failed_is_annotated(samples: Mapping[str, Verdict]) -
     assert benchmark_annotations(view_verdict(samples["fail"])) == [
         Annotation(
             "typical (p25): +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; "
-            "in 12 of 12 rounds",
+            "confirmed in 12 of 12 rounds",
             "parse/large slower",
         )
     ]

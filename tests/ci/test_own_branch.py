@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["github", "known", "make", "repositories"]
 
 ACCEPTED = Acceptance("anybody", AcceptanceMethod.REVIEW)
-WARNING = "easured by the pull request's own run"
+WARNING = "he pull request's own code ran in this measurement"
 RETAINED = WAIVED.replace("2026-01-02", "2026-12-31")
 
 
@@ -100,7 +100,7 @@ def test_the_inputs_of_the_job_count_as_they_did_there(make: Make) -> None:
 
 def test_an_input_that_is_not_valid_gives_no_verdict(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(), options=Options(margin="many")))
-    assert "❔" in comment.splitlines()[0]
+    assert "❓" in comment.splitlines()[0]
     assert "--margin" in comment
 
 

@@ -457,7 +457,7 @@ def test_each_kind_of_machine_has_its_own_comment_and_check(working: Working) ->
             working.run(suite=suite, machine="aarch64", token=CHECKING, check_run=True)
     first, *others = (one.splitlines()[0].partition(" ")[2] for one in working.comments)
     assert first.startswith("\N{CROSS MARK} ")
-    warned = "\N{WHITE QUESTION MARK ORNAMENT} "
+    warned = "\N{BLACK QUESTION MARK ORNAMENT} "
     assert others == [
         f"{warned}linux-aarch64 · No verdict: the base cannot be built",
         f"{warned}fast, linux-aarch64 · No verdict: the base cannot be built",

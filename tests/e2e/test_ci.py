@@ -161,7 +161,7 @@ def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
     second.done.check(0)
     _, comment = hosted.comments()
     assert comment.splitlines()[0].startswith("### \N{CROSS MARK} Slower: ")
-    assert "review its changes before you rely on these numbers" in comment
+    assert "review it before you rely on them" in comment
     assert f"run={job.run_id} attempt=1" in comment.splitlines()[-1]
     assert second.outputs["verdict"] == "fail"
     for told in (job.summary, comment):

@@ -97,7 +97,7 @@ def test_interrupted_while_measuring(
         verdict = benchgate(toy.root, "compare", *last)
         verdict.check(4)
         assert verdict.out.startswith(
-            "\N{WHITE QUESTION MARK ORNAMENT} No verdict: measuring was interrupted"
+            "\N{BLACK QUESTION MARK ORNAMENT} No verdict: measuring was interrupted"
         )
 
 

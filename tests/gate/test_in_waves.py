@@ -87,7 +87,7 @@ def test_one_disturbed_round_does_not_hide_a_change_for_good(
     assert stage == CONFIRM
     row, stage = found(values.tolist())
     assert (row.outcome, stage) == (Outcome.REGRESSED, DONE)
-    assert row.notes == ("in 23 of 24 rounds",)
+    assert row.notes == ("confirmed in 23 of 24 rounds",)
 
 
 def test_rounds_after_the_test_change_nothing(

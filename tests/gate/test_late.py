@@ -144,7 +144,7 @@ class TestRows:
         row, stage = found(d[:60])
         assert (row.outcome, stage, row.launches) == (Outcome.REGRESSED, RowStage.DONE, (60, 60))
         agreeing = int((d[:60] > 0).sum())
-        assert row.notes == (f"in {agreeing} of 60 rounds",)
+        assert row.notes == (f"confirmed in {agreeing} of 60 rounds",)
         assert row.p_adjusted is not None
         assert row.p_adjusted <= 0.01
         later, _ = found(d)

@@ -200,7 +200,7 @@ def test_figures_of_samples_and_loads() -> None:
 
 def test_a_verdict_without_samples_says_where_they_are(samples: Mapping[str, Verdict]) -> None:
     page = HtmlPage(render_report(samples["fail"], None, str))
-    assert "A verdict holds no samples" in page.text
+    assert "This page was made from a verdict, which holds no samples" in page.text
     assert page.data["charts"] == {}
 
 
@@ -222,7 +222,7 @@ def test_what_to_do_next_is_there() -> None:
         verdict(Decision.FAIL, changed("parse", Outcome.REGRESSED, 1.2)), None, str
     )
     commands = re.findall('<pre class="command"><code>(.*?)</code>', html, re.DOTALL)
-    assert commands[0] == "benchgate check --against a1b2c3d4e5f6 --filter parse"
+    assert commands[0] == "benchgate check --against a1b2c3d4e5f6 \\\n  --filter parse"
     assert commands[1].startswith("[[waive]]\nbenchmark = &#34;parse&#34;")
 
 

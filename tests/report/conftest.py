@@ -223,7 +223,7 @@ def limited(benchmark: str, outcome: Outcome, ratio: float) -> Row:
 
 
 def _samples() -> dict[str, Verdict]:
-    slow = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("in 12 of 12 rounds",))
+    slow = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("confirmed in 12 of 12 rounds",))
     failed = Row("db/insert", Outcome.FAILED, error=TRACEBACK, location="benchmarks/bench_db.py:10")
     memory = changed(
         "parse/large",

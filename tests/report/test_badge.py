@@ -51,7 +51,7 @@ def test_an_advisory_regression_is_not_blamed() -> None:
     ("decision", "badge"),
     [
         (Decision.PASS, Badge("✅ pass", BadgeState.PASS)),
-        (Decision.NO_VERDICT, Badge("❔ no verdict", BadgeState.NO_VERDICT)),
+        (Decision.NO_VERDICT, Badge("❓ no verdict", BadgeState.NO_VERDICT)),
     ],
 )
 def test_says_the_decision(decision: Decision, badge: Badge) -> None:

@@ -20,7 +20,7 @@ from benchgate.report.view import NO_LINKS, view_verdict
 if TYPE_CHECKING:
     from benchgate.report.view import BenchmarkView
 
-SLOW = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("in 12 of 12 rounds",))
+SLOW = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("confirmed in 12 of 12 rounds",))
 
 
 def shown(row: Row) -> BenchmarkView:
@@ -33,7 +33,7 @@ def shown(row: Row) -> BenchmarkView:
     ("row", "cell"),
     [
         (SLOW, "🔺&nbsp;**+14.6&nbsp;%**<br><sub>+12.3&nbsp;to&nbsp;+16.9&nbsp;%</sub>"),
-        (inconclusive("a"), "❔&nbsp;**inconclusive**<br>+1.7&nbsp;%"),
+        (inconclusive("a"), "❓&nbsp;**inconclusive**<br>+1.7&nbsp;%"),
         (unchanged("a"), "✅&nbsp;**unchanged**<br>+0.1&nbsp;%"),
         (Row("a", Outcome.MISSING), "\N{HEAVY MINUS SIGN}&nbsp;**removed**"),
         (Row("a", Outcome.REGRESSED, unit="s"), "🔺&nbsp;**slower**"),
@@ -46,13 +46,13 @@ def test_only_a_change_that_is_known_is_bold(row: Row, cell: str) -> None:
 def test_the_second_cell_says_what_a_phone_must_show() -> None:
     assert about_cell(shown(SLOW), NO_LINKS) == (
         "**`parse/large`** is slower<br>"
-        "<sub>12.30&nbsp;→&nbsp;14.10&nbsp;ms, in 12 of 12 rounds</sub>"
+        "<sub>12.30&nbsp;→&nbsp;14.10&nbsp;ms, confirmed in 12 of 12 rounds</sub>"
     )
 
 
 def test_earlier_runs_are_drawn_if_there_are_any() -> None:
     cell = about_cell(shown(replace(SLOW, recent=(0.0123,) * 3)), NO_LINKS)
-    assert cell.endswith(", 3 earlier runs `▁▁▁ ▁█`</sub>")
+    assert cell.endswith("<br><sub>3 earlier runs, base, head: `▁▁▁ ▁█`</sub>")
 
 
 class Shown(HTMLParser):

@@ -70,9 +70,9 @@ def test_no_failure_is_too_long_for_a_comment() -> None:
 
 def test_the_first_line_has_the_name_and_the_message() -> None:
     first, *_ = rendered("plain", message="it broke", name="py3.13").splitlines()
-    assert first == "### ❔ py3.13 · No verdict: it broke"
+    assert first == "### ❓ py3.13 · No verdict: it broke"
     first, *_ = rendered("plain", message="it broke").splitlines()
-    assert first == "### ❔ No verdict: it broke"
+    assert first == "### ❓ No verdict: it broke"
 
 
 def test_of_the_output_the_end_is_shown() -> None:
@@ -85,4 +85,4 @@ def test_of_the_output_the_end_is_shown() -> None:
 @pytest.mark.parametrize("details", ["", " \n\t\n"])
 def test_without_hint_and_output_nothing_is_folded(details: str) -> None:
     text = rendered("plain", hint="", details=details)
-    assert [line[:5] for line in text.split("\n\n")] == ["### ❔", "<sub>"]
+    assert [line[:5] for line in text.split("\n\n")] == ["### ❓", "<sub>"]

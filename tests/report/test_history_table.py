@@ -129,12 +129,12 @@ def test_a_word_says_what_a_change_means(
     [
         ((10, 12), "by 20.0 %, and stayed", "slower"),
         ((10, 12, 15), "by 20.0 %, and stayed", "slower"),
-        ((10, 12, 10.15), "by 20.0 %, and came back at 3000cba..4000cba", "came back"),
-        ((10, 12, 10.3), "by 20.0 %, and partly came back at 3000cba..4000cba", "faster"),
-        ((10, 12, 6), "by 20.0 %, and came back at 3000cba..4000cba", "faster"),
-        ((10, 12, 11), "by 20.0 %, and partly came back at 3000cba..4000cba", "faster"),
-        ((10, 12, 10, 13), "by 20.0 %, and came back at 3000cba..4000cba", "slower"),
-        ((10, 8, 10), "by 20.0 %, and came back at 3000cba..4000cba", "slower"),
+        ((10, 12, 10.15), "by 20.0 %, and went back at 3000cba..4000cba", "went back"),
+        ((10, 12, 10.3), "by 20.0 %, and partly went back at 3000cba..4000cba", "faster"),
+        ((10, 12, 6), "by 20.0 %, and went back at 3000cba..4000cba", "faster"),
+        ((10, 12, 11), "by 20.0 %, and partly went back at 3000cba..4000cba", "faster"),
+        ((10, 12, 10, 13), "by 20.0 %, and went back at 3000cba..4000cba", "slower"),
+        ((10, 8, 10), "by 20.0 %, and went back at 3000cba..4000cba", "slower"),
     ],
 )
 def test_it_says_whether_a_change_still_holds(
@@ -145,7 +145,7 @@ def test_it_says_whether_a_change_still_holds(
     assert view.shifts[-1].sentence.endswith(f" at 1000cba..2000cba {first}")
     assert view.outcome == outcome
     assert view.told
-    is_told_first = outcome == "came back"
+    is_told_first = outcome == "went back"
     assert view.told is view.shifts[-1 if is_told_first else 0]
 
 

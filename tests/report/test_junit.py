@@ -178,7 +178,8 @@ def test_what_is_only_shown_is_no_test() -> None:
 def test_a_failure_says_why_and_where(samples: Mapping[str, Verdict]) -> None:
     slow = next(case for case in cases_of(samples["fail"]) if case.state == "failure")
     assert slow.text == (
-        "slower: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; in 12 of 12 rounds"
+        "slower: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; "
+        "confirmed in 12 of 12 rounds"
     )
     broken = next(case for case in cases_of(samples["failed"]) if case.state == "error")
     assert broken.text.splitlines()[:4] == [

@@ -64,9 +64,9 @@ def test_the_changed_files_are_named_below_what_got_slower() -> None:
     anchor = hashlib.sha256(b"src/a_b.py").hexdigest()
     assert f"{LINKS.compare}#diff-{anchor}" in page.links
     text = render_comment(view_verdict(made))
-    assert "Where to look: `src/a_b.py`, ``src/`x`.py``, `c.py` and 2 more changed files." in text
+    assert "Changed files: `src/a_b.py`, ``src/`x`.py``, `c.py` and 2 more changed files." in text
     clean = replace(made, decision=Decision.PASS, rows=tuple(CLEAN))
-    assert "Where to look" not in render_comment(view_verdict(clean))
+    assert "Changed files" not in render_comment(view_verdict(clean))
 
 
 def test_without_addresses_there_are_no_links() -> None:
@@ -76,11 +76,14 @@ def test_without_addresses_there_are_no_links() -> None:
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["a b"], "benchgate check --against a1b2c3d4e5f6 --filter 'a b'"),
-        (["x; rm -rf ~", "$(id)"], " --filter '$(id)' --filter 'x; rm -rf ~'"),
+        (["a b"], "benchgate check --against a1b2c3d4e5f6 \\\n  --filter 'a b'"),
+        (["x; rm -rf ~", "$(id)"], " --filter '$(id)' \\\n  --filter 'x; rm -rf ~'"),
         (["it's"], """ --filter 'it'"'"'s'"""),
         (["a", "b", "c", "d"], "benchgate check --against a1b2c3d4e5f6"),
-        ([f"a/{i}" for i in range(4)], "benchgate check --against a1b2c3d4e5f6 --filter 'a/*'"),
+        (
+            [f"a/{i}" for i in range(4)],
+            "benchgate check --against a1b2c3d4e5f6 \\\n  --filter 'a/*'",
+        ),
     ],
 )
 def test_the_command_that_measures_again_can_be_pasted(names: list[str], expected: str) -> None:

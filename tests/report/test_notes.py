@@ -26,7 +26,7 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
         (Row("a", Outcome.NOT_TESTED), "too little was measured to test it"),
         (Row("a", Outcome.FAILED, error="boom\n  at x\n"), "boom"),
         (Row("a", Outcome.FAILED), "it did not run"),
-        (Row("a", Outcome.MISSING), "only the base has it"),
+        (Row("a", Outcome.MISSING), "the head does not have it"),
         (Row("a", Outcome.NEW), ""),
         (
             Row("a", Outcome.NEW, base=1.0, head=2.0, ratio=2.0),

@@ -159,7 +159,7 @@ def test_a_decided_benchmark_gets_a_line() -> None:
     crashed = Row("db/select", Outcome.FAILED, error="boom")
     assert decided(slower("parse"), faster, crashed) == [
         "\N{UP-POINTING RED TRIANGLE} slower   +32.0 %  parse",
-        "\N{HIGH VOLTAGE SIGN} faster   -12.0 %  db/insert",
+        "\N{ROCKET} faster   -12.0 %  db/insert",
         "\N{COLLISION SYMBOL} crashed           db/select",
     ]
     assert decided(slower("parse"), encoding="ascii") == ["slower   +32.0 %  parse"]

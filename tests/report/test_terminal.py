@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
-from tests.report.conftest import printed
+from tests.report.conftest import inconclusive, printed
 
 from benchgate.model.result import SkippedResult
 from benchgate.report.terminal import render_verdict
@@ -166,14 +166,17 @@ def test_a_verdict_longer_than_the_screen_is_repeated_at_its_end(
     assert piped(samples["many"]).count("Slower: ") == 1
 
 
-def test_what_nobody_has_to_act_on_is_a_number_on_a_terminal(
+def test_what_nobody_has_to_act_on_is_a_number_on_a_terminal_unless_there_is_room(
     samples: Mapping[str, Verdict],
 ) -> None:
-    text = bare(on_terminal(samples["fail"], 100))
+    few = samples["fail"]
+    assert "template/loop" in bare(on_terminal(few, 100))
+    many = replace(few, rows=(*few.rows, *(inconclusive(f"group/{n}") for n in range(12))))
+    text = bare(on_terminal(many, 100))
 
-    assert "not shown: 1 inconclusive (-v shows them)" in text
+    assert "not shown: 13 inconclusive (-v shows them)" in text
     assert "template/loop" not in text
-    assert "template/loop" in bare(on_terminal(samples["fail"], 100, verbose=True))
+    assert "template/loop" in bare(on_terminal(many, 100, verbose=True))
 
 
 def test_what_was_skipped_is_a_number_unless_it_is_asked_for(

@@ -63,7 +63,7 @@ def test_a_row_is_strings(samples: Mapping[str, Verdict]) -> None:
         interval="+12.3 to +16.9 %",
         course="",
         course_title="",
-        note="in 12 of 12 rounds",
+        note="confirmed in 12 of 12 rounds",
         error="",
         location="",
         evidence=(

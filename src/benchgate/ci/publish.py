@@ -94,7 +94,8 @@ def _config(result: Result, base: Config | None, head: Config | None) -> Config:
 _USUAL: Final = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
 _UNKNOWN: Final = frozenset({404, 422})
 _WARNING: Final = (
-    "measured by the pull request's own run: review its changes before you rely on these numbers"
+    "the pull request's own code ran in this measurement and could change its numbers: review it "
+    "before you rely on them"
 )
 _SHARED: Final = (
     "other open pull requests have the same head: this run may have measured for one of them, "

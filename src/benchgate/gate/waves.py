@@ -601,7 +601,7 @@ def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: RowStage)
         test.count,
         test.p,
         test.p_adjusted,
-        (f"in {agreeing} of {test.count} rounds",),
+        (f"confirmed in {agreeing} of {test.count} rounds",),
     )
 
 

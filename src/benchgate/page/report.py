@@ -229,8 +229,8 @@ def overview_scale(rows: Iterable[Row]) -> ChangeScale:
 
 
 NO_SAMPLES: Final = (
-    "A verdict holds no samples, so this page has no figures. The result file has them: "
-    "`benchgate report RESULT`."
+    "This page was made from a verdict, which holds no samples. `benchgate report RESULT` makes a "
+    "page with the figures of each benchmark."
 )
 
 
@@ -331,7 +331,8 @@ def render_report(
         extra_style=("report.css",),
         extra_script=("report.js",),
         view=view,
-        counts=Counter((one.view.first.icon, one.view.first.word) for one in sections),
+        icons={one.view.first.word: one.view.first.icon for one in sections},
+        counts=Counter(one.view.first.word for one in sections),
         scale=scale,
         has_changes=any(line.drawing for one in sections for line in (one.first, *one.news)),
         sections=sections,

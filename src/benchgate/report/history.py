@@ -36,7 +36,7 @@ _AUTHOR_LIMIT: Final = 40
 _NOTE_LIMIT: Final = 1000
 # What most trends are about, so that their names need not say it.
 _USUAL: Final = "time"
-_BACK: Final = "came back at"
+_BACK: Final = "went back at"
 _NOISES: Final = 2  # about 19 of 20 runs lie within twice the noise
 _GOT: Final = dict.fromkeys(("slower", "faster", "larger", "smaller"), "got ")
 
@@ -46,7 +46,7 @@ class Direction(StrEnum):
 
     WORSE = "worse"
     BETTER = "better"
-    BACK = "came back"
+    BACK = "went back"
     OPEN = "inconclusive"
     NONE = "unchanged"
 
@@ -60,7 +60,7 @@ class ShiftView:
         size: such as "+12.3 %".
         how_far: such as "by 12.3 %" or "from 0 to 12".
         commits: those between which it changed, such as "abc1234..def5678".
-        fate: "stayed", or what happened since, such as "came back at".
+        fate: "stayed", or what happened since, such as "went back at".
         until: the commits of that; "" if it stayed.
         undone: index of the change that did that, as in `Trend.shifts`; None if it stayed.
         day: of the first run after it, such as "2026-05-03".
@@ -130,7 +130,7 @@ class TrendView:
 
     @property
     def outcome(self) -> str:
-        """A word: "slower", "came back", "inconclusive", "unchanged"."""
+        """A word: "slower", "went back", "inconclusive", "unchanged"."""
         is_changed = self.direction in {Direction.WORSE, Direction.BETTER}
         return self.shifts[0].word if is_changed else self.direction.value
 
@@ -341,7 +341,7 @@ def _word(trend: Trend, shift: Shift) -> str:
 def _fate(trend: Trend, index: int) -> tuple[str, int | None]:
     """What became of a change, and the later change that did it, if one did.
 
-    It came back if a later level is where the level before the change was, or beyond.
+    It went back if a later level is where the level before the change was, or beyond.
     """
     shift = trend.shifts[index]
     sign = 1 if shift.after > shift.before else -1

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -60,6 +61,7 @@ _PERCENT = re.compile(r"(?<=\d) %")
 _BOUND = "\N{NO-BREAK SPACE}%"
 # A longer name does not fit beside the change on a phone, unless its lines may break.
 _UNBROKEN_NAME = 28
+NO_NOTES: Final[Mapping[str, str]] = MappingProxyType({})
 # They need no line of their own: the table of all benchmarks has them.
 _FINE = frozenset({Outcome.UNCHANGED, Outcome.WITHIN_LIMIT})
 
@@ -73,22 +75,27 @@ def change_cell(row: RowView, change: str = "") -> str:
     known = change or row.change
     if row.outcome not in _CHANGED or not known:
         return lines(f"{row.icon}&nbsp;**{unbroken(row.word)}**", unbroken(row.change))
-    interval = "" if change else row.interval
-    return lines(f"{row.icon}&nbsp;**{unbroken(known)}**", _small(unbroken(interval)))
+    below = "least to most" if change else row.interval
+    return lines(f"{row.icon}&nbsp;**{unbroken(known)}**", _small(unbroken(below)))
 
 
-def about_cell(one: BenchmarkView, links: Links) -> str:
-    """The second cell: the benchmark, what is said of it, and its values."""
+def about_cell(one: BenchmarkView, links: Links, once: Mapping[str, str] = NO_NOTES) -> str:
+    """The second cell: the benchmark, what is said of it, and its values.
+
+    Args:
+        once: what stands in place of these marks.
+    """
     first = one.first
     is_changed = first.outcome in _CHANGED and first.change
     subject = link(name(first), links.source(first.location))
     said = " ".join(filter(None, (prose(first.about), f"is {first.word}" if is_changed else "")))
-    note = plain_line(one.note, _NOTE_LIMIT)
+    note, *others = (plain_line(_written_out(text, once), _NOTE_LIMIT) for text in _notes(one))
     gap = " " if note.startswith("[") else ", "
     return lines(
         " ".join(filter(None, (f"**{subject}**" if is_changed else subject, said))),
-        _small(gap.join(filter(None, (unbroken(first.values), told(note), _course(first))))),
-        *(_small(told(plain_line(text, _NOTE_LIMIT))) for text in one.about_others),
+        _small(gap.join(filter(None, (unbroken(first.values), told(note))))),
+        _small(_course(first)),
+        *(_small(told(text)) for text in others),
     )
 
 
@@ -105,10 +112,8 @@ def told(text: str) -> str:
 
 
 def _course(row: RowView) -> str:
-    """The bars of earlier runs, and how many they are."""
-    return (
-        f"{prose(row.course_title.partition(',')[0])} {code_cell(row.course)}" if row.course else ""
-    )
+    """The bars of earlier runs and of this one, and what they are."""
+    return f"{prose(row.course_title)}: {code_cell(row.course)}" if row.course else ""
 
 
 def link(text: str, url: str) -> str:
@@ -197,7 +202,8 @@ def first_line(verdict: VerdictView) -> str:
 def second_line(verdict: VerdictView) -> str:
     """What did not fit into the heading; "" if everything did."""
     more = plain_line(verdict.more, _SENTENCE_LIMIT)
-    return f"{paragraph(with_code(_sentence(more)))}." if more else ""
+    said = f"{paragraph(with_code(_sentence(more)))}." if more else ""
+    return " ".join(filter(None, (said, verdict.consequence)))
 
 
 def alert_lines(verdict: VerdictView) -> list[str]:
@@ -212,44 +218,67 @@ def alert_lines(verdict: VerdictView) -> list[str]:
 
 def result_lines(shown: Sequence[BenchmarkView | TogetherView], verdict: VerdictView) -> list[str]:
     """A table: two lines of titles, then one line for each; empty if there are none."""
-    rows = [_result(one, verdict.links) for one in shown]
-    return _table(dict.fromkeys(("change", "benchmark"), "---"), rows) if rows else []
+    once = _said_once(shown, verdict)
+    rows = [_result(one, verdict.links, once) for one in shown]
+    has_interval = any(one.first.interval and one.first.outcome in _CHANGED for one in shown)
+    change = f"change, {verdict.interval_title}" if has_interval else "change"
+    return _table(dict.fromkeys((change, "benchmark"), "---"), rows) if rows else []
 
 
-def _result(one: BenchmarkView | TogetherView, links: Links) -> tuple[str, str]:
+def _result(
+    one: BenchmarkView | TogetherView, links: Links, once: Mapping[str, str]
+) -> tuple[str, str]:
     if isinstance(one, TogetherView):
         return change_cell(one.first, one.change), together_cell(one)
-    return change_cell(one.first), about_cell(one, links)
+    return change_cell(one.first), about_cell(one, links, once)
+
+
+def _notes(one: BenchmarkView | TogetherView) -> tuple[str, ...]:
+    """The notes in the line of a table: that on its first row, then those on others."""
+    return (one.note, *(one.about_others if isinstance(one, BenchmarkView) else ()))
+
+
+def _said_once(
+    shown: Iterable[BenchmarkView | TogetherView], verdict: VerdictView
+) -> Mapping[str, str]:
+    """The footnotes that only one benchmark in a table has, by mark: they need not be below it."""
+    single = [one for one in shown if isinstance(one, BenchmarkView)]
+    counts = Counter(mark for one in single for mark in set(_MARK.findall(" ".join(_notes(one)))))
+    return {note.mark: note.text for note in verdict.footnotes if counts[note.mark] == 1}
+
+
+def _written_out(note: str, once: Mapping[str, str]) -> str:
+    for mark, text in once.items():
+        note = note.replace(f" {mark}", f"; {text}").replace(mark, text)
+    return note
 
 
 def footnote_lines(
     shown: Iterable[BenchmarkView | TogetherView], verdict: VerdictView
 ) -> list[str]:
     """The notes that these benchmarks share with others, each once."""
-    marks = [mark for one in shown if isinstance(one, BenchmarkView) for mark in one.footnotes]
-    marks += [
-        mark for one in shown if isinstance(one, TogetherView) for mark in _MARK.findall(one.note)
-    ]
+    shown = list(shown)
+    once = _said_once(shown, verdict)
+    marks = {mark for one in shown for mark in _MARK.findall(" ".join(_notes(one)))} - once.keys()
     return [_footnote(note) for note in verdict.footnotes if note.mark in marks]
 
 
 def _footnote(note: Footnote) -> str:
-    return f"<sub>{with_code(f'{note.mark} {note.about}: {note.text}')}</sub>  "
+    return f"{with_code(f'{note.mark} {note.about}: {note.text}')}  "
 
 
 def what_to_do(verdict: VerdictView) -> str:
     """The other benchmarks, counted, where to look, and how to measure those above again."""
     # Without lines, the heading says it.
     others = f"The others: {verdict.others}." if verdict.others and verdict.lines else ""
-    repeat = verdict.repeat.replace(" --filter ", " \\\n  --filter ")  # as wide as a phone
-    command = f"Measure it yourself:\n\n```sh\n{repeat}\n```" if repeat else ""
-    return _GAP.join(filter(None, (prose(others), _where_to_look(verdict), command)))
+    command = f"Measure it yourself:\n\n```sh\n{verdict.repeat}\n```" if verdict.repeat else ""
+    return _GAP.join(filter(None, (prose(others), _changed_files(verdict), command)))
 
 
-def _where_to_look(verdict: VerdictView) -> str:
+def _changed_files(verdict: VerdictView) -> str:
     files, more = verdict.where_to_look
     named = ", ".join(link(code_span(file), url) for file, url in files)
-    return f"Where to look: {named}{more}." if named else ""
+    return f"Changed files: {named}{more}." if named else ""
 
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
@@ -301,7 +330,7 @@ def last_line(verdict: VerdictView) -> str:
 def _accept(verdict: VerdictView) -> str:
     how = link("push it, let somebody approve, and run the job again", verdict.links.waivers)
     text = f"Add this to `benchgate.toml` with a reason, {how}:"
-    return folded("<b>Accept it</b>", f"{text}\n\n```toml\n{verdict.accept}\n```")
+    return folded("<b>Accept this change</b>", f"{text}\n\n```toml\n{verdict.accept}\n```")
 
 
 def _output(failure: FailureView) -> str:

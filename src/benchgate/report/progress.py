@@ -210,7 +210,7 @@ class _ProgressDisplay(Progress):
         elif is_many:
             names += f" and {len(rows) - _NAMES} more"
         has_icons = self._console.encoding.lower().startswith("utf")
-        icon = f"{words.ICONS[first.outcome]} " if has_icons else ""
+        icon = f"{words.icon(first)} " if has_icons else ""
         return Text.assemble(
             (
                 f"{icon}{words.outcome(first):<7} {size if is_many else change(first):>8}",

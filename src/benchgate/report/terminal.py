@@ -254,8 +254,6 @@ _OUTCOME_STYLES = {
 }
 # More are only counted, unless the user asks for them; a pipe gets all of them, for grep.
 _ROWS_SHOWN = 12
-# They would fill the screen, and nobody has to act on them.
-_LEFT_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
 
 def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
@@ -309,9 +307,10 @@ def _print_headline(console: Console, verdict: VerdictView) -> None:
     sentence = verdict.sentence
     icon = with_icon(verdict.icon, console)
     text = Text(f"{icon}{sentence}")
-    first = len(sentence) if ";" not in sentence else sentence.index(";")
-    text.stylize(_DECISION_STYLES[verdict.decision], 0, len(icon) + first)
+    text.stylize(_DECISION_STYLES[verdict.decision])
     print_text(console, text)
+    if verdict.consequence:
+        print_text(console, verdict.consequence)
 
 
 _ALERT_STYLES = {"CAUTION": "bold red", "IMPORTANT": "bold magenta", "WARNING": "yellow"}
@@ -342,8 +341,7 @@ def _print_footnotes(
 
 def _is_short(group: Group, verdict: VerdictView) -> bool:
     """Whether there is room for a group that nobody has to look at."""
-    is_open = group.benchmarks[0].first.outcome in _LEFT_OPEN
-    return len(verdict.lines) + len(group.benchmarks) <= _ROWS_SHOWN and not is_open
+    return len(verdict.lines) + len(group.benchmarks) <= _ROWS_SHOWN
 
 
 def _columns(verdict: VerdictView) -> tuple[Column, ...]:

@@ -21,7 +21,7 @@ from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
-from benchgate.model.verdict import NO_BASELINE, WRONG, Reason
+from benchgate.model.verdict import NO_BASELINE, WRONG, Decision, Reason
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange, first_row
 from benchgate.report.columns import EVIDENCE
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.model.result import SkippedResult
-    from benchgate.model.verdict import Comparison, Decision, Effect, GateSettings, Row, Verdict
+    from benchgate.model.verdict import Comparison, Effect, GateSettings, Row, Verdict
     from benchgate.report.arrangement import Line
     from benchgate.report.words import LooseningView
 
@@ -315,7 +315,7 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
     statistic = words.statistic(row)
     return RowView(
         outcome=row.outcome,
-        icon=words.ICONS[row.outcome],
+        icon=words.icon(row),
         word=words.outcome(row),
         benchmark=words.name(row),
         decides=row.decides,
@@ -500,7 +500,7 @@ class VerdictView:
         lines: the same; benchmarks that changed together are one line.
         footnotes: the notes that several benchmarks share.
         failures: the output of benchmarks that failed, equal ones once.
-        repeat: the command that repeats the check on another machine.
+        repeat: the command that repeats the check on another machine; may have several lines.
         accept: the tables of a configuration that accept what fails; "" if that cannot be.
         changed_files: those that the change edits, if it made something worse.
         skipped: stored results that were not used, each with the reason.
@@ -543,6 +543,13 @@ class VerdictView:
     def icon(self) -> str:
         """That of the decision; a first run is welcome."""
         return _WELCOME if self.is_first_run else words.DECISION_ICONS[self.decision]
+
+    @property
+    def consequence(self) -> str:
+        """What it means that there is no verdict; "" if there is one."""
+        if self.decision is not Decision.NO_VERDICT or self.is_first_run:
+            return ""
+        return "The check fails." if self.exit_code else "The check does not fail because of this."
 
     @property
     def sentence(self) -> str:
@@ -652,7 +659,9 @@ def _repeat(verdict: Verdict, lines: Iterable[Line]) -> str:
     if not ids or not verdict.base.sha or verdict.base_source == NO_BASELINE:
         return ""
     filters = [f"--filter {shlex.quote(id_)}" for id_ in ids if len(ids) <= _NAMES_REPEATED]
-    return " ".join((f"benchgate check --against {plain_line(verdict.base.sha[:12])}", *filters))
+    # As wide as a phone.
+    command = f"benchgate check --against {plain_line(verdict.base.sha[:12])}"
+    return " \\\n  ".join((command, *filters))
 
 
 def _changed_files(verdict: Verdict) -> tuple[str, ...]:

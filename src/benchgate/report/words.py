@@ -162,14 +162,14 @@ ICONS: Final[Mapping[Outcome, str]] = {
     Outcome.FAILED: "\N{COLLISION SYMBOL}",
     Outcome.REGRESSED: "\N{UP-POINTING RED TRIANGLE}",
     Outcome.OVER_LIMIT: "\N{NO ENTRY SIGN}",
-    Outcome.IMPROVED: "\N{HIGH VOLTAGE SIGN}",
+    Outcome.IMPROVED: "\N{ROCKET}",
     Outcome.MISSING: "\N{HEAVY MINUS SIGN}",
     Outcome.INCOMPARABLE: "\N{TWISTED RIGHTWARDS ARROWS}",
     Outcome.BASE_FAILED: "\N{TWISTED RIGHTWARDS ARROWS}",
     Outcome.WAIVED: "\N{HANDSHAKE}",
-    Outcome.INCONCLUSIVE: "\N{WHITE QUESTION MARK ORNAMENT}",
-    Outcome.NOT_TESTED: "\N{WHITE QUESTION MARK ORNAMENT}",
-    Outcome.NOT_SETTLED: "\N{WHITE QUESTION MARK ORNAMENT}",
+    Outcome.INCONCLUSIVE: "\N{BLACK QUESTION MARK ORNAMENT}",
+    Outcome.NOT_TESTED: "\N{BLACK QUESTION MARK ORNAMENT}",
+    Outcome.NOT_SETTLED: "\N{BLACK QUESTION MARK ORNAMENT}",
     Outcome.NEW: "\N{SQUARED NEW}",
     Outcome.UNCHANGED: "\N{WHITE HEAVY CHECK MARK}",
     Outcome.WITHIN_LIMIT: "\N{WHITE HEAVY CHECK MARK}",
@@ -178,7 +178,7 @@ ICONS: Final[Mapping[Outcome, str]] = {
 DECISION_ICONS: Final = {
     Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",
     Decision.FAIL: "\N{CROSS MARK}",
-    Decision.NO_VERDICT: "\N{WHITE QUESTION MARK ORNAMENT}",
+    Decision.NO_VERDICT: "\N{BLACK QUESTION MARK ORNAMENT}",
 }
 _WORDS: Final = {
     Outcome.OVER_LIMIT: "over its limit",
@@ -189,6 +189,13 @@ _WORDS: Final = {
     Outcome.INCOMPARABLE: "not comparable",
     Outcome.NOT_SETTLED: "inconclusive",
 }
+
+
+def icon(row: Row) -> str:
+    """That of the outcome; the triangle of a change for the worse points where the value went."""
+    if row.outcome is Outcome.REGRESSED and row.better is Better.HIGHER:
+        return "\N{DOWN-POINTING RED TRIANGLE}"
+    return ICONS[row.outcome]
 
 
 def outcome(row: Row) -> str:
@@ -402,14 +409,14 @@ _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.FAILED: _failed,
     Outcome.BASE_FAILED: _failed,
     Outcome.INCOMPARABLE: _unless_noted("base and head did different work"),
-    Outcome.MISSING: lambda _: ["only the base has it"],
+    Outcome.MISSING: lambda _: ["the head does not have it"],
     Outcome.NEW: _new,
 }
 
 
 JUDGED = (
-    "this change loosens its own gate: it was judged by the base's configuration, and the "
-    "following takes effect once it is merged"
+    "this change makes its own check less strict: the configuration of the base has judged it, and "
+    "the following takes effect once it is merged"
 )
 RENAMED = "this change compares benchmarks under new names, and this verdict already does so"
 ACCEPTED = (
