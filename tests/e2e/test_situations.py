@@ -96,7 +96,7 @@ def test_a_benchmark_that_raises(benchgate: Program, toy: Project, arm: str) -> 
     assert row["outcome"] == ("failed" if arm == "head" else "base failed")
     assert "ValueError: no luck" in row["error"]
     where = "base and head" if arm == "both" else f"the {arm}"
-    assert f"failed on {where}" in row["notes"]
+    assert f"crashed on {where}" in row["notes"]
     assert rows_of(done)["other/sum"]["outcome"] == "not tested"
 
 
@@ -211,7 +211,7 @@ def test_a_missing_benchmark_is_no_pass_by_default(benchgate: Program, toy: Proj
     toy.git.run("mv", "benchmarks/bench_toy.py", "benchmarks/bench_moved.py")
     done = benchgate(toy.root, "check", *ONE_ROUND)
     done.check(4)
-    assert "missing" in done.out
+    assert "toy/work was removed" in done.out
     assert "No verdict" in done.out
 
 

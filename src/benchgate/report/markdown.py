@@ -72,11 +72,11 @@ def change_cell(row: RowView, change: str = "") -> str:
     Args:
         change: instead of that of the row.
     """
-    known = change or row.change
+    known, what = change or row.change, f"{row.icon}&nbsp;{unbroken(row.word)}"
     if row.outcome not in _CHANGED or not known:
-        return lines(f"{row.icon}&nbsp;**{unbroken(row.word)}**", unbroken(row.change))
+        return lines(what, unbroken(row.change))
     below = "least to most" if change else row.interval
-    return lines(f"{row.icon}&nbsp;**{unbroken(known)}**", _small(unbroken(below)))
+    return lines(what, f"**{unbroken(known)}**", _small(unbroken(below)))
 
 
 def about_cell(one: BenchmarkView, links: Links, once: Mapping[str, str] = NO_NOTES) -> str:
@@ -88,11 +88,10 @@ def about_cell(one: BenchmarkView, links: Links, once: Mapping[str, str] = NO_NO
     first = one.first
     is_changed = first.outcome in _CHANGED and first.change
     subject = link(name(first), links.source(first.location))
-    said = " ".join(filter(None, (prose(first.about), f"is {first.word}" if is_changed else "")))
     note, *others = (plain_line(_written_out(text, once), _NOTE_LIMIT) for text in _notes(one))
     gap = " " if note.startswith("[") else ", "
     return lines(
-        " ".join(filter(None, (f"**{subject}**" if is_changed else subject, said))),
+        " ".join(filter(None, (f"**{subject}**" if is_changed else subject, prose(first.about)))),
         _small(gap.join(filter(None, (unbroken(first.values), told(note))))),
         _small(_course(first)),
         *(_small(told(text)) for text in others),
@@ -103,7 +102,7 @@ def together_cell(one: TogetherView) -> str:
     """The second cell of benchmarks that changed together."""
     note = told(plain_line(one.note, _NOTE_LIMIT))
     title = with_code(one.title, code_cell)
-    return lines(f"**{title}** are {one.first.word}", _small(f"each {note}" if note else ""))
+    return lines(f"**{title}**", _small(f"each {note}" if note else ""))
 
 
 def told(text: str) -> str:

@@ -254,6 +254,7 @@ _OUTCOME_STYLES = {
 }
 # More are only counted, unless the user asks for them; a pipe gets all of them, for grep.
 _ROWS_SHOWN = 12
+_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
 
 def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
@@ -340,8 +341,13 @@ def _print_footnotes(
 
 
 def _is_short(group: Group, verdict: VerdictView) -> bool:
-    """Whether there is room for a group that nobody has to look at."""
-    return len(verdict.lines) + len(group.benchmarks) <= _ROWS_SHOWN
+    """Whether there is room for a group that nobody has to look at.
+
+    Open rows have long notes, so they are shown only if everything is.
+    """
+    is_open = group.benchmarks[0].first.outcome in _OPEN
+    others = verdict.benchmarks if is_open else (*verdict.lines, *group.benchmarks)
+    return len(others) <= _ROWS_SHOWN
 
 
 def _columns(verdict: VerdictView) -> tuple[Column, ...]:
