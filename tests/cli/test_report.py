@@ -50,7 +50,7 @@ def test_a_verdict_has_a_page_too(call: Call, result: Path) -> None:
     assert json.loads(verdict.read_text())["decision"] == "fail"
     done = call(result.parent, "report", verdict, "--html", "-")
     assert "Slower: " in done.out
-    assert "A verdict holds no samples" in done.out
+    assert "This page was made from a verdict, which holds no samples" in done.out
     assert "Launches of time" not in done.out
 
 
