@@ -32,7 +32,7 @@ from benchgate.model.run import (
     Source,
     Tier,
 )
-from benchgate.model.verdict import Decision
+from benchgate.model.verdict import Decision, Row
 from benchgate.page import plots, report
 from benchgate.page.report import decided, render_report
 from benchgate.report.view import Links
@@ -224,6 +224,16 @@ def test_what_to_do_next_is_there() -> None:
     commands = re.findall('<pre class="command"><code>(.*?)</code>', html, re.DOTALL)
     assert commands[0] == "benchgate check --against a1b2c3d4e5f6 \\\n  --filter parse"
     assert commands[1].startswith("[[waive]]\nbenchmark = &#34;parse&#34;")
+
+
+def test_a_row_without_values_says_why_in_the_list() -> None:
+    rows = (Row("a", Outcome.FAILED, error="ValueError: gone"), Row("b", Outcome.MISSING))
+    html = render_report(verdict(Decision.FAIL, *rows), None, str)
+    summaries = re.findall('<summary class="row">.*?</summary>', html, re.DOTALL)
+    assert [re.findall('class="values why" dir="auto">(.*?)</span>', one) for one in summaries] == [
+        ["ValueError: gone"],
+        ["the head does not have it"],
+    ]
 
 
 def test_equal_tracebacks_are_shown_once(samples: Mapping[str, Verdict]) -> None:
