@@ -83,8 +83,10 @@ def test_numbers_are_judged_in_their_direction(suite: Project) -> None:
     found = judged(suite)
     assert any("setup raised NotImplementedError('not here')" in one for one in found["warnings"])
     del found["warnings"]
+    # How exactly a time is measured depends on the machine.
+    assert found["suite.Work.time_work(1)"] in {Outcome.UNCHANGED, Outcome.INCONCLUSIVE}
     assert found == {
-        "suite.Work.time_work(1)": Outcome.UNCHANGED,
+        "suite.Work.time_work(1)": found["suite.Work.time_work(1)"],
         "suite.Work.track_size(1)": Outcome.REGRESSED,
         "suite.Work.track_rate(1)": Outcome.REGRESSED,
         "suite.Work.track_same(1)": Outcome.UNCHANGED,

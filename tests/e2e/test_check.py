@@ -303,4 +303,4 @@ def test_a_self_check_of_what_fails(benchgate: Program, toy: Project) -> None:
     done = benchgate(toy.root, "doctor", "--self-check", "--rounds", "10", "-q")
     done.check(5)
     assert "Nothing can be said about this machine" in done.out
-    assert "toy/work failed: RuntimeError: stop" in done.out
+    assert "toy/work crashed: RuntimeError: stop" in done.out
