@@ -134,5 +134,5 @@ def test_files_that_differ_from_a_commit_come_with_most_changed_lines_first(
     (repo.root / "b\tc.py").write_text("1\n2\n3\n4\n")
     (repo.root / "gone.py").unlink()
     (repo.root / "picture").write_bytes(b"\0\1")
-    assert changed_since(repo, base) == ("b\tc.py", "a.py", "gone.py", "new.py", "picture")
+    assert changed_since(repo, base, most=9) == ("b\tc.py", "a.py", "gone.py", "new.py", "picture")
     assert changed_since(repo, base, most=2) == ("b\tc.py", "a.py")

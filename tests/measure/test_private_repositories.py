@@ -10,7 +10,7 @@ import pytest
 from tests.measure.git_server import AUTHORIZED, TOKEN, GitServer, git_server
 
 from benchgate.errors import BaselineError, UsageError
-from benchgate.git.changes import read_committed, settings_digest
+from benchgate.git.changes import changed_since, read_committed, settings_digest
 from benchgate.git.repository import Git, with_token
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import two_arms
@@ -78,6 +78,7 @@ def test_a_partial_clone(
     if persists:
         as_checkout_does(git, server)
     git = with_token(git, server.url, TOKEN, {})
+    assert changed_since(git, base, most=9) == ("a", "benchgate.toml")
     assert read_committed(git, base, "benchgate.toml") == "[gate]"
     with two_arms(git, base) as trees:
         found = {name: (arm.root / "a").read_text() for name, arm in trees.arms.items()}

@@ -8,6 +8,7 @@ from tests.report.conftest import CLEAN, changed, verdict
 from tests.report.page import Page, assert_harmless
 
 from benchgate.model.policy import Outcome
+from benchgate.model.run import MOST_CHANGED
 from benchgate.model.verdict import Decision
 from benchgate.report.markdown import render_comment
 from benchgate.report.view import Links, view_verdict
@@ -65,6 +66,8 @@ def test_the_changed_files_are_named_below_what_got_slower() -> None:
     assert f"{LINKS.compare}#diff-{anchor}" in page.links
     text = render_comment(view_verdict(made))
     assert "Changed files: `src/a_b.py`, ``src/`x`.py``, `c.py` and 2 more changed files." in text
+    many = replace(made, head=replace(made.head, changed_files=("a.py",) * MOST_CHANGED))
+    assert "and at least 97 more changed files." in render_comment(view_verdict(many))
     clean = replace(made, decision=Decision.PASS, rows=tuple(CLEAN))
     assert "Changed files" not in render_comment(view_verdict(clean))
 

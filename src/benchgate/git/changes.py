@@ -191,13 +191,13 @@ _LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 _DOCUMENTS: Final = (".md", ".rst")
 
 
-def changed_since(git: Git, commit: str, most: int = 100) -> tuple[str, ...]:
+def changed_since(git: Git, commit: str, most: int) -> tuple[str, ...]:
     """Return the tracked files that differ from a commit, those with most changed lines first.
 
     Args:
         most: how many, at most. Documents are left out: they change no measurement.
     """
-    listed = git.run("diff", "--numstat", "-z", "--no-renames", commit)
+    listed = git.run("diff", "--numstat", "-z", "--no-renames", commit, may_fetch=True)
     found = []
     for record in filter(None, listed.split("\0")):
         added, deleted, path = record.split("\t", 2)

@@ -486,6 +486,10 @@ class BenchmarkResult(JsonObject):
     new_version_of: Text | None = None
 
 
+MOST_CHANGED: Final = 100
+"""Most files that a source names as changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source(JsonObject):
     """The code that was measured.

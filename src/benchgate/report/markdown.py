@@ -275,7 +275,7 @@ def what_to_do(verdict: VerdictView) -> str:
 
 
 def _changed_files(verdict: VerdictView) -> str:
-    files, more = verdict.where_to_look
+    files, more = verdict.named_files
     named = ", ".join(link(code_span(file), url) for file, url in files)
     return f"Changed files: {named}{more}." if named else ""
 

@@ -21,6 +21,7 @@ from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
+from benchgate.model.run import MOST_CHANGED
 from benchgate.model.verdict import NO_BASELINE, WRONG, Decision, Reason
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange, first_row
@@ -562,11 +563,12 @@ class VerdictView:
         return ", ".join(group.title for group in sorted(self.folded, key=_is_open))
 
     @property
-    def where_to_look(self) -> tuple[tuple[tuple[str, str], ...], str]:
+    def named_files(self) -> tuple[tuple[tuple[str, str], ...], str]:
         """The first of the changed files with the address of each; and what to say of the rest."""
         named = self.changed_files[:_FILES_NAMED]
         rest = len(self.changed_files) - len(named)
-        more = f" and {counted(rest, 'more changed file')}" if rest else ""
+        least = "at least " if len(self.changed_files) == MOST_CHANGED else ""
+        more = f" and {least}{counted(rest, 'more changed file')}" if rest else ""
         return tuple((file, self.links.changes(file)) for file in named), more
 
     @property

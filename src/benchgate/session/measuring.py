@@ -19,7 +19,7 @@ from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
-from benchgate.model.run import PYTHON, BenchmarkFiles, Source
+from benchgate.model.run import MOST_CHANGED, PYTHON, BenchmarkFiles, Source
 from benchgate.model.verdict import WRONG, by_benchmark, decided_benchmarks, missing_rounds
 from benchgate.session.arm_build import cache_for
 from benchgate.session.choice import Choice
@@ -233,7 +233,7 @@ def measure_arms(
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
     if base.sha and not request.self_check:
-        head = replace(head, changed_files=changed_since(git, base.sha))
+        head = replace(head, changed_files=changed_since(git, base.sha, MOST_CHANGED))
     names = " and ".join((f"base {(base.sha or '')[:7]}", "head (working tree)"))
     builds = any(config_in(arm, config).build.commands for arm in ArmName)
     effects.progress.preparing(f"{'building' if builds else 'preparing'} {names}")
