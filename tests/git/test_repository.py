@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -125,6 +126,23 @@ def test_a_failing_command_shows_what_git_said(repo: Git) -> None:
     assert "not a git command" in raised.value.details
     with pytest.raises(UsageError, match="git merge-base failed"):
         repo.merge_base("nothing", "nobody")
+
+
+def test_a_worktree_that_another_process_is_creating(
+    repo: Git, commit: Callable[..., str], tmp_path: Path
+) -> None:
+    commit(repo, {"a": "1"})
+    repo.run("worktree", "add", "--quiet", "--detach", str(tmp_path / "other"))
+    unfinished = repo.root / ".git/worktrees/other/commondir"
+    finished = unfinished.read_bytes()
+    unfinished.write_bytes(b"")
+    with pytest.raises(UsageError) as raised:
+        repo.worktrees()
+    assert "worktrees/other/commondir" in raised.value.details
+    creating = threading.Timer(0.2, unfinished.write_bytes, (finished,))
+    creating.start()
+    assert repo.worktrees() == (repo.root, tmp_path / "other")
+    creating.join()
 
 
 def test_a_repository_without_commit(repo: Git) -> None:

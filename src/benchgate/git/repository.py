@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,6 +63,11 @@ _VERSION = re.compile(r"git version (\d+)\.(\d+)\S*")
 _READING_LIMIT_S = 120.0
 _MOVING_LIMIT_S = 1800.0
 _ENDING_S = 30.0
+# Git writes the files of a new worktree one after another, and fails in every other command that
+# meets an empty one.
+_UNFINISHED_WORKTREE = re.compile(r"failed to read \S*/worktrees/")
+_UNFINISHED_ATTEMPTS = 20
+_UNFINISHED_WAIT_S = 0.05
 
 
 def clean_environ(environ: Mapping[str, str]) -> dict[str, str]:
@@ -133,17 +139,21 @@ class Git:
         """
         added = {**(self.credentials if may_fetch else {}), **(variables or {})}
         moves = may_fetch or arguments[0] == "worktree"
-        done = _git(
-            self.root,
-            *arguments,
-            variables=added,
-            stdin=stdin,
-            timeout_s=timeout_s,
-            limit_s=_MOVING_LIMIT_S if moves else _READING_LIMIT_S,
-        )
-        if done.exit_code != 0:
-            raise self._failure(arguments, done)
-        return done.output
+        for _ in range(_UNFINISHED_ATTEMPTS):
+            done = _git(
+                self.root,
+                *arguments,
+                variables=added,
+                stdin=stdin,
+                timeout_s=timeout_s,
+                limit_s=_MOVING_LIMIT_S if moves else _READING_LIMIT_S,
+            )
+            if done.exit_code == 0:
+                return done.output
+            if not _UNFINISHED_WORKTREE.search(done.error):
+                break
+            time.sleep(_UNFINISHED_WAIT_S)
+        raise self._failure(arguments, done)
 
     def ask(self, *arguments: str) -> str | None:
         """Return git's output without the line end; None if git says that there is nothing.
