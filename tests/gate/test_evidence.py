@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from benchgate.gate.evidence import gather, series_of
-from benchgate.model.run import Better, Metric
+from benchgate.model.run import Better, Metric, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,43 @@ def test_launches_may_differ_in_their_samples(
 ) -> None:
     one = series([[1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11, 12]])
     assert gather(pair_of(), one, one, "p25", margin=0.02, paired=True).base.tolist() == [1, 6]
+
+
+def test_a_round_is_what_its_pairs_of_samples_say(
+    series: Callable[..., Series], pair_of: Callable[..., Pair]
+) -> None:
+    rng = np.random.default_rng(3)
+    # Other work runs beside all but about ten pairs of a launch, and begins between two samples.
+    fast = rng.integers(9, 11, (2, 30, 1))
+    machine = np.where(np.arange(40) < fast, 1, 2)
+    base = machine[0] * rng.normal(1, 0.002, (30, 40))
+    head = machine[1] * rng.normal(1.03, 0.002, (30, 40))
+    sides = series(base), series(head)
+    found = gather(pair_of(), *sides, "p25", margin=0.02, paired=True)
+    swapped = gather(pair_of(), *sides[::-1], "p25", margin=0.02, paired=True)
+    assert found.log_ratios() == pytest.approx(np.log(1.03), abs=0.004)
+    assert swapped.log_ratios().tolist() == (-found.log_ratios()).tolist()
+    # The launches' own values differ as the machine does.
+    assert np.ptp(np.log(found.head / found.base)) > 0.2
+
+
+def test_without_pairs_the_values_of_the_launches_are_compared(
+    series: Callable[..., Series],
+    pair_of: Callable[..., Pair],
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    base, head = [[1, 2, 3, 4]] * 3, [[4, 8, 12, 16], [4, 8, 12], [4, 8, 12, 0]]
+    found = gather(pair_of(), series(base), series(head), "p25", margin=0.02, paired=True)
+    assert found.obstacle
+    found = gather(
+        pair_of(), series([base[0], base[1]]), series(head[:2]), "p25", margin=0.02, paired=True
+    )
+    assert found.log_ratios() == pytest.approx(np.log([4, 4]))
+    of_suite = replace(pair_of(), head=replace(bench("b"), tier=Tier.SUITE))
+    found = gather(
+        of_suite, series([[1, 9, 9, 9]]), series([[2, 9, 9, 9]]), "p25", margin=0.02, paired=True
+    )
+    assert found.log_ratios() == pytest.approx(np.log(2))
 
 
 def test_launches_of_one_round_belong_together(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from benchgate.describe.launches import histogram_of, launch_values, mean_of_launches, warmup_curve
-from benchgate.gate.evidence import SUMMARY, statistic_of
+from benchgate.gate.evidence import SUMMARY, are_in_turn, log_ratios_in_turn, statistic_of
 from benchgate.interval import CONFIDENCE
 from benchgate.model.figures import (
     ArmFigures,
@@ -227,7 +227,7 @@ def _benchmark(
     known = [one for one in (head, base) if one]
     names = dict.fromkeys(one.metric.name for arm in known for one in arm.series)
     found = (
-        _series(_of(base, name), _of(head, name), points)
+        _series(_of(base, name), _of(head, name), points, head)
         for name in names
         if _of(base, name) or _of(head, name)
     )
@@ -250,7 +250,9 @@ def _of(benchmark: BenchmarkResult | None, metric: str) -> Series | None:
     return next((one for one in every if one.metric.name == metric and one.launches), None)
 
 
-def _series(base: Series | None, head: Series | None, points: int) -> SeriesFigures:
+def _series(
+    base: Series | None, head: Series | None, points: int, of_head: BenchmarkResult | None
+) -> SeriesFigures:
     known = [one for one in (head, base) if one]
     pooled = [np.concatenate([launch.samples for launch in one.launches]) for one in known]
     metric = known[0].metric
@@ -268,7 +270,15 @@ def _series(base: Series | None, head: Series | None, points: int) -> SeriesFigu
         tuple(edges.tolist()),
         float(np.mean(every > edges[-1])) if len(edges) else 0.0,
         float(every.max()),
+        _of_pairs(base, head) if base and head and are_in_turn(of_head, metric) else {},
     )
+
+
+def _of_pairs(base: Series, head: Series) -> dict[int, float]:
+    sides = [{launch.round: launch for launch in series.launches} for series in (base, head)]
+    common = [number for number in sides[0] if number in sides[1]]
+    ratios = log_ratios_in_turn(*([side[number] for number in common] for side in sides))
+    return dict(zip(common, np.exp(ratios).tolist(), strict=True))
 
 
 def _edges(pooled: Sequence[FloatArray]) -> FloatArray:

@@ -28,6 +28,7 @@ from benchgate.model.run import (
     renamed,
 )
 from benchgate.model.verdict import TAIL_STATISTICS, TAILS, VALUE, is_tail
+from benchgate.stats.differences import pair_log_ratios
 from benchgate.stats.rank_tests import MAX_PAIRS
 from benchgate.stats.spread import nearest_rank
 from benchgate.stats.timer import clock_step
@@ -36,7 +37,7 @@ from benchgate.units import RATE_UNIT, counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.arrays import FloatArray
+    from benchgate.arrays import FloatArray, IntArray
     from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.run import Launch, Metric
 
@@ -150,6 +151,8 @@ class Evidence:
         notes: notes that a reader of the row must see.
         runs: shape (K,), for stored results the values of earlier runs on the head's machine,
             logs, the newest first; see `calibration`.
+        of_pairs: shape (n1,), for p25 of times taken in turn: log(head / base) of each round, from
+            its pairs of samples; otherwise of the launches, and this is empty.
     """
 
     pair: Pair
@@ -165,6 +168,7 @@ class Evidence:
     obstacle: str | None = None
     notes: tuple[str, ...] = ()
     runs: FloatArray = field(default_factory=lambda: np.empty(0))
+    of_pairs: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -214,8 +218,25 @@ class Evidence:
 
     def worse_log_ratios(self) -> FloatArray:
         """Return log(head / base) of each round, with the sign changed so that > 0 is worse."""
-        ratios: FloatArray = self.worse_sign * (np.log(self.head) - np.log(self.base))
+        ratios: FloatArray = self.worse_sign * self.log_ratios()
         return ratios
+
+    def log_ratios(self) -> FloatArray:
+        """Return log(head / base) of each round."""
+        if len(self.of_pairs):
+            return self.of_pairs
+        ratios: FloatArray = np.log(self.head) - np.log(self.base)
+        return ratios
+
+    def taken(self, rounds: IntArray | slice) -> Evidence:
+        """Keep only these rounds."""
+        of_pairs = self.of_pairs[rounds] if len(self.of_pairs) else self.of_pairs
+        return replace(self, base=self.base[rounds], head=self.head[rounds], of_pairs=of_pairs)
+
+    def changed(self, factor: float) -> Evidence:
+        """Multiply the head's values."""
+        of_pairs = self.of_pairs + math.log(factor)
+        return replace(self, head=self.head * factor, of_pairs=of_pairs)
 
 
 def series_of(result: BenchmarkResult, metric: str) -> Series | None:
@@ -256,7 +277,10 @@ def gather(
         head_launches=head_launches,
         notes=notes,
     )
-    return replace(evidence, obstacle=_obstacle(evidence, base.loops, head.loops))
+    obstacle = _obstacle(evidence, base.loops, head.loops)
+    if obstacle or not paired or statistic != "p25" or not are_in_turn(pair.head, head.metric):
+        return replace(evidence, obstacle=obstacle)
+    return replace(evidence, of_pairs=log_ratios_in_turn(base_launches, head_launches))
 
 
 def _are_tied(values: FloatArray, margin: float) -> bool:
@@ -297,6 +321,28 @@ def _tail_obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str 
                 f"the mean of {base_loops} in the base and of {head_loops} in the head"
             )
     return None
+
+
+def are_in_turn(result: BenchmarkResult | None, metric: Metric) -> bool:
+    """Whether base and head took the times of a round in turn, or together, sample by sample."""
+    return result is not None and result.tier not in _OTHER_TOOLS and metric.unit == "s"
+
+
+def log_ratios_in_turn(base: Sequence[Launch], head: Sequence[Launch]) -> FloatArray:
+    """Return log(head / base) of rounds; of p25 where not every sample has its pair."""
+    sides = [[launch.samples for launch in launches] for launches in (base, head)]
+    before, after = (statistic_of(samples, "p25") for samples in sides)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a time may be 0
+        ratios: FloatArray = np.log(after) - np.log(before)
+    by_count: dict[int, list[int]] = {}
+    for index, (left, right) in enumerate(zip(*sides, strict=True)):
+        if len(left) == len(right) and min(left.min(), right.min()) > 0:
+            by_count.setdefault(len(left), []).append(index)
+    for rounds in by_count.values():
+        ratios[rounds] = pair_log_ratios(
+            *(np.stack([samples[index] for index in rounds]) for samples in sides)
+        )
+    return ratios
 
 
 def statistic_of(launches: Sequence[FloatArray], statistic: str) -> FloatArray:

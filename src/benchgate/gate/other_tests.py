@@ -96,7 +96,7 @@ def _compare(
     base, head = np.log(evidence.base), np.log(evidence.head)
     ratios, tests, notes = _of_launches(base, head, settings.confidence)
     if evidence.paired:
-        rounds = _of_rounds(head - base, settings.confidence)
+        rounds = _of_rounds(evidence.log_ratios(), settings.confidence)
         ratios, tests, notes = (*rounds[0], *ratios), (*rounds[1], *tests), (*rounds[2], *notes)
     key = (evidence.pair.id, evidence.metric.name)
     if key not in tails:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
-    from benchgate.arrays import FloatArray, IntArray
+    from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.estimates import Finding
     from benchgate.gate.evidence import Evidence
@@ -375,7 +375,8 @@ def states(
     rounds = first
     measured = {id_: min(rounds, of_all) for id_, of_all in there.items()}
     while True:
-        findings = judge_in_waves([_cut(e, measured) for e in testable], waves, confidence)
+        so_far = [e.taken(slice(measured[e.pair.id])) for e in testable]
+        findings = judge_in_waves(so_far, waves, confidence)
         wanted = follow_up(needs_of(testable, findings), {}, math.inf).ids
         yield BuildState(findings, dict(measured), wanted)
         going_on = [id_ for id_ in wanted if measured[id_] < there[id_]]
@@ -405,12 +406,6 @@ def build_of(
     )
 
 
-def _cut(evidence: Evidence, measured: Mapping[str, int]) -> Evidence:
-    """Keep only the rounds that have been measured."""
-    rounds = measured[evidence.pair.id]
-    return replace(evidence, base=evidence.base[:rounds], head=evidence.head[:rounds])
-
-
 def _row(evidence: Evidence, finding: Finding | None) -> ReplayedRow:
     if finding is None:
         return ReplayedRow(*evidence.key, Outcome.NOT_TESTED)
@@ -426,7 +421,7 @@ _ERROR = 0.05
 def shuffled(evidences: Sequence[Evidence], rng: np.random.Generator) -> list[Evidence]:
     """Put the rounds of all rows into the same random order."""
     order = rng.permutation(max((evidence.rounds for evidence in evidences), default=0))
-    return [_taken(evidence, order[order < evidence.rounds]) for evidence in evidences]
+    return [evidence.taken(order[order < evidence.rounds]) for evidence in evidences]
 
 
 def slowed(evidences: Sequence[Evidence], benchmark: str) -> list[Evidence]:
@@ -434,7 +429,7 @@ def slowed(evidences: Sequence[Evidence], benchmark: str) -> list[Evidence]:
     margins = [evidence.margin for evidence in evidences if evidence.pair.id == benchmark]
     factor = 1 + CHANGE_MARGINS * min(margins)
     return [
-        replace(one, head=one.head * factor**one.worse_sign) if one.pair.id == benchmark else one
+        one.changed(factor**one.worse_sign) if one.pair.id == benchmark else one
         for one in evidences
     ]
 
@@ -450,17 +445,13 @@ def judge_as_check(
     if fixed is None:
         waves = replace(WaveSettings.of(config), until_decided=False)
         return replay(evidences, waves, config.gate.confidence)
-    cut = [_taken(one, np.arange(min(fixed, one.rounds))) for one in evidences]
+    cut = [one.taken(slice(fixed)) for one in evidences]
     testable = [one for one in cut if one.obstacle is None]
     gate = config.gate
     findings = judge_at_once(testable, alpha=gate.alpha, confidence=gate.confidence)
     measured = {one.pair.id: fixed for one in cut}
     short = tuple(dict.fromkeys(one.pair.id for one in cut if one.rounds < fixed))
     return build_of(cut, findings, measured, short)
-
-
-def _taken(evidence: Evidence, rounds: IntArray) -> Evidence:
-    return replace(evidence, base=evidence.base[rounds], head=evidence.head[rounds])
 
 
 def summed_up(

@@ -5,7 +5,7 @@ Values are in base units. Long courses are thinned: what is kept are measured va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class SeriesFigures:
         edges: of the histogram of both arms, one more than bars; () if samples are too few.
         beyond: the share of all samples above the last edge.
         greatest: the greatest sample.
+        of_pairs: head / base of each round that both arms have, from its pairs of samples; empty if
+            the samples were not taken in turn.
     """
 
     metric: str
@@ -68,6 +70,7 @@ class SeriesFigures:
     edges: tuple[float, ...] = ()
     beyond: float = 0.0
     greatest: float = 0.0
+    of_pairs: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

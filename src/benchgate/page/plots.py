@@ -248,7 +248,8 @@ def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
         for arm in (base, head)
     )
     common = [one for one in before if one in after and before[one] > 0]
-    changes = [_percent(after[one] / before[one]) for one in common]
+    of_pairs = series.of_pairs if row.statistic == "p25" else {}
+    changes = [_percent(of_pairs.get(one, after[one] / before[one])) for one in common]
     if len(common) < _LEAST_ROUNDS or series.kind is Kind.EXACT:
         return None
     ends = tuple(map(_percent, row.interval)) if row.interval else ()

@@ -79,6 +79,26 @@ class EffectSize:
     notes: tuple[str, ...]
 
 
+_KEPT_PAIRS = 0.75
+
+
+def pair_log_ratios(base: FloatArray, head: FloatArray) -> FloatArray:
+    """Return log(head / base) of launches whose samples were taken in turn, shape (m,).
+
+    Of the pairs of samples, the quarter that took longest is left out; the result is the median of
+    the others. What slows the machine down for longer than a sample slows both of a pair down.
+    Swapping base and head changes nothing but the sign.
+
+    Args:
+        base, head: shape (m, n), times > 0; the same place is a pair.
+    """
+    before, after = np.log(base), np.log(head)
+    kept = math.ceil(_KEPT_PAIRS * before.shape[1])
+    fastest = np.argsort(before + after, axis=1, kind="stable")[:, :kept]
+    ratios: FloatArray = np.median(np.take_along_axis(after - before, fastest, 1), axis=1)
+    return ratios
+
+
 def paired_t(d: FloatArray, confidence: float) -> TTest:
     """Test whether the mean of paired differences is 0: t = mean sqrt(n) / s (Student, 1908).
 
