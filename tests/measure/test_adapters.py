@@ -181,7 +181,7 @@ def test_go(
         *loops,
         *("shapes/Parallel", "shapes/Stops", "shapes/Cleans", "shapes/Table/twice"),
         *("shapes/Table/twice#01", 'shapes/Table/a/b_"c"\\é', "shapes/Table/#00"),
-        *("shapes/SkipsLater", "shapes/Fixed"),
+        *("shapes/SkipsLater", "shapes/Fixed", "shapes/Garbage"),
         *("text/Checksum", "text/Slug/short", "text/Slug/long_one", "text/Fails", "text/Panics"),
         *("tools/Vendored", "tools/More/prints"),
     ]

@@ -415,6 +415,7 @@ _GO_CHANGES: Final = (
         r"\1\n\t\tbenchgateCPU += benchgateCPUNow() - benchgateCPUStart",
     ),
     (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
+    (r"^\truntime\.GC\(\)$", "\tbenchgateCollect()"),
 )
 _LINKS: Final = "{env}/benchgate/links"
 _LINKER: Final[Mapping[str, str]] = (

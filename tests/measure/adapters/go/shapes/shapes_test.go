@@ -2,6 +2,7 @@ package shapes_test
 
 import (
 	"os"
+	"runtime"
 	"testing"
 
 	"example.com/text/text"
@@ -61,5 +62,21 @@ func BenchmarkSkipsLater(b *testing.B) {
 func BenchmarkFixed(b *testing.B) {
 	for i := 0; i < 3; i++ {
 		sink = text.Checksum(data)
+	}
+}
+
+// Garbage is collected between samples, not in one, and does not pile up.
+func BenchmarkGarbage(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := 0; i < b.N; i++ {
+		sink = make([]byte, 1000)
+	}
+	runtime.ReadMemStats(&after)
+	if b.N < 8000 && after.NumGC > before.NumGC {
+		b.Fatal("garbage was collected in a sample")
+	}
+	if before.HeapAlloc > 32<<20 {
+		b.Fatal("garbage piles up")
 	}
 }
