@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from benchgate.describe.launches import histogram_of, launch_values, mean_of_launches, warmup_curve
-from benchgate.gate.evidence import SUMMARY, are_in_turn, log_ratios_in_turn, statistic_of
+from benchgate.gate.evidence import SUMMARY, are_in_turn, log_ratios_by_round, statistic_of
 from benchgate.interval import CONFIDENCE
 from benchgate.model.figures import (
     ArmFigures,
@@ -275,10 +275,8 @@ def _series(
 
 
 def _of_pairs(base: Series, head: Series) -> dict[int, float]:
-    sides = [{launch.round: launch for launch in series.launches} for series in (base, head)]
-    common = [number for number in sides[0] if number in sides[1]]
-    ratios = log_ratios_in_turn(*([side[number] for number in common] for side in sides))
-    return dict(zip(common, np.exp(ratios).tolist(), strict=True))
+    found = log_ratios_by_round(base.launches, head.launches)
+    return {number: math.exp(ratio) for number, ratio in found.items()}
 
 
 def _edges(pooled: Sequence[FloatArray]) -> FloatArray:

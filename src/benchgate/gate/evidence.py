@@ -345,6 +345,15 @@ def log_ratios_in_turn(base: Sequence[Launch], head: Sequence[Launch]) -> FloatA
     return ratios
 
 
+def log_ratios_by_round(base: Iterable[Launch], head: Iterable[Launch]) -> dict[int, float]:
+    """Return log(head / base) of the rounds that both have, of times taken in turn, if finite."""
+    sides = [{launch.round: launch for launch in launches} for launches in (base, head)]
+    common = [number for number in sides[0] if number in sides[1]]
+    ratios = log_ratios_in_turn(*([side[number] for number in common] for side in sides))
+    found = zip(common, ratios.tolist(), strict=True)
+    return {number: ratio for number, ratio in found if math.isfinite(ratio)}
+
+
 def statistic_of(launches: Sequence[FloatArray], statistic: str) -> FloatArray:
     """Compute a statistic of each launch; launches may differ in length."""
     if not launches:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from benchgate.gate.evidence import log_ratios_by_round, statistic_of
 from benchgate.gate.sensitivity import (
     Procedure,
     judge_as_check,
@@ -31,19 +32,18 @@ from benchgate.session.check import CheckRequest, check
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.session import Session
 from benchgate.stats.differences import detectable_ratio
-from benchgate.stats.spread import nearest_rank, robust_spread
+from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.sensitivity import ReplayedBuild
     from benchgate.git.repository import Git
     from benchgate.measure.engine import Engine
     from benchgate.model.result import Result
-    from benchgate.model.run import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult, Series
     from benchgate.model.statistics import Rehearsal
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
@@ -144,10 +144,12 @@ def measure_noise(config: Config, place: Place, effects: Effects) -> Noise:
         for index in range(NOISE_ROUNDS):
             session.measure_round(index, [], effects.progress.measured)
         results = session.results()
-    base, head = (_log_values(results[arm][0]) for arm in (ArmName.BASE, ArmName.HEAD))
-    spread = robust_spread((head - base)[None, :])
+    base, head = (_time_of(results[arm][0]) for arm in (ArmName.BASE, ArmName.HEAD))
+    ratios = log_ratios_by_round(base.launches, head.launches)
+    spread = robust_spread(np.array([[*ratios.values()]]))
     detectable = detectable_ratio(spread, NOISE_ROUNDS, config.gate.alpha)
-    launch_spread = float(robust_spread(head[None, :])[0])
+    values = np.log(statistic_of([launch.samples for launch in head.launches], "p25"))
+    launch_spread = float(robust_spread(values[None, :])[0])
     return Noise(float(spread[0]), launch_spread, float(detectable[0]))
 
 
@@ -173,7 +175,5 @@ def _session(engine: Engine, effects: Effects, lane_cpus: Sequence[int | None]) 
     return Session([engine], list(ArmName), seed, effects.clock, lane_cpus=lane_cpus)
 
 
-def _log_values(result: BenchmarkResult) -> FloatArray:
-    series = next(s for s in result.series if s.metric.name == "time")
-    values: FloatArray = np.log([float(nearest_rank(x.samples, 0.25)) for x in series.launches])
-    return values
+def _time_of(result: BenchmarkResult) -> Series:
+    return next(one for one in result.series if one.metric.name == "time")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.errors import UsageError
+from benchgate.gate.evidence import log_ratios_by_round
 from benchgate.measure.counters import LEAST_SLOWDOWN, LIMIT_S
 from benchgate.measure.engine import CountingEngine, DivisibleEngine, Division, ignore
 from benchgate.measure.lanes import Lanes, free_memory_bytes
@@ -29,12 +30,13 @@ from benchgate.model.run import (
 from benchgate.session.benchmark_sets import FoundSet, found_by
 from benchgate.session.outlook import some_of
 from benchgate.session.recorder import UNTRIED, Recorder
-from benchgate.stats.spread import nearest_rank, robust_spread
+from benchgate.stats.spread import robust_spread
 from benchgate.units import counted, format_duration, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from benchgate.arrays import FloatArray
     from benchgate.measure.engine import ArmName, Definition, Engine, Task
     from benchgate.measure.tree_places import Ground
     from benchgate.model.result import Shard
@@ -201,21 +203,9 @@ class Sharing:
             self.alone |= {id_ for id_, spread in spreads.items() if spread > limit}
 
 
-def _log_ratios_in_lanes(base: Iterable[Launch], head: Iterable[Launch]) -> np.ndarray:
-    before = {launch.round: launch for launch in base if launch.lane is not None}
-    return np.array(
-        [
-            np.log(_typical(launch) / _typical(before[launch.round]))
-            for launch in head
-            if launch.round in before
-            and _typical(before[launch.round]) > 0
-            and _typical(launch) > 0
-        ]
-    )
-
-
-def _typical(launch: Launch) -> float:
-    return float(nearest_rank(launch.samples, 0.25))
+def _log_ratios_in_lanes(base: Iterable[Launch], head: Iterable[Launch]) -> FloatArray:
+    in_lanes = ([one for one in launches if one.lane is not None] for launches in (base, head))
+    return np.array([*log_ratios_by_round(*in_lanes).values()])
 
 
 _NO_TIME = f"{TIME.name}: the budget has no time for it"
