@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.gate.evidence import gather, series_of
 from benchgate.model.run import Better, Metric, Tier
+from benchgate.stats.differences import ratios_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,22 +66,17 @@ def test_launches_may_differ_in_their_samples(
     assert gather(pair_of(), one, one, "p25", margin=0.02, paired=True).base.tolist() == [1, 6]
 
 
-def test_a_round_is_what_its_pairs_of_samples_say(
+def test_a_round_is_compared_sample_by_sample(
     series: Callable[..., Series], pair_of: Callable[..., Pair]
 ) -> None:
-    rng = np.random.default_rng(3)
-    # Other work runs beside all but about ten pairs of a launch, and begins between two samples.
-    fast = rng.integers(9, 11, (2, 30, 1))
-    machine = np.where(np.arange(40) < fast, 1, 2)
-    base = machine[0] * rng.normal(1, 0.002, (30, 40))
-    head = machine[1] * rng.normal(1.03, 0.002, (30, 40))
-    sides = series(base), series(head)
-    found = gather(pair_of(), *sides, "p25", margin=0.02, paired=True)
-    swapped = gather(pair_of(), *sides[::-1], "p25", margin=0.02, paired=True)
-    assert found.log_ratios() == pytest.approx(np.log(1.03), abs=0.004)
-    assert swapped.log_ratios().tolist() == (-found.log_ratios()).tolist()
-    # The launches' own values differ as the machine does.
-    assert np.ptp(np.log(found.head / found.base)) > 0.2
+    base, head = np.random.default_rng(3).lognormal(0, 0.1, (2, 30, 40))
+    found = gather(pair_of(), series(base), series(head), "p25", margin=0.02, paired=True)
+    assert found.log_ratios() == pytest.approx(ratios_in_turn(base, head))
+    assert found.taken(slice(3)).log_ratios() == pytest.approx(ratios_in_turn(base, head)[:3])
+    slower = found.changed(1.5).log_ratios() - found.log_ratios()
+    assert slower == pytest.approx(np.log(1.5))
+    median = gather(pair_of(), series(base), series(head), "median", margin=0.02, paired=True)
+    assert median.log_ratios() == pytest.approx(np.log(median.head / median.base))
 
 
 def test_without_pairs_the_values_of_the_launches_are_compared(

@@ -28,7 +28,7 @@ from benchgate.model.run import (
     renamed,
 )
 from benchgate.model.verdict import TAIL_STATISTICS, TAILS, VALUE, is_tail
-from benchgate.stats.differences import pair_log_ratios
+from benchgate.stats.differences import ratios_in_turn
 from benchgate.stats.rank_tests import MAX_PAIRS
 from benchgate.stats.spread import nearest_rank
 from benchgate.stats.timer import clock_step
@@ -339,7 +339,7 @@ def log_ratios_in_turn(base: Sequence[Launch], head: Sequence[Launch]) -> FloatA
         if len(left) == len(right) and min(left.min(), right.min()) > 0:
             by_count.setdefault(len(left), []).append(index)
     for rounds in by_count.values():
-        ratios[rounds] = pair_log_ratios(
+        ratios[rounds] = ratios_in_turn(
             *(np.stack([samples[index] for index in rounds]) for samples in sides)
         )
     return ratios

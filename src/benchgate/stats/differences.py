@@ -17,7 +17,7 @@ from scipy.special import stdtr, stdtrit
 from benchgate.stats.checks import require_finite, require_fraction, require_vector
 from benchgate.stats.intervals import t_interval
 from benchgate.stats.rank_tests import doubled_midranks, least_p_mann_whitney, least_p_signed_rank
-from benchgate.stats.spread import moments, require_launches
+from benchgate.stats.spread import moments, nearest_rank, require_launches
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
@@ -82,11 +82,14 @@ class EffectSize:
 _KEPT_PAIRS = 0.75
 
 
-def pair_log_ratios(base: FloatArray, head: FloatArray) -> FloatArray:
+def ratios_in_turn(base: FloatArray, head: FloatArray) -> FloatArray:
     """Return log(head / base) of launches whose samples were taken in turn, shape (m,).
 
-    Of the pairs of samples, the quarter that took longest is left out; the result is the median of
-    the others. What slows the machine down for longer than a sample slows both of a pair down.
+    Two estimates are weighted: the ratio of p25 for samples that vary by themselves, and the median
+    ratio of the pairs of samples, without the slowest quarter of them, for a machine whose speed
+    changes. If it does, the samples of both sides rise and fall together: the weight of the pairs
+    is twice Spearman's rank correlation, within 0 and 1.
+
     Swapping base and head changes nothing but the sign.
 
     Args:
@@ -95,8 +98,20 @@ def pair_log_ratios(base: FloatArray, head: FloatArray) -> FloatArray:
     before, after = np.log(base), np.log(head)
     kept = math.ceil(_KEPT_PAIRS * before.shape[1])
     fastest = np.argsort(before + after, axis=1, kind="stable")[:, :kept]
-    ratios: FloatArray = np.median(np.take_along_axis(after - before, fastest, 1), axis=1)
+    of_pairs = np.median(np.take_along_axis(after - before, fastest, 1), axis=1)
+    of_p25 = nearest_rank(after, 0.25) - nearest_rank(before, 0.25)
+    weights = np.clip(2 * _rank_correlations(before, after), 0, 1)
+    ratios: FloatArray = weights * of_pairs + (1 - weights) * of_p25
     return ratios
+
+
+def _rank_correlations(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return Spearman's rank correlation of each row, shape (m,); 0 if a side does not vary."""
+    mean_rank = x.shape[1] + 1
+    u, v = (doubled_midranks(values) - mean_rank for values in (x, y))
+    scale = np.sqrt(np.sum(u * u, axis=1) * np.sum(v * v, axis=1))
+    correlations: FloatArray = np.sum(u * v, axis=1) / np.maximum(scale, 1)
+    return correlations
 
 
 def paired_t(d: FloatArray, confidence: float) -> TTest:
