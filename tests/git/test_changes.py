@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -136,3 +137,13 @@ def test_files_that_differ_from_a_commit_come_with_most_changed_lines_first(
     (repo.root / "picture").write_bytes(b"\0\1")
     assert changed_since(repo, base, most=9) == ("b\tc.py", "a.py", "gone.py", "new.py", "picture")
     assert changed_since(repo, base, most=2) == ("b\tc.py", "a.py")
+
+
+def test_looking_for_changes_leaves_the_index_alone(repo: Git, commit: Callable[..., str]) -> None:
+    base = commit(repo, {"a": "1", "b": "1"})
+    index = repo.root / ".git" / "index"
+    before = index.read_bytes()
+    os.utime(repo.root / "a", (1, 1))
+    assert changed_since(repo, base, most=9) == ()
+    assert not read_changes(repo).differs
+    assert index.read_bytes() == before

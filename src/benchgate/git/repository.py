@@ -52,6 +52,7 @@ _OPTIONS = (
     "--no-pager",
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.fsmonitor=false"),
+    *("-c", "diff.autoRefreshIndex=false"),  # GIT_OPTIONAL_LOCKS does not stop `diff` from it
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false"),
     *("-c", "worktree.useRelativePaths=false"),  # `true` writes into the user's configuration
