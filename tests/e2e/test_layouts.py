@@ -30,7 +30,7 @@ class Tool:
     more: str
 
 
-START = "from {module} import work\n\nTIMES = 3\n\n\ndef repeated():\n"
+START = "from {module} import work\n\nTIMES = 10\n\n\ndef repeated():\n"
 START += "    for _ in range(TIMES):\n        work()\n\n\n"
 FUNCTIONS = Tool("bench_one = repeated\n", "bench_more = work\n")
 TESTS = Tool(
@@ -58,7 +58,7 @@ class Layout:
         files: what else there is.
         added: what the head adds to the configuration.
         folder: that of the configuration.
-        work_s: what the code takes on the base; on the head three times as much.
+        work_s: what the code takes on the base; on the head ten times as much.
     """
 
     config: str
@@ -71,7 +71,7 @@ class Layout:
     files: Mapping[str, str] = field(default_factory=dict)
     added: str = ""
     folder: str = "."
-    work_s: float = 0.003
+    work_s: float = 0.001
 
 
 def table(text: str) -> str:
@@ -149,7 +149,7 @@ LAYOUTS = {
         more="more",
         tool=SCRIPT,
         added=table(f'{COMMAND}"more"'),
-        work_s=0.05,  # far more than Python takes to start
+        work_s=0.02,  # on the head ten times: far more than Python takes to start
     ),
     "asv": Layout(
         table('asv = "benchmarks"'),
@@ -185,8 +185,8 @@ def test_the_bases_version_finds_what_the_edited_one_hides(toy: Project, name: s
         toy.write({"a/benchgate.toml": DECISIVE + PYTHON, **beside})
     toy.commit()
     # The new version of the benchmark takes no longer than the old one did.
-    toy.write({layout.code: CODE.format(3 * layout.work_s)})
-    toy.write({layout.file: start.replace("TIMES = 3", "TIMES = 1") + tool.one + tool.more})
+    toy.write({layout.code: CODE.format(10 * layout.work_s)})
+    toy.write({layout.file: start.replace("TIMES = 10", "TIMES = 1") + tool.one + tool.more})
     toy.write({own: DECISIVE + layout.config + layout.added})
     verdict = toy.checked(layout.folder)
     found = {row.benchmark: row.outcome for row in verdict.rows}
