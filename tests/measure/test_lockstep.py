@@ -88,12 +88,14 @@ def plan_of(
     launch_ns: int = LAUNCH_NS,
     warmup: int | None = 3,
     beside_ns: int = 0,
+    start_ns: int = 0,
     **like: bool,
 ) -> SamplePlan:
     return make_plan(
         Work(loops, samples_ns, beside_ns, **like),
         timer_cost_ns=50,
         launch_ns=launch_ns,
+        start_ns=start_ns,
         samples=45,
         warmup=warmup,
     )
@@ -143,6 +145,16 @@ def test_slow_work_that_only_computes_takes_few_long_samples_in_both_arms_at_the
     assert several.of_cpu
     assert several.notes == (OF_SEVERAL,)
     assert plan_of(7, sample_ns, sample_ns, has_number=True, **slow).loops == 7
+
+
+@pytest.mark.parametrize(
+    ("start_ms", "samples"), [(0, 20), (60, 20), (100, 33), (9000, 45)], ids=str
+)
+def test_a_launch_that_was_slow_to_start_takes_more_samples(start_ms: int, samples: int) -> None:
+    plan = plan_of(1, 3 * MS, 3 * MS, launch_ns=15 * MS, start_ns=start_ms * MS)
+    assert plan.samples == samples
+    slow = plan_of(1, 100 * MS, 100 * MS, launch_ns=15 * MS, start_ns=start_ms * MS)
+    assert slow.samples == 3, "never more than 20 times the launch's time"
 
 
 def test_fast_work_and_work_that_waits_take_samples() -> None:

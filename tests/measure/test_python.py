@@ -361,6 +361,14 @@ def bench_a():
             assert once_s >= 2 * 3 * 0.02 if index == 0 else once_s == 0
 
 
+def test_a_launch_that_is_slow_to_start_takes_more_samples(make_engine: MakeEngine) -> None:
+    source = "import time\ntime.sleep(0.5)\ndef bench_a(): time.sleep(0.005)\n"
+    engine = make_engine({"benchmarks/bench_it.py": source}, samples=45)
+    discovered(engine)
+    for observation in measure(engine, ["it/a"]):
+        assert len(metrics_of(observation)["time"].samples) > 4 * 9 / 5, "a launch's time is 9 ms"
+
+
 def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
     def source(size: int) -> dict[str, str]:
         return {"benchmarks/bench_it.py": f"def bench_a(): sum(range({size}))\n"}

@@ -31,7 +31,7 @@ from benchgate.gate.exact import (
     values_of_rounds,
 )
 from benchgate.model.notes import OF_ONE_THREAD
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import OPEN, Outcome
 from benchgate.model.run import (
     ERROR_RATIO,
     INSTRUCTIONS,
@@ -104,7 +104,6 @@ def _unless_equal(value: float, median: float) -> float:
 
 
 _PARTS_NAMED = 4
-_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED, Outcome.NOT_TESTED})
 
 
 def tested_row(
@@ -120,7 +119,7 @@ def tested_row(
             interval = (finite_exp(low), finite_exp(high))
     used = slice(finding.start, finding.start + finding.count) if evidence.paired else slice(None)
     base, head = evidence.base[used], evidence.head[used]
-    is_open = finding.outcome in _OPEN
+    is_open = finding.outcome in OPEN
     needed = estimate.needed if estimate and is_open else None
     row = untested_row(evidence, classical)
     calibration = finding.calibration

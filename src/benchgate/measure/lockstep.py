@@ -188,12 +188,15 @@ def make_plan(
     launch_ns: int,
     samples: int,
     warmup: int | None,
+    start_ns: int = 0,
 ) -> SamplePlan:
     """Determine the number of samples, which is the same for all arms.
 
     Args:
         launch_ns: time for the samples of one launch; a launch may take several times as long, to
             keep the number of samples that the tail needs, or because the work is slow.
+        start_ns: what the process took to start. One that is slow to start takes as long for its
+            samples if both arms take turns.
         samples: how many to take if the work is short enough.
         warmup: how many to discard before them; None to determine it. Slow work always gets a
             fixed number, at most as many as it has samples.
@@ -201,7 +204,8 @@ def make_plan(
     if work.only_computes and min(work.samples_ns) >= _SLICE_NS:
         return _plan_together(work, launch_ns, samples, warmup)
     longest_ns = max(work.samples_ns) + work.beside_ns
-    fitting = int(STRETCH * launch_ns / longest_ns)
+    most_ns = max(STRETCH * launch_ns, min(start_ns, _LONGEST_STRETCH * launch_ns))
+    fitting = int(most_ns / longest_ns)
     if _FEWEST_SAMPLES * longest_ns <= _LONGEST_STRETCH * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))
@@ -314,6 +318,7 @@ class Sampling:
     Attributes:
         samples: number of samples, if the work is short enough.
         launch_ns: time for these samples.
+        start_ns: the benchmark's share of the time that a worker took to start.
         warmup: samples to discard; None to continue until they settle.
         event: the event to count as instructions, after the samples; None to count nothing.
         brief: take a single sample, to see whether the benchmark works.
@@ -324,6 +329,7 @@ class Sampling:
     samples: int
     launch_ns: int
     warmup: int | None
+    start_ns: int = 0
     event: Event | None = None
     brief: bool = False
     pinned: bool = False
@@ -643,6 +649,7 @@ class _Sampler:
             work,
             timer_cost_ns=timer_cost_ns,
             launch_ns=sampling.launch_ns,
+            start_ns=sampling.start_ns,
             samples=sampling.samples,
             warmup=sampling.warmup,
         )

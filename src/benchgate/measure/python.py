@@ -223,6 +223,7 @@ class PythonEngine:
         starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Measure pending benchmarks until one fails or leaves its process changed."""
+        start_ns = max(worker.start_ns for worker in workers) // len(pending)
         while pending:
             id_ = pending.pop(0)
             starting(id_)
@@ -230,7 +231,7 @@ class PythonEngine:
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
                 with moved_to(cpu):
-                    observations, is_spent = self._launch(players, id_, rng, cpu)
+                    observations, is_spent = self._launch(players, id_, rng, cpu, start_ns)
             except WorkerFailedError as failure:
                 if failure.is_beside:
                     # They may need the same thing, such as a port. What fails anyway fails again.
@@ -253,12 +254,18 @@ class PythonEngine:
                 return
 
     def _launch(
-        self, workers: Sequence[Worker], id_: str, rng: random.Random, cpu: int | None
+        self,
+        workers: Sequence[Worker],
+        id_: str,
+        rng: random.Random,
+        cpu: int | None,
+        start_ns: int = 0,
     ) -> tuple[list[Observation], bool]:
         """Measure one benchmark in every worker, and keep the plan for the launches that follow.
 
         Args:
             cpu: the CPU that the workers share; None if they may use all CPUs.
+            start_ns: the benchmark's share of the time that a worker took to start.
 
         Returns:
             What was seen in each worker, and whether a process was left changed.
@@ -284,19 +291,20 @@ class PythonEngine:
                 workers,
                 names,
                 plan if isinstance(plan, SamplePlan) else None,
-                self._sampling(pinned=cpu is not None, together=together),
+                self._sampling(start_ns, pinned=cpu is not None, together=together),
                 rng=rng,
                 timeout_s=entry.timeout_s,
                 alone=entry.isolate,
             )
         return observations, is_spent
 
-    def _sampling(self, *, pinned: bool, together: bool) -> Sampling:
+    def _sampling(self, start_ns: int, *, pinned: bool, together: bool) -> Sampling:
         """How much to measure in a launch."""
         measure = self._settings.measure
         return Sampling(
             samples=measure.samples,
             launch_ns=round(measure.launch_time_s * 1e9),
+            start_ns=start_ns,
             warmup=None if measure.warmup == "auto" else measure.warmup,
             event=self._settings.event,
             brief=self._settings.brief,

@@ -363,6 +363,7 @@ class Worker:
             which may be another program that starts Python.
         order: its place among the workers that were started together.
         beside_ns: what its last sample took that was not timed.
+        start_ns: how long it took until it was ready.
         timer: its clock, once it is ready.
         packages: files of the installed modules that it has imported, as far as known.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
@@ -371,6 +372,7 @@ class Worker:
     timer: Timer
     order = 0
     beside_ns = 0
+    start_ns = 0
 
     def __init__(
         self,
@@ -390,6 +392,7 @@ class Worker:
         self._is_lost = False
         self._has_spoken = False
         self._describes = describe
+        self._began_ns = time.monotonic_ns()
         self._output = _open_output()
         self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
@@ -576,6 +579,7 @@ class Worker:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:
             raise WorkerFailedError(self, str(error)) from None
+        self.start_ns = time.monotonic_ns() - self._began_ns
         return {**hello, **self.ask("list")} if self._describes else hello
 
     def ask(self, step: str, argument: object = "") -> dict[str, Any]:

@@ -78,7 +78,8 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
         alarms = words.false_alarms(settings.alpha)
         found = [
             "What counts is one value for each process that was started, not each sample.",
-            f"{alarms}, however many benchmarks there are ({settings.correction}, `gate.alpha`).",
+            f"{alarms}, however many benchmarks there are (`gate.alpha`; "
+            f"correction for many rows: {settings.correction}).",
         ]
     else:
         found = [f"The rule `{plain_line(settings.rule)}` decided."]
@@ -88,7 +89,7 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
             f"and hardly by chance. Unchanged is what has its "
             f"{format_percent(settings.confidence)} interval within the margin."
         )
-    outcomes = ", ".join(map(plain_line, settings.fail_on)) or "nothing"
+    outcomes = ", ".join(f"`{plain_line(each)}`" for each in settings.fail_on) or "nothing"
     found.append(f"The check fails on: {outcomes} (`gate.fail_on`).")
     if settings.min_compared:
         found.append(f"At least {settings.min_compared} benchmarks had to be compared.")

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import OPEN, Outcome
 from benchgate.model.verdict import (
     ORDER,
     WRONG,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 _FOR_A_PERSON = frozenset({Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED})
-_OPEN_OUTCOMES = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
 Benchmark: TypeAlias = tuple[Row, ...]
 """The rows of a benchmark, the one that stands for it first."""
@@ -123,7 +122,7 @@ def arrange(verdict: Verdict) -> Arrangement:
 
 def _face(rows: Sequence[Row], leading: Row) -> Row:
     """The row that stands for a benchmark; an improvement is worth more than an open row."""
-    if leading.outcome in _OPEN_OUTCOMES and not leading.unconfirmed:
+    if leading.outcome in OPEN and not leading.unconfirmed:
         return next((row for row in rows if row.outcome is Outcome.IMPROVED), leading)
     return leading
 

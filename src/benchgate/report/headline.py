@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, machine, sides
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import OPEN, Outcome
 from benchgate.model.run import Better
 from benchgate.model.verdict import (
     NO_BASELINE,
@@ -43,9 +43,8 @@ _NAMES_SHOWN = 3
 _CLEARLY = 1.02
 _BROKEN = (Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED)
 _BAD = (Outcome.FAILED, Outcome.REGRESSED, Outcome.OVER_LIMIT, *_BROKEN, Outcome.WAIVED)
-_OPEN = (Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED)
-_GOOD = (Outcome.UNCHANGED, Outcome.WITHIN_LIMIT, *_OPEN, Outcome.NEW)
-_UNFINISHED = frozenset({Outcome.FAILED, *_BROKEN, *_OPEN})
+_GOOD = (Outcome.UNCHANGED, Outcome.WITHIN_LIMIT, *OPEN, Outcome.NEW)
+_UNFINISHED = frozenset({Outcome.FAILED, *_BROKEN, *OPEN})
 _INTERRUPTED = "measuring was interrupted"
 _REASONS = {
     Reason.INTERRUPTED: _INTERRUPTED,
@@ -102,7 +101,7 @@ def is_exactly_worse(row: Row) -> bool:
 
 
 def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
-    suspect = (*_BAD, Outcome.IMPROVED, *_OPEN)
+    suspect = (*_BAD, Outcome.IMPROVED, *OPEN)
     blamed = [outcome for outcome in suspect if _fails(groups.get(outcome, ()), verdict)]
     clauses = _clauses(groups, blamed) or _clauses(groups, suspect)
     return [*clauses, *([] if verdict.complete else [_INTERRUPTED])]
@@ -123,7 +122,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
         for outcome, lines in groups.items()
         if (left := [one for one in lines if not first_row(one).unconfirmed])
     }
-    blamed = (*(_OPEN if verdict.reason is Reason.LEFT_OPEN else ()), *_BAD)
+    blamed = (*(OPEN if verdict.reason is Reason.LEFT_OPEN else ()), *_BAD)
     if _fails(others.get(Outcome.IMPROVED, ()), verdict):
         blamed = (*blamed, Outcome.IMPROVED)
     reason = _because(verdict, groups)
@@ -154,7 +153,7 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
     """Why there is no verdict; "" if another clause already says it."""
     if verdict.reason is Reason.LIMIT_UNTESTED:
         return _untested_limits(verdict.rows)
-    if verdict.reason is Reason.LEFT_OPEN and not any(one in groups for one in _OPEN):
+    if verdict.reason is Reason.LEFT_OPEN and not any(one in groups for one in OPEN):
         return "a benchmark that must be decided is still open"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         return _too_few(verdict, groups)
@@ -301,7 +300,7 @@ def _tally(
     for outcome in outcomes:
         for line in groups.get(outcome, ()):
             row = first_row(line)
-            partly = "partly " if outcome in _OPEN and row.benchmark in decided else ""
+            partly = "partly " if outcome in OPEN and row.benchmark in decided else ""
             word = f"{partly}{words.outcome(row)}"
             parts[word] = parts.get(word, 0) + 1
     within = words.margins([first_row(one) for one in groups.get(Outcome.UNCHANGED, ())])

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from benchgate.escape import in_encoding
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import OPEN, Outcome
 from benchgate.model.result import Phase
 from benchgate.model.verdict import Decision
 from benchgate.report.columns import ON_TERMINAL
@@ -254,7 +254,6 @@ _OUTCOME_STYLES = {
 }
 # More are only counted, unless the user asks for them; a pipe gets all of them, for grep.
 _ROWS_SHOWN = 12
-_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.NOT_SETTLED})
 
 
 def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
@@ -345,7 +344,7 @@ def _is_short(group: Group, verdict: VerdictView) -> bool:
 
     Open rows have long notes, so they are shown only if everything is.
     """
-    is_open = group.benchmarks[0].first.outcome in _OPEN
+    is_open = group.benchmarks[0].first.outcome in OPEN
     others = verdict.benchmarks if is_open else (*verdict.lines, *group.benchmarks)
     return len(others) <= _ROWS_SHOWN
 
