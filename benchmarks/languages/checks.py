@@ -9,6 +9,7 @@ of a number, nothing that is measured changes, but functions that nothing calls 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,8 @@ from benchmarks.languages.programs import CHANGED, CONFIG, write
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BURN = "while True: pass"
+# Ends with this process, even if that is killed.
+BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
 
 
 @contextmanager
@@ -32,7 +34,7 @@ def burning(count: int) -> Iterator[None]:
     """Let so many programs keep a CPU busy meanwhile."""
     with ExitStack() as stack:
         for _ in range(count):
-            burner = subprocess.Popen([sys.executable, "-c", BURN])
+            burner = subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())])
             stack.callback(burner.kill)
         yield
 

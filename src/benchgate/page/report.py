@@ -78,8 +78,10 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
         alarms = words.false_alarms(settings.alpha)
         found = [
             "What counts is one value for each process that was started, not each sample.",
-            f"{alarms}, however many benchmarks there are (`gate.alpha`; "
-            f"correction for many rows: {settings.correction}).",
+            (
+                f"{alarms}, however many benchmarks there are (`gate.alpha`; "
+                f"correction for many rows: {settings.correction})."
+            ),
         ]
     else:
         found = [f"The rule `{plain_line(settings.rule)}` decided."]
