@@ -7,4 +7,4 @@ bench("Checksum", () => checksum(text));
 bench("Slug", () => slug(text + text));
 bench("Find", () => find(v));
 bench("Long", () => long(text));
-await run();
+await run({ format: { json: { debug: false } } });

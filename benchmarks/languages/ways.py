@@ -1,9 +1,9 @@
 """What side by side and in turn make of the same small programs, with the same code on both sides.
 
-Run it with `python -m benchmarks.languages.ways cpp|go|node|rust [ROUNDS] [BUSY]`. It prints how
-long a round takes in each way, and how far the ratios of a round's typical times are spread, beside
-so many programs that keep a CPU busy. In turn, it needs the tools themselves: Google Benchmark, Go,
-tinybench from npm, Criterion as Debian has it.
+Run it with `python -m benchmarks.languages.ways LANGUAGE [ROUNDS] [BUSY]`, with a language or a
+tool of `programs.FILES`. It prints how long a round takes in each way, and how far the ratios of a
+round's typical times are spread, beside so many programs that keep a CPU busy. In turn, it needs
+the tools themselves: Google Benchmark, Go, those of npm, Criterion as Debian has it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,24 @@ suite = "./bench --benchmark_repetitions=10 --benchmark_min_time=0.05 --benchmar
     "go": """[[benchmark]]
 suite = "go test -run=NONE -bench=. -benchtime=0.1s -count=5 ./..."
 """,
-    "node": """[build]
-command = "npm install --silent --no-save tinybench"
+    **{
+        tool: f"""[build]
+command = "npm install --silent --no-save {package}"
 
 [[benchmark]]
 suite = "node bench.js"
+"""
+        for tool, package in {"node": "tinybench", "mitata": "mitata", "suite": "benchmark"}.items()
+    },
+    "vitest": """[build]
+command = "npm install --silent --no-save vitest"
+
+[[benchmark]]
+suite = "npx vitest bench --run --outputJson {output}"
+""",
+    "bench": """[[benchmark]]
+suite = "cargo bench"
+env = {RUSTC_BOOTSTRAP = "1"}
 """,
     "rust": """[[benchmark]]
 suite = "cargo bench --bench text -- --warm-up-time 1 --measurement-time 1"
