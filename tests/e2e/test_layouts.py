@@ -71,7 +71,7 @@ class Layout:
     files: Mapping[str, str] = field(default_factory=dict)
     added: str = ""
     folder: str = "."
-    work_s: float = 0.001
+    work_s: float = 0.0003
 
 
 def table(text: str) -> str:
@@ -149,7 +149,7 @@ LAYOUTS = {
         more="more",
         tool=SCRIPT,
         added=table(f'{COMMAND}"more"'),
-        work_s=0.02,  # on the head ten times: far more than Python takes to start
+        work_s=0.01,  # on the head ten times: far more than Python takes to start
     ),
     "asv": Layout(
         table('asv = "benchmarks"'),
