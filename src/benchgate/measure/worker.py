@@ -392,7 +392,7 @@ class Worker:
         self._is_lost = False
         self._has_spoken = False
         self._describes = describe
-        self._began_ns = time.monotonic_ns()
+        self._began_s = time.monotonic()
         self._output = _open_output()
         self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
@@ -579,7 +579,7 @@ class Worker:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:
             raise WorkerFailedError(self, str(error)) from None
-        self.start_ns = time.monotonic_ns() - self._began_ns
+        self.start_ns = round((time.monotonic() - self._began_s) * 1e9)
         return {**hello, **self.ask("list")} if self._describes else hello
 
     def ask(self, step: str, argument: object = "") -> dict[str, Any]:
