@@ -42,7 +42,7 @@ DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Out
 COMPARED = DECIDED | {Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED}
 """Outcomes of rows in which the two arms were compared."""
 
-OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED, Outcome.NOT_TESTED})
+OPEN = (Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED, Outcome.NOT_TESTED)
 """Outcomes of rows that more rounds may decide."""
 
 
