@@ -96,6 +96,17 @@ def test_a_pipe_gets_a_line_after_ten_silent_seconds() -> None:
     ]
 
 
+def test_a_limit_is_told_if_nobody_can_know_the_time_left() -> None:
+    stream, clock = Stream(), Clock()
+    progress = create_progress(Console(file=stream), clock=clock)
+
+    look(progress, clock, 40.0, phase="settle", benchmarks=1, may_end_sooner=True)
+    clock.now_s += 11.0
+    progress.measuring("sort")
+
+    assert stream.getvalue() == "narrowing down 1; 11 s, at most 30 s left\n"
+
+
 def test_a_log_of_a_slow_round_is_never_silent_for_long() -> None:
     stream, clock = Stream(), Clock()
     progress = create_progress(Console(file=stream, width=200), clock=clock)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 from tests.world import BOTH, FakeEngine, World
@@ -30,8 +31,8 @@ def estimates(
     beside_s: float = 0.0,
     has_tail: bool = False,
     seed: int = 7,
-) -> list[tuple[float, float]]:
-    """Check some benchmarks; return what was left, and the estimate of it, after each round."""
+) -> list[Reading]:
+    """Check some benchmarks; return what was left, and what was said of it, after each round."""
     world = World()
     fakes = {
         f"b{i}": replace(
@@ -73,16 +74,30 @@ def estimates(
     first, *later = zip(told.started, told.started_s, strict=True)
     assert first[0].ends_s is None, "nothing is known yet"
     return [
-        (world.clock() - now_s, state.ends_s - now_s)
+        Reading(world.clock() - now_s, state.ends_s - now_s, state.may_end_sooner)
         for state, now_s in later
         if state.ends_s is not None
     ]
 
 
-def right(found: list[tuple[float, float]]) -> float:
-    """The share of the time in which the estimate was right within a third."""
-    whole_s = sum(left_s for left_s, _ in found)
-    return sum(left_s for left_s, said_s in found if abs(said_s - left_s) <= left_s / 3) / whole_s
+class Reading(NamedTuple):
+    """What was left, and what was said of it."""
+
+    left_s: float
+    said_s: float
+    at_most: bool
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it was right within a third, or the limit was one."""
+        if self.at_most:
+            return self.left_s <= self.said_s * 4 / 3
+        return abs(self.said_s - self.left_s) <= self.left_s / 3
+
+
+def right(found: list[Reading]) -> float:
+    """The share of the time in which what was said was right."""
+    return sum(one.left_s for one in found if one.is_right) / sum(one.left_s for one in found)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -106,23 +121,21 @@ def right(found: list[tuple[float, float]]) -> float:
 def test_the_time_left_is_right_within_a_third(found: dict[str, float], seed: int) -> None:
     estimated = estimates(**found, seed=seed)  # type: ignore[arg-type]
     assert right(estimated) == 1.0, estimated
+    assert not any(one.at_most for one in estimated), "nothing here is noisy"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_time_left_of_many_noisy_benchmarks_is_mostly_right(seed: int) -> None:
-    assert right(estimates(60, spread=NOISY, seed=seed)) > 0.8
+@pytest.mark.parametrize("benchmarks", [1, 5, 60])
+def test_of_noisy_benchmarks_a_limit_is_told(benchmarks: int, seed: int) -> None:
+    """Nobody can know how many rounds they take."""
+    found = estimates(benchmarks, spread=NOISY, seed=seed)
+    assert right(found) > 0.8
+    assert any(one.at_most for one in found)
 
 
 @pytest.mark.parametrize("slower", [0, 1, 10])
 def test_tails_are_rarely_in_the_way(slower: int) -> None:
     assert right(estimates(60, slower, has_tail=True)) > 0.9
-
-
-def test_few_noisy_benchmarks_are_not_wrong_by_a_factor_on_average() -> None:
-    """Nobody can know how many rounds one of them takes: the estimate has no bias instead."""
-    found = [one for seed in range(20) for one in estimates(5, spread=NOISY, seed=seed)]
-    left_s, said_s = (sum(column) for column in zip(*found, strict=True))
-    assert said_s / left_s == pytest.approx(1.0, abs=0.2)
 
 
 def test_what_a_round_takes_besides_its_benchmarks_is_learned() -> None:

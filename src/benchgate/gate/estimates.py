@@ -186,6 +186,7 @@ class Finding:
             suspect, or looked better.
         test: the test, for rows that were measured in turn.
         ahead: about how many more rounds the row will get, for rows that are measured in turn.
+        at_most: whether `ahead` is a limit, because nobody can know the number.
     """
 
     outcome: Outcome
@@ -200,6 +201,7 @@ class Finding:
     unconfirmed: int = 0
     test: str = "wilcoxon"
     ahead: int = 0
+    at_most: bool = False
 
 
 _CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})

@@ -244,6 +244,7 @@ class Need:
     Attributes:
         ahead: about how many more rounds it will get.
         outcome: what is known already.
+        at_most: whether `ahead` is a limit, because nobody can know the number.
     """
 
     benchmark: str
@@ -251,6 +252,7 @@ class Need:
     width: float
     ahead: int = 1
     outcome: Outcome = Outcome.INCONCLUSIVE
+    at_most: bool = False
 
     @property
     def got_worse(self) -> bool:
@@ -417,7 +419,7 @@ def _with_runs(
 def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list[Need]:
     """Say what each row still needs."""
     return [
-        Need(id_, finding.stage, _width(finding), finding.ahead, finding.outcome)
+        Need(id_, finding.stage, _width(finding), finding.ahead, finding.outcome, finding.at_most)
         for evidence, finding in zip(evidences, findings, strict=True)
         for id_ in (steps_of(evidence.pair.head) if evidence.pair.head else (evidence.pair.id,))
     ]

@@ -472,10 +472,7 @@ def judge_in_waves(
         for i, evidence in enumerate(evidences)
     ]
     findings = [_confirmed(row, waves) or _unconfirmed(row, terms) for row in rows]
-    return [
-        replace(finding, ahead=_ahead(row, finding.stage, terms))
-        for row, finding in zip(rows, findings, strict=True)
-    ]
+    return [_foreseen(finding, row, terms) for row, finding in zip(rows, findings, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -676,27 +673,29 @@ def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
     return needed is not None and row.start + needed <= waves.most_rounds
 
 
-def _ahead(row: _WaveRow, stage: RowStage, terms: _Terms) -> int:
-    """About how many more rounds a row will get; decides nothing."""
-    waves, rounds = terms.waves, len(row.ratios)
+def _foreseen(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
+    """Say about how many more rounds a row will get; decides nothing."""
+    waves, rounds, stage = terms.waves, len(row.ratios), finding.stage
     if stage is RowStage.DONE or not rounds:
-        return 0
+        return finding
+    at_most = False
     screen, limit = waves.screen_rounds, math.log1p(row.evidence.margin)
     settles = row.evidence.settles or waves.until_decided
     if stage is RowStage.CONFIRM and row.suspect:
-        half = row.suspect.start + (row.suspect.first_rounds + 1) // 2
-        fresh = row.suspect.sign * row.suspect.fresh(row.ratios, 0)
-        agrees = len(fresh) > 1 and np.median(fresh) > limit * SUSPECT_MARGIN_SHARE
-        is_chance = row.evidence.is_tail and rounds < half and not agrees  # most of them are
-        expected = half if is_chance else rounds + row.suspect.missing(rounds)
+        expected = rounds + row.suspect.missing(rounds)
+        # A suspect that is one by chance may be cleared in any round.
+        at_most = row.suspect.sign * float(np.median(row.ratios)) < limit
     elif not settles:
         expected = screen
     elif stage is RowStage.SCREEN and _looks_changed(row.ratios, limit):
         expected = screen + rounds_to_confirm(1, screen, waves)
     else:
-        needed = row.start + _likely_rounds(row.ratios[row.start :], limit, terms)
-        expected = needed if needed <= waves.most_rounds else waves.look(1)
-    return max(expected, screen, rounds + 1) - rounds
+        expected = row.start + _likely_rounds(row.ratios[row.start :], limit, terms)
+        # What the first rounds do not decide may take any number; few show little of the spread.
+        quick = screen + 1 if rounds >= screen else 2 * screen
+        at_most = max(expected, rounds + 1) > quick and not waves.until_decided
+        expected = waves.most_rounds if at_most else expected
+    return replace(finding, ahead=max(expected, screen, rounds + 1) - rounds, at_most=at_most)
 
 
 def _looks_changed(ratios: FloatArray, limit: float) -> bool:

@@ -48,6 +48,7 @@ class RoundState:
         decided: how many need no more rounds.
         chosen: how many there are in all.
         ends_s: when all measuring will end; None if unknown.
+        may_end_sooner: whether it will end then at the latest.
         rounds: how many rounds there will be; None if it depends on what they show.
         done: how many of the round have been measured.
         current: which one is being measured.
@@ -61,6 +62,7 @@ class RoundState:
     decided: int = 0
     chosen: int = 0
     ends_s: float | None = None
+    may_end_sooner: bool = False
     rounds: int | None = None
     done: int = 0
     current: str = ""
@@ -237,10 +239,11 @@ class _ProgressDisplay(Progress):
         self._print(_labeled(f"hint: {text}", "hint:", "bold"), wraps=False)
 
     def _elapsed(self, state: RoundState) -> str:
-        """Format as in "34 s, about 20 s left"; without the latter if that is not known."""
+        """Format as in "34 s, about 20 s left", or "at most"; or without, if that is not known."""
         now_s = self._clock()
         left_s = 0.0 if state.ends_s is None else state.ends_s - now_s
-        left = f", about {_about(left_s)} left" if left_s >= 1 else ""
+        how = "at most" if state.may_end_sooner else "about"
+        left = f", {how} {_about(left_s)} left" if left_s >= 1 else ""
         return f"{_about(now_s - self._began_s)}{left}"
 
 

@@ -70,6 +70,10 @@ class FixedRounds:
         """How many rounds these benchmarks will still get."""
         return {id_: max(self._rounds_of(id_) - round_index, 1) for id_ in ids}
 
+    def may_end_sooner(self) -> bool:
+        """Whether `ahead` is a limit: it never is."""
+        return False
+
     def suspected(self) -> frozenset[str]:
         """Nothing: this planner judges nothing during measuring."""
         return frozenset()
@@ -146,13 +150,17 @@ class ScreenAndConfirm:
         return rounds_of_a_large_slowdown(benchmarks, self._waves)
 
     def ahead(self, ids: Iterable[str], round_index: int) -> Mapping[str, int]:
-        """About how many rounds these benchmarks will still get, at least until the next look."""
+        """How many rounds these benchmarks will still get, at least until the next look."""
         found = dict.fromkeys(ids, max(self._next_look - round_index, 1))
         since = round_index - self._looked_at
         for need in self._needs:
             if need.benchmark in found:
                 found[need.benchmark] = max(found[need.benchmark], need.ahead - since)
         return found | dict.fromkeys(self.once & found.keys(), 1)
+
+    def may_end_sooner(self) -> bool:
+        """Whether `ahead` is a limit, because nobody can know how many rounds some will get."""
+        return any(need.at_most for need in self._needs)
 
     def suspected(self) -> frozenset[str]:
         """The benchmarks that looked changed and are measured again to make sure."""
@@ -226,6 +234,7 @@ def measure_rounds(
                 decided=len(chosen - still_open),
                 chosen=len(chosen),
                 ends_s=clock() + min(ahead_s, left_s) if ahead_s else None,
+                may_end_sooner=planner.may_end_sooner(),
                 rounds=round_index + max(ahead.values()) if plan.phase == MEASURE else None,
             )
         )
