@@ -114,6 +114,7 @@ def test_every_option_is_laid_over(github: GitHubServer) -> None:
         seed=3,
         lanes="2",
         counter="valgrind",
+        explain=False,
         baseline="git:v1",
     )
     config = config_of(Policy(STRICT_DOCUMENT, STRICT_DOCUMENT, options))
@@ -121,6 +122,7 @@ def test_every_option_is_laid_over(github: GitHubServer) -> None:
     assert (config.gate.fail_on, config.gate.statistics) == (("missing",), ("p25",))
     assert (config.measure.budget_s, config.measure.rounds, config.measure.seed) == (300, 9, 3)
     assert (config.measure.lanes, config.measure.counter) == (2, "valgrind")
+    assert not config.measure.explain
     assert (config.baseline.source, config.baseline.against) == ("git", "v1")
     decided = config_of(Policy(None, None, Options(until_decided=True)))
     assert decided.measure.until_decided

@@ -276,6 +276,7 @@ INPUTS: dict[str, tuple[str, Callable[[Called], object], object]] = {
     ),
     "BENCHGATE_LANES": ("2", lambda c: c.configs[-1].measure.lanes, 2),
     "BENCHGATE_COUNTER": ("none", lambda c: c.configs[-1].measure.counter, "none"),
+    "BENCHGATE_EXPLAIN": ("false", lambda c: c.configs[-1].measure.explain, False),
     "BENCHGATE_SEED": ("7", lambda c: c.configs[-1].measure.seed, 7),
     "BENCHGATE_SUITE": ("my suite", lambda c: c.requests[-1].suite, "my suite"),
     "BENCHGATE_SHARD": ("2/8", lambda c: c.requests[-1].choice.shard, Shard(2, 8)),

@@ -25,6 +25,7 @@ GIVEN: dict[str, Any] = {
     "seed": 0,
     "lanes": "2",
     "counter": "none",
+    "explain": False,
     "against": "",
     "baseline": "auto",
 }

@@ -17,6 +17,7 @@ from itertools import repeat
 from .clocks import perf_counter_ns, process_time_ns, thread_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
+from .observed import Calls, Times, described
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -242,6 +243,7 @@ def had_children(before: tuple[float, ...]) -> bool:
 
 CLOCKS = perf_counter_ns, process_time_ns
 LONG_NS = 100_000_000
+OBSERVED_SAMPLES = 3
 
 
 class OpenBenchmark:
@@ -400,6 +402,30 @@ class OpenBenchmark:
         del kept
         return peak, blocks
 
+    def observe(self, message: str) -> dict[str, Any]:
+        """Observe which functions a sample calls, and how long they take.
+
+        Args:
+            message: the time limit in ns. It ends the counting of calls; after it, times are not
+                observed again.
+        """
+        deadline_ns = perf_counter_ns() + int(message)
+        if not self.is_inside:
+            raise Fault("other processes do its work, in which no calls can be observed")
+        calls = Calls(int(message))
+        self.sample(self.loops, calls.clock, process_time_ns)
+        if calls.is_over:
+            raise Fault("it makes too many calls to count them in time")
+        times: dict[Any, int] = {}
+        for number in range(OBSERVED_SAMPLES):
+            if number and perf_counter_ns() > deadline_ns:
+                break
+            one = Times()
+            self.sample(self.loops, one.clock, process_time_ns)
+            for code, time_ns in one.by_code().items():
+                times[code] = min(time_ns, times.get(code, time_ns))
+        return described(calls.root, times)
+
     def close(self) -> dict[str, Any]:
         """Tear it down; return what worked beside it."""
         self.restore_gc()
@@ -438,6 +464,7 @@ STEPS = {
     "end": "end",
     "allocations": "allocations",
     "value": "value",
+    "observe": "observe",
 }
 
 

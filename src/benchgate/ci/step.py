@@ -29,6 +29,7 @@ from benchgate.github.runner import (
 )
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import WRONG, Decision, Reason
+from benchgate.report.headline import bare
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
 from benchgate.report.view import Links, named, view_verdict, without_secrets
 from benchgate.session.rounds import DEFAULT_SUITE
@@ -157,17 +158,22 @@ def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
 def benchmark_annotations(view: VerdictView) -> list[Annotation]:
     """One annotation for each benchmark that regressed or failed, the worst first.
 
-    It stands where the benchmark is defined, and says so: nobody knows which line made it slower.
+    It stands at the function that made it slower if that is known, or else where the benchmark is
+    defined, and says so.
     """
     annotations = []
     for one in view.shown:
         wrong = [row for row in one.rows if row.outcome in WRONG]
         if wrong:
             said = [_said(row, view.interval_title) for row in wrong]
-            if wrong[0].location and wrong[0].outcome is Outcome.REGRESSED:
+            cause = next((row.cause for row in wrong if row.cause and row.cause.location), None)
+            place = cause.location if cause else wrong[0].location
+            if cause:
+                said.append(bare(cause.sentence))
+            elif place and wrong[0].outcome is Outcome.REGRESSED:
                 said.append(_DEFINED_HERE)
             title = f"{plain_line(wrong[0].benchmark, _NAME_LIMIT)} {wrong[0].word}"
-            annotations.append(Annotation("\n".join(said), title, wrong[0].location))
+            annotations.append(Annotation("\n".join(said), title, place))
     return annotations
 
 

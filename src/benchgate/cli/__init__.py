@@ -13,6 +13,7 @@ from benchgate.cli.boundary import guarded
 _SECTIONS = {
     "Everyday commands": {
         "check": "Measure base and head in turn, decide, and report.",
+        "explain": "Say which functions a change comes from.",
         "show": "Show the statistics of a result file.",
         "list": "List the benchmarks that would be measured.",
         "init": (

@@ -87,6 +87,7 @@ _ALSO_OF_RUN = frozenset(
     o.MEASURING,
     o.UNTIL_DECIDED,
     o.LANES,
+    o.EXPLAIN,
     o.DECIDING,
     o.OUTPUT,
     o.REPORTS,

@@ -197,6 +197,7 @@ def own_folder(environ: Mapping[str, str]) -> Path:
     o.MEASURING,
     o.UNTIL_DECIDED,
     o.LANES,
+    o.EXPLAIN,
     o.DECIDING,
     o.CONFIG,
     click.option(

@@ -77,6 +77,8 @@ def _override(name: str, **more: Any) -> _Option:  # noqa: ANN401 - as of click.
     if get_origin(_VALUES[name]) is tuple:
         return click.option(one.flag, type=_Lines(), multiple=True, **said)
     (kind,) = set(get_args(_VALUES[name])) - {NoneType}
+    if kind is bool:
+        return click.option(f"{one.flag}/--no-{one.flag[2:]}", default=None, **said)
     return click.option(one.flag, type=kind, **said)
 
 
@@ -186,6 +188,7 @@ SHARD = click.option(
 )
 MEASURING = tuple(map(_override, ("budget", "rounds", "seed", "counter")))
 LANES = _override("lanes")
+EXPLAIN = _override("explain")
 UNTIL_DECIDED = _override("until_decided")
 DECIDING = tuple(map(_override, ("margin", "alpha", "rule", "fail_on")))
 

@@ -90,14 +90,14 @@ def report_of(path: Path, config_file: Path | None, redact: Redactor) -> Report:
         write = partial(render_run, describe(result), figures_of(result), redact)
         what = f"Statistics of {words.source(result.head.source)}"
         return Report(None, what, lambda nav: write(nav=nav).encode())
-    config = _config(result, config_file)
+    config = config_for(result, config_file)
     judged = judge_result(result, config)
     verdict = make_verdict(judged, config)
     figures = figures_of(result, judged.base, config.aliases)
     return Report(verdict, "", partial(page_of, verdict, figures, redact))
 
 
-def _config(result: Result, config_file: Path | None) -> Config:
+def config_for(result: Result, config_file: Path | None) -> Config:
     """The configuration that judges: the named one, what the result holds, or the project's."""
     if config_file is None and result.policy is not None:
         return config_of(result.policy)

@@ -110,6 +110,12 @@ class Measure(Table):
     canary: bool = key(
         off, True, "Measure fixed workloads beside the benchmarks, to notice a disturbance."
     )
+    explain: bool = key(
+        neutral,
+        True,
+        "Say [where to look](reading-a-verdict.md#where-to-look) if a Python function got slower"
+        " or faster.",
+    )
     counter: Literal["auto", "perf", "valgrind", "none"] = key(
         counts_less,
         "auto",

@@ -242,6 +242,7 @@ def _benchmark(
             points,
             seed=seed,
         ),
+        (base.calls, head.calls) if base and head and base.calls and head.calls else None,
     )
 
 

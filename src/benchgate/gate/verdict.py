@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.config import loosening
 from benchgate.config.resolved import concerns
 from benchgate.errors import UsageError
+from benchgate.gate.causes import explained
 from benchgate.gate.limits import of_base
 from benchgate.gate.sensitivity import Procedure, steadier_metric
 from benchgate.gate.stored import (
@@ -326,7 +327,7 @@ def make_verdict(
     gate, judgment = config.gate, judged.judgment
     day = day or date.fromisoformat(judged.head.started[:10])
     noted = with_steadier_metrics(judgment.rows, judgment.evidence, config)
-    rows = apply_waivers(noted, config, day)
+    rows = explained(apply_waivers(noted, config, day), judged.base, judged.head)
     min_compared = _min_compared(judged, config, rows)
     concluded = conclude(
         rows,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
+    from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.run import Tier
     from benchgate.stats.timer import Timer
@@ -194,6 +195,7 @@ class Observation:
         server: version and settings of what was under load, if it was asked for them.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
         lane: as in `model.run.Launch`.
+        calls: what it called, if that was observed.
     """
 
     arm: ArmName
@@ -209,6 +211,7 @@ class Observation:
     server: Mapping[str, str] = field(default_factory=dict)
     runs_own_code: bool = True
     lane: int | None = None
+    calls: CallTree | None = None
 
 
 class Stopwatch:
@@ -299,6 +302,26 @@ class CountingEngine(Engine, Protocol):
         Yields:
             For each benchmark one observation per arm, with a count, or with a note that says why
             there is none.
+        """
+        ...
+
+
+@runtime_checkable
+class ObservingEngine(Engine, Protocol):
+    """An engine that can observe what a benchmark calls."""
+
+    def observes(self, id_: str) -> bool:
+        """Whether that is so for a benchmark that was measured on both arms."""
+        ...
+
+    def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
+        """Observe a benchmark on both arms.
+
+        Args:
+            limit_s: time limit for counting the calls on each arm.
+
+        Returns:
+            For each arm its calls, or a note that says why they are not known.
         """
         ...
 

@@ -11,6 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.config import PythonBenchmark
+from benchgate.config.benchmarks import FunctionBenchmarks
 from benchgate.measure.counting import FunctionCounter
 from benchgate.measure.engine import (
     Arm,
@@ -31,6 +32,7 @@ from benchgate.measure.lockstep import (
 )
 from benchgate.measure.machine import moved_to
 from benchgate.measure.memory_layout import draw_layouts
+from benchgate.measure.observing import observe
 from benchgate.measure.own_code import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import Workers
@@ -146,6 +148,41 @@ class PythonEngine:
         if self._counter:
             for group in self._groups(ids, Division()):
                 yield from self._counter.count(group, round_index, starting)
+
+    def observes(self, id_: str) -> bool:
+        """Whether both arms have the function, and this session has timed it."""
+        sides = self._discovery.entries[id_].sides.values()
+        are_python = all(isinstance(one.file.benchmark, FunctionBenchmarks) for one in sides)
+        return are_python and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
+
+    def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
+        """Observe a benchmark in processes of its own; see `engine.ObservingEngine`."""
+        entry, plan = self._discovery.entries[id_], self._plans[id_]
+        if not isinstance(plan, SamplePlan):
+            raise TypeError(f"{id_} is not timed")
+        files = {arm: side.file for arm, side in entry.sides.items()}
+        names = [side.name for side in entry.sides.values()]
+        layouts = draw_layouts(Random(0), len(files))  # noqa: S311 - repeatable on purpose
+        workers: list[Worker] = []
+        try:
+            workers = self._workers.start(files, layouts, None)
+            for worker in workers:
+                worker.allow(entry.timeout_s)
+            found = observe(
+                workers,
+                names,
+                loops=plan.loops,
+                warms_up=plan.samples > 1,
+                limit_s=limit_s,
+            )
+        except WorkerFailedError as failure:
+            reason = failure.error.partition("\n")[0]
+            notes = (f"what it calls is not known: {reason}",)
+            return [Observation(arm, id_, 0, notes=notes) for arm in files]
+        finally:
+            for worker in workers:
+                self._workers.end(worker)
+        return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
 
     def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:
         """Put together what shares a pair of processes."""

@@ -64,6 +64,7 @@ _KEYS: Final[Mapping[str, Sequence[str]]] = {
     "end": (),
     "value": ("value",),
     "allocations": ("alloc_peak", "alloc_blocks"),
+    "observe": ("functions", "nodes"),
     "close": (),
 }
 # What a worker of Python says, too.
@@ -366,6 +367,7 @@ class Worker:
         start_ns: how long it took until it was ready.
         timer: its clock, once it is ready.
         packages: files of the installed modules that it has imported, as far as known.
+        folders: those that its Python imports from.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
     """
 
@@ -385,6 +387,7 @@ class Worker:
         self.arm = arm
         self.steps: frozenset[str] = frozenset()
         self.packages: dict[str, Path] = {}
+        self.folders: Sequence[str] = ()
         self.runs_own_code = True
         self._setting = setting
         self._provided = setting.provided
@@ -575,6 +578,7 @@ class Worker:
             )
         hello = self._reply("hello")
         self.steps = frozenset(hello.get("steps", ()))
+        self.folders = hello.get("folders", ())
         try:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:

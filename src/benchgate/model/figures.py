@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.model.calls import CallTree
     from benchgate.model.run import Kind
 
 
@@ -123,9 +124,14 @@ class LoadFigures:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFigures:
-    """All figures of one benchmark, by the head's id; the base's id if the head has none."""
+    """All figures of one benchmark, by the head's id; the base's id if the head has none.
+
+    Attributes:
+        calls: of base and head, if they were observed.
+    """
 
     benchmark: str
     display_unit: str | None
     series: tuple[SeriesFigures, ...]
     load: LoadFigures | None = None
+    calls: tuple[CallTree, CallTree] | None = None

@@ -139,6 +139,12 @@ class Options(JsonObject):
             "measure", "NAME", "What counts instructions: auto, perf, valgrind (slow) or none."
         ),
     ] = None
+    explain: Annotated[
+        bool | None,
+        Override(
+            "measure", "", "Say where to look if a Python function got slower or faster (default)."
+        ),
+    ] = None
     against: Annotated[
         Text | None,
         Override("baseline", "REF", "Commit to compare with; default: merge base.", _BASELINE),

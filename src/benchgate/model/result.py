@@ -35,6 +35,7 @@ class Phase(StrEnum):
     LATER_ROUNDS = "later rounds"
     COUNT = "count instructions"
     DECIDE = "decide"
+    EXPLAIN = "explain"
     SAVE = "save the result"
     REPORT = "report"
     START_WORKERS = "start workers"

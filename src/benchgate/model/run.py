@@ -23,6 +23,7 @@ from pydantic import AfterValidator, FailFast, Field, field_serializer, model_va
 from pydantic_core import CoreSchema, core_schema
 
 from benchgate.json_object import Count, JsonObject, Name, NotNegative, Text, Timestamp, misplaced
+from benchgate.model.calls import CallTree
 from benchgate.model.load import LoadResult
 
 if TYPE_CHECKING:
@@ -467,6 +468,7 @@ class BenchmarkResult(JsonObject):
         files: whose benchmark files it ran with.
         new_version_of: the id of the benchmark that this is the head's version of, if the base's
             version decides: its figures are only shown. Its own id is that id and `NEW_VERSION`.
+        calls: what it calls, if that was observed to explain a change.
     """
 
     id: Name
@@ -484,6 +486,7 @@ class BenchmarkResult(JsonObject):
     of_all: bool = False
     files: BenchmarkFiles = BenchmarkFiles.OWN
     new_version_of: Text | None = None
+    calls: CallTree | None = None
 
 
 MOST_CHANGED: Final = 100

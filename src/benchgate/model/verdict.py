@@ -26,6 +26,7 @@ from benchgate.json_object import (
     Text,
     Timestamp,
 )
+from benchgate.model.calls import Edit
 from benchgate.model.policy import COMPARED, DECIDED, Outcome, PolicyChange, Waiver
 from benchgate.model.result import MOST_RECENT, SkippedResult
 from benchgate.model.run import (
@@ -183,6 +184,65 @@ class ConfirmationCost(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
+class Cause(JsonObject):
+    """A function that a change comes from.
+
+    Attributes:
+        location: `path:line` of the head, or of the base if the function is gone; "" if unknown.
+        is_own: whether its file belongs to the project.
+        callee: what it calls more or less often; "" if that is the function itself, or nothing.
+        calls: of the callee, or of the function itself, in an operation of base and head; None if
+            they are the same.
+        seconds: how much more or less an operation takes because of it, estimated.
+    """
+
+    function: Text
+    location: Text
+    is_own: bool
+    edit: Edit
+    callee: Text
+    calls: tuple[float, float] | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalledFunction(JsonObject):
+    """A function that one operation calls.
+
+    Attributes:
+        location, is_own: as in `Cause`.
+        calls: in an operation of base and head.
+        seconds: how long an operation of each spends in the function itself, estimated.
+    """
+
+    function: Text
+    location: Text
+    is_own: bool
+    edit: Edit
+    calls: tuple[NotNegative, NotNegative]
+    seconds: tuple[NotNegative, NotNegative]
+
+
+MOST_FUNCTIONS: Final = 20
+"""Most functions that an explanation lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(JsonObject):
+    """Why a benchmark got slower or faster.
+
+    Attributes:
+        causes: the most important first.
+        functions: those whose calls or times differ most.
+        same_calls: whether both sides make the same calls equally often.
+    """
+
+    causes: Annotated[tuple[Cause, ...], Field(max_length=10)] = ()
+    functions: Annotated[tuple[CalledFunction, ...], Field(max_length=MOST_FUNCTIONS)] = ()
+    same_calls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Row(JsonObject):
     """One benchmark, metric and statistic. What does not apply or is unknown is null or empty.
 
@@ -218,6 +278,7 @@ class Row(JsonObject):
         detail: all other estimates and tests, if they were requested.
         changed_together: whether the base's version of the benchmark does not run on the head, so
             that each side ran its own: the values are only shown.
+        explanation: why it changed, if that was observed.
         error: why it failed: one line, then the tail of the program's output.
     """
 
@@ -256,6 +317,7 @@ class Row(JsonObject):
     location: Text | None = None
     display_unit: Text | None = None
     changed_together: bool = False
+    explanation: Explanation | None = None
 
     @property
     def is_tail(self) -> bool:

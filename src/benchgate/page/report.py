@@ -12,10 +12,12 @@ from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
+from benchgate.page.flames import flames
 from benchgate.page.frame import render
 from benchgate.page.plots import MOST_DRAWN, is_news, leaves_out, plots
 from benchgate.report import words
 from benchgate.report.arrangement import arrange
+from benchgate.report.causes import FUNCTION_TITLES
 from benchgate.report.columns import ON_PAGE
 from benchgate.report.headline import bare
 from benchgate.report.statistics import LEGEND, series_cells
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
     from benchgate.model.verdict import Row, Verdict
     from benchgate.page.charts import Chart
+    from benchgate.page.flames import FlameView
     from benchgate.page.plots import Plot
     from benchgate.report.view import BenchmarkView, Footnote, Links, RowView, VerdictView
 
@@ -268,6 +271,7 @@ class BenchmarkSection:
         error_key: the place of that benchmark.
         titles, numbers: a table with a column for each row.
         figures: each with its key in the page.
+        flames: drawings of what it calls.
     """
 
     key: str
@@ -283,6 +287,7 @@ class BenchmarkSection:
     titles: tuple[str, ...]
     numbers: tuple[tuple[str, tuple[str, ...]], ...]
     figures: tuple[tuple[str, Plot], ...]
+    flames: tuple[FlameView, ...]
 
 
 def render_report(
@@ -321,7 +326,8 @@ def render_report(
         captions = tuple((f"{key}-{number}", plot) for number, plot in enumerate(found))
         charts |= {key: plot.chart for key, plot in captions}
         make = partial(_section, verdict=view, scale=scale, errors=errors)
-        sections.append(make(key, rows, one, captions))
+        drawn = flames(*own.calls, redact) if own and own.calls else ()
+        sections.append(make(key, rows, one, captions, drawn))
     said = redacted(
         (provenance(verdict), machine(verdict.environment), decided(verdict)),
         redact,
@@ -346,6 +352,7 @@ def render_report(
         decided=said[2],
         ratio_titles=(*RATIO_TITLES[:2], view.interval_title, RATIO_TITLES[3]),
         test_titles=TEST_TITLES,
+        function_titles=FUNCTION_TITLES,
     )
 
 
@@ -354,6 +361,7 @@ def _section(
     rows: Sequence[Row],
     view: BenchmarkView,
     figures: tuple[tuple[str, Plot], ...],
+    drawn: tuple[FlameView, ...],
     *,
     verdict: VerdictView,
     scale: ChangeScale,
@@ -385,6 +393,7 @@ def _section(
         tuple(one.row.statistic or "value" for one in shown),
         _numbers(shown, verdict.interval_title),
         figures,
+        drawn,
     )
 
 

@@ -43,6 +43,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from benchgate.report.causes import CauseView
     from benchgate.report.view import (
         ComparisonView,
         FailureView,
@@ -271,7 +272,24 @@ def what_to_do(verdict: VerdictView) -> str:
     # Without lines, the heading says it.
     others = f"The others: {verdict.others}." if verdict.others and verdict.lines else ""
     command = f"Measure it yourself:\n\n```sh\n{verdict.repeat}\n```" if verdict.repeat else ""
-    return _GAP.join(filter(None, (prose(others), _changed_files(verdict), command)))
+    where = _where_to_look(verdict) or _changed_files(verdict)
+    return _GAP.join(filter(None, (prose(others), where, command)))
+
+
+def _where_to_look(verdict: VerdictView) -> str:
+    """The functions that the changes come from, linked to their lines; "" if none is known."""
+    shown, rest = verdict.causes[:_CAUSES_SHOWN], verdict.causes[_CAUSES_SHOWN:]
+    said = [_cause(one, verdict.links) for one in shown]
+    said += [f"and {counted(len(rest), 'more')} in the report"] if rest else []
+    if len(said) == 1:
+        return f"Where to look: {said[0]}"
+    return "\n".join(("Where to look:", "", *(f"- {one}" for one in said))) if said else ""
+
+
+def _cause(one: CauseView, links: Links) -> str:
+    function = link(code_span(one.function), links.source(one.location)) if one.function else ""
+    edit = f"({one.edit})" if one.edit else ""
+    return " ".join(filter(None, (function, edit, with_code(one.what))))
 
 
 def _changed_files(verdict: VerdictView) -> str:
@@ -439,6 +457,7 @@ COMMENT_BYTES: Final = 65_536 - 1_024
 # An empty line separates two parts.
 _GAP = "\n\n"
 _TITLE_LINES = 2
+_CAUSES_SHOWN = 3
 # Table lines are never this short: a table with more lines than would fit is not even made.
 _LEAST_LINE_BYTES = 16
 # However many warnings there are, most of the space is for the table.

@@ -292,6 +292,7 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
         what = f"not shown: {', '.join(hidden)} (-v shows them)"
         print_text(console, what if lines else "-v shows each benchmark")
     _print_failures(console, verdict)
+    _print_causes(console, verdict)
     if verbose:
         _print_evidence(console, verdict)
         _print_skipped(console, verdict)
@@ -301,6 +302,15 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
             _print_detail(console, row.detail, verdict.interval_title)
     console.print()
     print_text(console, Text(verdict.last_line, "dim"))
+
+
+def _print_causes(console: Console, verdict: VerdictView) -> None:
+    if not verdict.causes:
+        return
+    console.print()
+    print_text(console, "where to look:")
+    for one in verdict.causes:
+        print_text(console, bare(one.sentence), indent=2)
 
 
 def _print_headline(console: Console, verdict: VerdictView) -> None:

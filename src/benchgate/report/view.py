@@ -25,6 +25,7 @@ from benchgate.model.run import MOST_CHANGED
 from benchgate.model.verdict import NO_BASELINE, WRONG, Decision, Reason
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange, first_row
+from benchgate.report.causes import sentences, view_cause, view_causes, view_functions
 from benchgate.report.columns import EVIDENCE
 from benchgate.report.drawing import course_title, draw_course
 from benchgate.report.headline import bare, heading, is_exactly_worse, last_line, waivers
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import SkippedResult
     from benchgate.model.verdict import Comparison, Effect, GateSettings, Row, Verdict
     from benchgate.report.arrangement import Line
+    from benchgate.report.causes import CauseView, FunctionView
     from benchgate.report.words import LooseningView
 
 
@@ -146,6 +148,8 @@ class RowView:
         evidence: for those who want to check the decision: a cell for each of `EVIDENCE`.
         is_limit: whether the head was compared with a limit, which is the base then.
         is_edited: whether the benchmark changed together with the code.
+        cause: where to look first for what changed it; `causes` are the sentences of all, and
+            `functions` those whose calls or times differ most.
         detail: all other estimates and tests, if they were requested.
     """
 
@@ -170,6 +174,9 @@ class RowView:
     is_limit: bool = False
     is_edited: bool = False
     detail: ComparisonView | None = None
+    cause: CauseView | None = None
+    causes: tuple[str, ...] = ()
+    functions: tuple[FunctionView, ...] = ()
 
     @property
     def values(self) -> str:
@@ -336,6 +343,9 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         is_limit=row.is_limit,
         is_edited=row.changed_together,
         detail=view_comparison(row, row.detail) if row.detail else None,
+        cause=view_cause(row),
+        causes=sentences(row),
+        functions=view_functions(row),
     )
 
 
@@ -503,6 +513,7 @@ class VerdictView:
         failures: the output of benchmarks that failed, equal ones once.
         repeat: the command that repeats the check on another machine; may have several lines.
         accept: the tables of a configuration that accept what fails; "" if that cannot be.
+        causes: where to look for what made something worse, or else faster.
         changed_files: those that the change edits, if it made something worse.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
@@ -528,6 +539,7 @@ class VerdictView:
     warnings: tuple[str, ...]
     repeat: str
     accept: str
+    causes: tuple[CauseView, ...]
     changed_files: tuple[str, ...]
     base_commit: str
     head_commit: str
@@ -623,6 +635,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         repeat=_repeat(verdict, arranged.lines),
         accept=waivers(verdict, arranged.lines, started or str(datetime.now(UTC).date())),
+        causes=view_causes(verdict.rows),
         changed_files=_changed_files(verdict),
         base_commit=plain_line(verdict.base.sha or ""),
         head_commit=plain_line(verdict.head.sha or ""),

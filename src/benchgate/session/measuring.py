@@ -20,7 +20,13 @@ from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Phase
 from benchgate.model.run import MOST_CHANGED, PYTHON, BenchmarkFiles, Source
-from benchgate.model.verdict import WRONG, by_benchmark, decided_benchmarks, missing_rounds
+from benchgate.model.verdict import (
+    WRONG,
+    by_benchmark,
+    decided_benchmarks,
+    missing_rounds,
+    worst_first,
+)
 from benchgate.session.arm_build import cache_for
 from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
@@ -395,9 +401,39 @@ def _measure(
             session.suites,
             least_rounds=LOOKS * waves.screen_rounds,
         )
+    if config.measure.explain:
+        rows = judge_run(result_file.result(), config).judgment.rows
+        with result_file.kept_when_interrupted():
+            observe_changed(session, rows, effects, spent_s=effects.clock() - result_file.began_s)
     result_file.finish(session.conclude())
 
 
+_SHARE = 0.1
+_LONGEST_S = 10.0
+
+
+def observe_changed(
+    session: Session, rows: Sequence[Row], effects: Effects, *, spent_s: float
+) -> None:
+    """Observe what those benchmarks call that changed, the worst first, at least one.
+
+    Args:
+        spent_s: the time of the check so far; this may take a tenth of it.
+    """
+    effects.phases.begin(Phase.EXPLAIN)
+    began_s, most_s = effects.clock(), _SHARE * spent_s
+    changed = [row for row in worst_first(rows) if row.outcome in _MOVED and row.is_typical]
+    ids = set(session.ids)
+    found = [row.benchmark for row in changed if row.benchmark in ids]
+    for index, id_ in enumerate(dict.fromkeys(filter(session.observes, found))):
+        if not index:
+            effects.progress.preparing("observing which functions the changed benchmarks call")
+        elif effects.clock() - began_s > most_s:
+            break
+        session.observe(id_, min(_LONGEST_S, max(1.0, most_s / 4)))
+
+
+_MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 _TOLD = WRONG | {Outcome.IMPROVED, Outcome.WAIVED}
 
 

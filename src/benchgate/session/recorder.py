@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.measure.engine import Arm, Definition, Discovery
+    from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch
     from benchgate.model.run import Metric
 
@@ -93,6 +94,7 @@ class _BenchmarkRecord:
     round_s: float | None = None
     load: list[LoadLaunch] = field(default_factory=list)
     server: Mapping[str, str] = field(default_factory=dict)
+    calls: CallTree | None = None
 
     def restore(self, earlier: BenchmarkResult) -> None:
         """Go on with what an earlier session measured."""
@@ -127,6 +129,7 @@ class _BenchmarkRecord:
             and replace(about.load, launches=tuple(self.load), server=dict(self.server)),
             files=about.files,
             new_version_of=about.new_version_of,
+            calls=self.calls,
         )
 
 
@@ -190,6 +193,7 @@ class Recorder:
                 one.error = one.error or observation.error
                 one.of_all = one.of_all or observation.of_all
             self._fail_base(observation.benchmark)
+        record.calls = observation.calls or record.calls
         if observation.load is not None:
             record.load.append(observation.load)
             record.server = observation.server or record.server

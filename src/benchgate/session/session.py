@@ -16,7 +16,13 @@ import numpy as np
 from benchgate.errors import UsageError
 from benchgate.gate.evidence import log_ratios_by_round
 from benchgate.measure.counters import LEAST_SLOWDOWN, LIMIT_S
-from benchgate.measure.engine import CountingEngine, DivisibleEngine, Division, ignore
+from benchgate.measure.engine import (
+    CountingEngine,
+    DivisibleEngine,
+    Division,
+    ObservingEngine,
+    ignore,
+)
 from benchgate.measure.lanes import Lanes, free_memory_bytes
 from benchgate.measure.tree_changes import written_between
 from benchgate.model.run import (
@@ -582,6 +588,22 @@ class Session:
                         for id_, (base, head) in times.items()
                     }
                 )
+
+    def observes(self, id_: str) -> bool:
+        """Whether it can observe what a benchmark calls; see `engine.ObservingEngine`."""
+        (finding, *others) = self._engines_of[id_]
+        (own,) = finding.own([id_])
+        engine = finding.engine
+        return not others and isinstance(engine, ObservingEngine) and engine.observes(own)
+
+    def observe(self, id_: str, limit_s: float) -> None:
+        """Observe what a benchmark calls on both sides."""
+        (finding,) = self._engines_of[id_]
+        (own,) = finding.own([id_])
+        if isinstance(finding.engine, ObservingEngine):
+            self._lay(finding.files)
+            for one in finding.engine.observe(own, limit_s):
+                self._recorder.add(finding.named(one), self.full_rounds)
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""

@@ -1,0 +1,180 @@
+"""Observes calls: which functions run, from where and how often, and how long they take.
+
+Both observe what runs between two readings of their clocks: `OpenBenchmark.sample` reads its clock
+when a call begins, and when it has ended.
+"""
+
+from __future__ import annotations
+
+from sys import setprofile
+
+from .clocks import perf_counter_ns
+from .failures import is_own
+from .standard import STANDARD_LIBRARY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
+
+    # A code object, or the module and name of a function that is not written in Python.
+    Key = Any
+
+
+# What a compiler calls from one place may have many more.
+MOST_NODES = 5_000
+OWN_CALL = "sys", "setprofile"
+
+
+class Node:
+    """A function in the place that it is called from.
+
+    Attributes:
+        path: the functions that it is called from, and itself, each with its node.
+    """
+
+    __slots__ = ("calls", "children", "key", "path")
+
+    def __init__(self, key: Key, path: dict[Key, Node]) -> None:
+        self.key = key
+        self.path = {**path, key: self}
+        self.children: dict[Key, Node] = {}
+        self.calls = 0
+
+
+class Calls:
+    """Counts the calls of every function in every place that it is called from.
+
+    Recursion is folded: a function that runs already is called again in its first place.
+
+    Args:
+        limit_ns: stop to count after this time.
+
+    Attributes:
+        is_over: whether it took longer.
+    """
+
+    def __init__(self, limit_ns: int) -> None:
+        with STANDARD_LIBRARY:
+            import threading  # noqa: PLC0415 - only here, outside of every timing
+
+            self.set_for_threads: Callable[[Any], None] = threading.setprofile
+        self.deadline_ns = perf_counter_ns() + limit_ns
+        self.is_over = self.is_on = False
+        self.nodes = 0
+        self.root = Node(None, {})
+
+    def clock(self) -> int:
+        """Begin to count, or stop."""
+        self.is_on = not self.is_on
+        if not self.is_on:
+            setprofile(None)
+            self.root.children.pop(OWN_CALL, None)
+        self.set_for_threads(self.begin_thread if self.is_on else None)
+        now_ns: int = perf_counter_ns()
+        if self.is_on:
+            setprofile(self.counting())
+        return now_ns
+
+    def begin_thread(self, frame: FrameType, event: str, arg: Any) -> None:
+        count = self.counting()
+        setprofile(count)
+        count(frame, event, arg)
+
+    def counting(self) -> Callable[[FrameType, str, Any], None]:
+        """Return what Python calls whenever a function begins or ends in a thread."""
+        node = self.root
+        callers: list[Node] = []
+
+        def count(frame: FrameType, event: str, arg: Any) -> None:
+            nonlocal node
+            if event in {"call", "c_call"}:
+                callers.append(node)
+                key = frame.f_code if event == "call" else name_of(arg)
+                node = node.children.get(key) or self.child_of(node, key)
+                node.calls += 1
+                if perf_counter_ns() > self.deadline_ns:
+                    self.is_over = True
+                    setprofile(None)
+            elif callers:
+                node = callers.pop()
+
+        return count
+
+    def child_of(self, node: Node, key: Key) -> Node:
+        """Find or make the node of a function that another one calls."""
+        child = node.path.get(key)
+        if child is None:
+            is_passed_over = self.nodes >= MOST_NODES or is_own(getattr(key, "co_filename", ""))
+            child = node if is_passed_over else Node(key, node.path)
+            self.nodes += child is not node
+        node.children[key] = child
+        return child
+
+
+class Times:
+    """Measures how long each function of Python takes itself, with the others that it calls.
+
+    This takes time, too, so functions that take little seem to take more.
+    """
+
+    def __init__(self) -> None:
+        with STANDARD_LIBRARY:
+            from cProfile import Profile  # noqa: PLC0415 - only here, outside of every timing
+
+            self.profiler: Any = Profile(builtins=False)
+        self.is_on = False
+
+    def clock(self) -> int:
+        """Begin to measure, or stop."""
+        self.is_on = not self.is_on
+        if self.is_on:
+            self.profiler.enable()
+        else:
+            self.profiler.disable()
+        now_ns: int = perf_counter_ns()
+        return now_ns
+
+    def by_code(self) -> dict[Key, int]:
+        """Return the time of each function, in ns."""
+        return {one.code: round(1e9 * one.inlinetime) for one in self.profiler.getstats()}
+
+
+def name_of(function: Any) -> tuple[str, str]:
+    return (
+        str(getattr(function, "__module__", None) or ""),
+        str(getattr(function, "__qualname__", function)),
+    )
+
+
+def described(root: Node, times: dict[Key, int]) -> dict[str, Any]:
+    """Return a tree of calls as lists: numbers refer to the functions, and to earlier nodes.
+
+    Args:
+        times: of the functions, in ns.
+    """
+    functions: dict[Key, int] = {}
+    nodes: list[list[int]] = []
+    places = {id(root): -1}
+    waiting = [(root, child) for child in root.children.values()]
+    while waiting:
+        parent, node = waiting.pop()
+        if id(node) in places:  # passed over, or folded
+            continue
+        places[id(node)] = len(nodes)
+        number = functions.setdefault(node.key, len(functions))
+        nodes.append([places[id(parent)], number, node.calls])
+        waiting += [(node, child) for child in node.children.values()]
+    return {
+        "functions": [[*of_key(key), times.get(key, 0)] for key in functions],
+        "nodes": nodes,
+    }
+
+
+def of_key(key: Key) -> tuple[str, int, str]:
+    """Return the file, line and name of a function; the file is empty if it is not of Python."""
+    if isinstance(key, tuple):
+        module, name = key
+        return "", 0, name if module in {"", "builtins"} else module + "." + name
+    return key.co_filename, key.co_firstlineno, getattr(key, "co_qualname", key.co_name)

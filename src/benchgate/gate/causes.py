@@ -1,0 +1,230 @@
+"""Finds the functions that a change of a benchmark comes from, by the calls of both sides.
+
+The numbers of calls are exact. Times were observed together with the calls, which slows small
+functions down: they only tell which functions matter most.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from benchgate.model.calls import Edit
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import MOST_FUNCTIONS, CalledFunction, Cause, Explanation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from benchgate.model.calls import CallTree, ObservedFunction
+    from benchgate.model.run import Run
+    from benchgate.model.verdict import Row
+
+
+_Key: TypeAlias = "tuple[str, str]"
+
+_MOST_CAUSES: Final = 3
+# A function that explains less of a change than this is not named.
+_LEAST_SHARE: Final = 0.1
+_CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
+# A function that moved by less is not listed.
+_TRACE: Final = 0.01
+_EDITED: Final = frozenset({Edit.EDITED, Edit.NEW, Edit.GONE})
+_FILES: Final = _EDITED | {Edit.BESIDE}
+
+
+def explained(rows: Iterable[Row], base: Run, head: Run) -> list[Row]:
+    """Explain the rows of typical times that changed, as far as their calls were observed."""
+    before, after = ({one.id: one.calls for one in run.benchmarks} for run in (base, head))
+    found = []
+    for row in rows:
+        was, now = before.get(row.renamed_from or row.benchmark), after.get(row.benchmark)
+        is_explained = row.outcome in _CHANGED and row.unit == "s" and row.is_typical
+        explanation = explain(row, was, now) if was and now and is_explained else None
+        found.append(replace(row, explanation=explanation) if explanation else row)
+    return found
+
+
+def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
+    """Explain why a row of times got slower or faster.
+
+    What a function takes counts for the nearest edited one that it is called from. If edited
+    functions do not explain the change, look for those of which something else in their file is
+    edited, and then for any that calls another one more or less often.
+    """
+    sides = _Side(base, row.base or 0.0), _Side(head, row.head or 0.0)
+    total_s = (row.head or 0.0) - (row.base or 0.0)
+    least_s = _TRACE * abs(total_s)
+    moved = [one for one in _functions(*sides) if max(_moved(one)[0] - least_s, _moved(one)[1]) > 0]
+    return Explanation(
+        _first_causes(*sides, total_s),
+        tuple(sorted(moved, key=_moved, reverse=True)[:MOST_FUNCTIONS]),
+        same_calls=all(before == after for before, after in (one.calls for one in moved)),
+    )
+
+
+def _first_causes(base: _Side, head: _Side, total_s: float) -> tuple[Cause, ...]:
+    sign = 1 if total_s > 0 else -1
+    before, after = base.calls(), head.calls()
+    same = frozenset(key for key, calls in before.items() if after.get(key) == calls)
+    for owners in (
+        base.with_edit(_EDITED) | head.with_edit(_EDITED),
+        base.with_edit(_FILES) | head.with_edit(_FILES),
+        same,
+    ):
+        causes = list(_causes(base, head, owners))
+        if owners is same:
+            causes = [one for one in causes if one.calls]
+        causes.sort(key=lambda one: sign * one.seconds, reverse=True)
+        least_s = _LEAST_SHARE * abs(total_s)
+        if kept := [one for one in causes[:_MOST_CAUSES] if sign * one.seconds >= least_s]:
+            return tuple(kept)
+    return ()
+
+
+def _functions(base: _Side, head: _Side) -> list[CalledFunction]:
+    every = frozenset(base.functions) | frozenset(head.functions)
+    before, after = base.shares(every), head.shares(every)
+    found = []
+    for key in before.keys() | after.keys():
+        was, now = before.get(key, _Share()), after.get(key, _Share())
+        calls, seconds = (was.calls, now.calls), (was.seconds, now.seconds)
+        function = head.functions.get(key) or base.functions[key]
+        found.append(CalledFunction(*_named(function), calls, seconds))
+    return found
+
+
+def _moved(one: CalledFunction) -> tuple[float, float]:
+    """How far the time and the calls of a function differ."""
+    return abs(one.seconds[1] - one.seconds[0]), abs(one.calls[1] - one.calls[0])
+
+
+@dataclass(slots=True)
+class _Share:
+    """What one operation spends in a function, and in what it calls that is not edited.
+
+    Attributes:
+        calls: of the function itself.
+        below_s, below: time and calls of the functions that it calls directly, with all below.
+    """
+
+    seconds: float = 0.0
+    calls: float = 0.0
+    below_s: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
+    below: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
+
+
+class _Side:
+    """The calls of one side.
+
+    Args:
+        operation_s: what an operation took when it was not observed.
+    """
+
+    def __init__(self, tree: CallTree, operation_s: float) -> None:
+        self.tree = tree
+        self.functions = {(one.path, one.name): one for one in tree.functions}
+        observed_s = sum(one.own_s for one in tree.functions)
+        scale = operation_s / observed_s if observed_s else 0.0
+        calls = [0] * len(tree.functions)
+        for _, function, count in tree.nodes:
+            calls[function] += count
+        self._call_s = [
+            scale * one.own_s / count if count else 0.0
+            for one, count in zip(tree.functions, calls, strict=True)
+        ]
+
+    def with_edit(self, edits: Collection[Edit]) -> frozenset[_Key]:
+        """The functions with one of these edits."""
+        return frozenset(key for key, one in self.functions.items() if one.edit in edits)
+
+    def calls(self) -> Mapping[_Key, float]:
+        """How often one operation calls each function."""
+        found: defaultdict[_Key, float] = defaultdict(float)
+        for _, number, count in self.tree.nodes:
+            function = self.tree.functions[number]
+            found[function.path, function.name] += count / self.tree.operations
+        return found
+
+    def shares(self, of: Collection[_Key]) -> Mapping[_Key, _Share]:
+        """Attribute each call to the nearest of these functions above it, or to itself.
+
+        A lambda, or the inner part of a generator expression, is a part of what it is called from.
+        """
+        found: defaultdict[_Key, _Share] = defaultdict(_Share)
+        # For each node the function that it counts for, and the one right below that.
+        owners: list[tuple[_Key | None, _Key | None]] = []
+        for parent, number, count in self.tree.nodes:
+            function = self.tree.functions[number]
+            key = function.path, function.name
+            owner, below = owners[parent] if parent >= 0 else (None, None)
+            calls, seconds = count / self.tree.operations, count * self._call_s[number]
+            is_part = owner is not None and function.name.endswith(">")
+            if key in of and not is_part:
+                if owner is not None:
+                    found[owner].below[below or key] += 0.0 if below else calls
+                owner, below = key, None
+                found[owner].calls += calls
+            elif owner is not None:
+                if below is None:
+                    found[owner].below[key] += calls
+                below = below or key
+                found[owner].below_s[below] += seconds
+            if owner is not None:
+                found[owner].seconds += seconds
+            owners.append((owner, below))
+        return found
+
+
+def _causes(base: _Side, head: _Side, owners: Collection[_Key]) -> Iterator[Cause]:
+    before, after = base.shares(owners), head.shares(owners)
+    for key in before.keys() | after.keys():
+        was, now = before.get(key, _Share()), after.get(key, _Share())
+        function = head.functions.get(key) or base.functions[key]
+        callee, calls = _evidence(was, now)
+        yield Cause(
+            *_named(function),
+            callee=_full_name(head.functions.get(callee) or base.functions.get(callee)),
+            calls=calls,
+            seconds=now.seconds - was.seconds,
+        )
+
+
+def _named(function: ObservedFunction) -> tuple[str, str, bool, Edit]:
+    """Name, place and kind of a function, as a verdict has them."""
+    location = f"{function.path}:{function.line}" if function.path else ""
+    return _full_name(function), location, function.is_own, function.edit
+
+
+def _full_name(function: ObservedFunction | None) -> str:
+    """The name of a function, after its module if it is not the project's."""
+    if function is None:
+        return ""
+    if function.is_own or not function.path.endswith(".py"):
+        return function.name
+    module = function.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return f"{module}.{function.name}"
+
+
+def _evidence(was: _Share, now: _Share) -> tuple[_Key, tuple[float, float] | None]:
+    """What is called more or less often: the function itself, or else what it calls.
+
+    Returns:
+        Of the function that it calls, path and name, or nothing; the calls before and after.
+    """
+    if was.calls != now.calls:
+        return ("", ""), (was.calls, now.calls)
+    called = was.below.keys() | now.below.keys()
+    differ = [key for key in called if was.below[key] != now.below[key]]
+    if not differ:
+        return ("", ""), None
+    most = max(
+        differ,
+        key=lambda key: (
+            abs(now.below_s[key] - was.below_s[key]),
+            abs(now.below[key] - was.below[key]),
+            key,
+        ),
+    )
+    return most, (was.below[most], now.below[most])

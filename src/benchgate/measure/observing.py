@@ -1,0 +1,201 @@
+"""Observes what a Python benchmark calls on both sides, and what differs in the text of that."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.model.calls import CallTree, Edit, ObservedFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.worker import Worker
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NAMELESS = "<"
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A function in the text of a file.
+
+    Attributes:
+        last: its last line.
+        digest: of what it does: its text, without comments.
+    """
+
+    name: str
+    line: int
+    last: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The functions of a file, and the digest of what is outside of them."""
+
+    definitions: tuple[_Definition, ...] = ()
+    rest: str = ""
+
+    def at(self, line: int) -> _Definition | None:
+        """The innermost function that a line belongs to."""
+        around = [one for one in self.definitions if one.line <= line <= one.last]
+        return max(around, key=lambda one: one.line, default=None)
+
+    def digests(self) -> Mapping[str, str]:
+        return {one.name: one.digest for one in self.definitions}
+
+
+@cache
+def _read(file: Path) -> _Text:
+    """Read a file of Python; empty if it cannot be read as one."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Text()
+    definitions = tuple(_definitions(tree))
+    return _Text(definitions, _digest(_WithoutFunctions().visit(tree)))
+
+
+def _definitions(scope: ast.AST, above: str = "") -> Iterator[_Definition]:
+    for node in ast.iter_child_nodes(scope):
+        if not isinstance(node, _SCOPES):
+            yield from _definitions(node, above)
+            continue
+        name = f"{above}{node.name}"
+        if isinstance(node, ast.ClassDef):
+            yield from _definitions(node, f"{name}.")
+            continue
+        line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        yield _Definition(name, line, node.end_lineno or line, _digest(node))
+        yield from _definitions(node, f"{name}.<locals>.")
+
+
+class _WithoutFunctions(ast.NodeTransformer):
+    """Leaves what runs when a file is imported."""
+
+    def visit_FunctionDef(self, _: ast.FunctionDef) -> None:
+        return None
+
+    def visit_AsyncFunctionDef(self, _: ast.AsyncFunctionDef) -> None:
+        return None
+
+
+def _digest(node: ast.AST) -> str:
+    return hashlib.sha256(ast.dump(node).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What was observed on one side.
+
+    Attributes:
+        files: by its path in the tree, or in the folder that it was imported from, each file that
+            has a function that ran.
+    """
+
+    arm: Arm
+    tree: CallTree
+    files: Mapping[str, Path]
+
+
+def observe(
+    workers: Sequence[Worker], names: Sequence[str], *, loops: int, warms_up: bool, limit_s: float
+) -> Mapping[ArmName, CallTree]:
+    """Observe a benchmark in every worker.
+
+    Args:
+        workers: ready workers with no benchmark open.
+        names: the benchmark's name in each worker.
+        loops: operations to observe.
+        warms_up: whether to call it before, to fill caches.
+        limit_s: time limit for counting the calls of each worker.
+
+    Raises:
+        WorkerFailedError: it failed, or it makes too many calls.
+    """
+    sides = []
+    for worker, name in zip(workers, names, strict=True):
+        worker.ask("open", name)
+        worker.ask("loops", loops)
+        if warms_up:
+            worker.sample()
+        worker.ask("begin")
+        reply = worker.ask("observe", round(1e9 * limit_s))
+        worker.ask("end")
+        worker.ask("close")
+        sides.append(_side(worker, reply, loops))
+    return {
+        side.arm.name: replace(side.tree, functions=tuple(_compared(side, others)))
+        for side, others in zip(sides, reversed(sides), strict=True)
+    }
+
+
+def _side(worker: Worker, reply: Mapping[str, Any], loops: int) -> _Side:
+    arm, files = worker.arm, {}
+    folders = sorted(map(Path, worker.folders), key=lambda one: len(one.parts), reverse=True)
+    functions = []
+    for name_of_file, line, name, own_ns in reply["functions"]:
+        file = Path(name_of_file)
+        path, is_own = _place(file, arm, folders) if name_of_file else ("", False)
+        if path:
+            files[path] = file
+        functions.append(ObservedFunction(path, line, name, own_ns / 1e9, is_own))
+    nodes = tuple((parent, function, calls) for parent, function, calls in reply["nodes"])
+    return _Side(arm, CallTree(loops, tuple(functions), nodes), files)
+
+
+def _place(file: Path, arm: Arm, folders: Sequence[Path]) -> tuple[str, bool]:
+    """Where a file is: in the tree, or relative to the folder that it was imported from."""
+    if file.is_relative_to(arm.root):
+        return file.relative_to(arm.root).as_posix(), True
+    for folder in folders:
+        if file.is_relative_to(folder):
+            path = file.relative_to(folder)
+            # The project itself may be installed.
+            for place in (path, "src" / path):
+                if (arm.root / place).is_file():
+                    return place.as_posix(), True
+            return path.as_posix(), False
+    return file.name, False
+
+
+def _compared(side: _Side, other: _Side) -> Iterator[ObservedFunction]:
+    """Give the functions of a side their full names, and say how their text differs."""
+    for function in side.tree.functions:
+        file = side.files.get(function.path)
+        if file is None:
+            yield function
+            continue
+        text = _read(file) if function.is_own or _differs(file, function.path, other) else _Text()
+        definition = text.at(function.line)
+        if definition is None:
+            yield function
+            continue
+        nameless = f".<locals>.{function.name.rpartition('.')[2]}"
+        is_inner = function.name.rpartition(".")[2].startswith(_NAMELESS)
+        named = replace(function, name=f"{definition.name}{nameless if is_inner else ''}")
+        yield replace(named, edit=_edit(side, other, function.path, definition))
+
+
+def _differs(file: Path, path: str, other: _Side) -> bool:
+    theirs = other.files.get(path)
+    return theirs is not None and theirs != file and theirs.read_bytes() != file.read_bytes()
+
+
+def _edit(side: _Side, other: _Side, path: str, definition: _Definition) -> Edit:
+    """How the text of a function differs from that of the other side."""
+    theirs = _read(other.files.get(path) or other.arm.root / path)
+    digest = theirs.digests().get(definition.name)
+    if digest is None:
+        return Edit.GONE if side.arm.name == "base" else Edit.NEW
+    if digest != definition.digest:
+        return Edit.EDITED
+    return Edit.BESIDE if theirs.rest != _read(side.files[path]).rest else Edit.NONE

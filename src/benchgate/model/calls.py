@@ -1,0 +1,66 @@
+"""The calls that one operation of a benchmark makes, observed outside of every timed launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import FailFast, Field
+
+from benchgate.json_object import Count, JsonObject, NotNegative, Text
+
+MOST_NODES: Final = 5_000
+"""Most nodes of a tree; what is called deeper counts as its caller."""
+
+
+class Edit(StrEnum):
+    """How the text of a function differs between base and head.
+
+    `BESIDE`: it does not, but code of its file outside of functions does.
+    """
+
+    NONE = ""
+    EDITED = "edited"
+    NEW = "new"
+    GONE = "gone"
+    BESIDE = "beside"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedFunction(JsonObject):
+    """A function that ran.
+
+    Attributes:
+        path: its file, relative to the tree, or to the folder that it was imported from; "" if it
+            is not written in Python.
+        line: where it begins, from 1; 0 if unknown.
+        name: qualified, "Version.__init__".
+        own_s: how long it took itself in all operations that were observed, with functions of
+            other languages that it called. Observing takes time, too.
+        is_own: whether its file belongs to the tree.
+    """
+
+    path: Text
+    line: Count
+    name: Text
+    own_s: NotNegative = 0.0
+    is_own: bool = False
+    edit: Edit = Edit.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class CallTree(JsonObject):
+    """Which functions ran, and where they were called from.
+
+    Attributes:
+        operations: how many were observed.
+        nodes: for each place that a function is called from: the index of the node that calls it
+            (-1: none), which comes earlier; the index of the function; the number of calls.
+    """
+
+    operations: Annotated[int, Field(ge=1)]
+    functions: Annotated[tuple[ObservedFunction, ...], FailFast(), Field(max_length=MOST_NODES)]
+    nodes: Annotated[tuple[tuple[int, int, int], ...], FailFast(), Field(max_length=MOST_NODES)] = (
+        field(default=())
+    )

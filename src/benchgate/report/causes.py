@@ -1,0 +1,230 @@
+"""Words where the cause of a change is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.escape import plain_line
+from benchgate.model.calls import Edit
+from benchgate.model.policy import Outcome
+from benchgate.units import counted, format_values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.model.calls import CallTree
+    from benchgate.model.result import Result
+    from benchgate.model.verdict import Cause, Row
+
+
+_NAME_LIMIT: Final = 100
+_EDITS: Final = {
+    Edit.NONE: "",
+    Edit.EDITED: "edited",
+    Edit.NEW: "new",
+    Edit.GONE: "gone",
+    Edit.BESIDE: "in an edited file",
+}
+_SAME_CALLS: Final = (
+    "both sides make the same calls equally often, and no edited function takes more time: look at "
+    "data, dependencies and the interpreter"
+)
+_NOT_EDITED: Final = "no function explains the change"
+
+
+@dataclass(frozen=True, slots=True)
+class CauseView:
+    """Where to look for the cause of a change, as strings.
+
+    Attributes:
+        function: the name of the function; "" if no function is the cause.
+        edit: how its text differs, in a word; "" if it does not.
+        location: its place, `path:line`; "" if it is not in the tree.
+        what: what is said of the function, and of which benchmarks; in it, `...` is code.
+    """
+
+    function: str
+    edit: str
+    location: str
+    what: str
+
+    @property
+    def sentence(self) -> str:
+        """All in one line, in which `...` is code."""
+        about = ", ".join(filter(None, (self.edit, self.location)))
+        named = f"`{self.function}`" if self.function else ""
+        return " ".join(filter(None, (named, f"({about})" if about else "", self.what)))
+
+
+def view_causes(rows: Sequence[Row]) -> tuple[CauseView, ...]:
+    """Where to look for what got slower, the worst first, or else for what got faster.
+
+    Args:
+        rows: worst first.
+    """
+    explained = [row for row in rows if row.explanation]
+    worse = [row for row in explained if row.outcome is not Outcome.IMPROVED]
+    alike: dict[tuple[str, ...], list[Row]] = {}
+    for row in worse or explained:
+        alike.setdefault(_key(row), []).append(row)
+    return tuple(_view(some, is_only=len(explained) == 1) for some in alike.values())
+
+
+def view_cause(row: Row) -> CauseView | None:
+    """Where to look for what changed a row; None if that was not observed."""
+    return _view([row], is_only=True) if row.explanation else None
+
+
+def sentences(row: Row) -> tuple[str, ...]:
+    """What is said of each cause, the most important first; in it, `...` is code."""
+    explanation = row.explanation
+    causes = explanation.causes if explanation else ()
+    if explanation is None or not causes:
+        return (_view([row], is_only=True).sentence,) if explanation else ()
+    each = (replace(row, explanation=replace(explanation, causes=(one,))) for one in causes)
+    return tuple(_view([one], is_only=True).sentence for one in each)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    """A function that a changed benchmark calls, as strings.
+
+    Attributes:
+        calls, time: "1 → 20": of base and head, in one iteration; once if they are equal.
+        place: `path:line`.
+    """
+
+    function: str
+    edit: str
+    calls: str
+    time: str
+    place: str
+
+
+FUNCTION_TITLES: Final = ("function", "code", "calls", "time", "place")
+
+
+def view_functions(row: Row) -> tuple[FunctionView, ...]:
+    """The functions whose calls or times differ most; empty if that was not observed."""
+    return tuple(
+        FunctionView(
+            _plain(one.function),
+            _EDITS[one.edit],
+            _both(*(f"{count:,.4g}" if count < 1000 else f"{count:,.0f}" for count in one.calls)),
+            _both(*format_values(one.seconds, "s", row.display_unit)) if any(one.seconds) else "",
+            plain_line(one.location),
+        )
+        for one in (row.explanation.functions if row.explanation else ())
+    )
+
+
+def _both(before: str, after: str) -> str:
+    if before == after:
+        return after
+    number, _, unit = before.rpartition(" ")
+    is_shared = number and after.endswith(f" {unit}")
+    return f"{number if is_shared else before} \N{RIGHTWARDS ARROW} {after}"
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    causes = row.explanation.causes if row.explanation else ()
+    first = causes[0] if causes else None
+    return (first.function, first.location, first.callee) if first else (str(row.explanation),)
+
+
+def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
+    first, *others = rows
+    more = f" and {counted(len(others), 'other benchmark')}" if others else ""
+    named = f"`{_plain(first.benchmark)}`{more}"
+    explanation = first.explanation
+    if explanation is None or not explanation.causes:
+        same = explanation is not None and explanation.same_calls
+        return CauseView("", "", "", f"{_SAME_CALLS if same else _NOT_EDITED} ({named})")
+    cause = explanation.causes[0]
+    place = plain_line(cause.location) if cause.is_own else ""
+    what = does(cause, first) + ("" if is_only else f" ({named})")
+    return CauseView(_plain(cause.function), _EDITS[cause.edit], place, what)
+
+
+def does(cause: Cause, row: Row) -> str:
+    """What a function does, and how much that explains of the change of a row."""
+    total_s = (row.head or 0.0) - (row.base or 0.0)
+    ratio = min(1.0, cause.seconds / total_s) if total_s else 0.0
+    return f"{_calls(cause, is_slower=total_s > 0)}: {100 * ratio:.0f} % of the change"
+
+
+def _calls(cause: Cause, *, is_slower: bool) -> str:
+    if cause.calls is None:
+        return f"takes {'more' if is_slower else 'less'} time, with the same calls"
+    before, after = cause.calls
+    callee = f"`{_plain(cause.callee)}`"
+    if not after:
+        was = f"({_times(before)} before)"
+        return f"no longer calls {callee} {was}" if cause.callee else f"no longer runs {was}"
+    now = f"{f'now calls {callee}' if cause.callee else 'runs'} {_times(after)}"
+    return f"{now} instead of {_number(before)}" if before else now
+
+
+def _times(count: float) -> str:
+    """How often something is called: "once per iteration", "20 times per iteration"."""
+    return f"{_number(count)} per iteration"
+
+
+def _number(count: float) -> str:
+    if count == 1:
+        return "once"
+    return f"{count:.3g} times" if count < 1000 else f"{count:,.0f} times"
+
+
+def _plain(text: str) -> str:
+    return plain_line(text, _NAME_LIMIT).replace("`", "'")
+
+
+def speedscope(ids: Sequence[str], result: Result) -> dict[str, Any]:
+    """The calls of both sides of some benchmarks, in the format of https://www.speedscope.app.
+
+    The weight of a stack is the time of its last function, in ns of one operation.
+    """
+    frames: dict[tuple[str, str, int], int] = {}
+    runs = {"base": result.base, "head": result.head}
+    profiles = [
+        _profile(f"{id_}, {side}", one.calls, frames)
+        for id_ in ids
+        for side, run in runs.items()
+        for one in (run.benchmarks if run else ())
+        if one.id == id_ and one.calls
+    ]
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "exporter": result.tool,
+        "shared": {
+            "frames": [
+                {"name": name, **({"file": path, "line": line} if path else {})}
+                for name, path, line in frames
+            ]
+        },
+        "profiles": profiles,
+    }
+
+
+def _profile(name: str, tree: CallTree, frames: dict[tuple[str, str, int], int]) -> dict[str, Any]:
+    calls = [0] * len(tree.functions)
+    for _, function, count in tree.nodes:
+        calls[function] += count
+    stacks: list[list[int]] = []
+    weights = []
+    for parent, number, count in tree.nodes:
+        one = tree.functions[number]
+        frame = frames.setdefault((one.name, one.path, one.line), len(frames))
+        stacks.append([*(stacks[parent] if parent >= 0 else ()), frame])
+        weights.append(1e9 * one.own_s * count / (calls[number] or 1) / tree.operations)
+    return {
+        "type": "sampled",
+        "name": name,
+        "unit": "nanoseconds",
+        "startValue": 0,
+        "endValue": sum(weights),
+        "samples": stacks,
+        "weights": weights,
+    }

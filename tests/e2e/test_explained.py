@@ -1,0 +1,86 @@
+"""What a check says about the cause of a change, in real processes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.e2e.conftest import DECISIVE, PYTHON
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Program, Project
+
+pytestmark = pytest.mark.slow
+
+CODE = """\
+import re
+
+WORD = re.compile("[a-z]+")
+
+
+def words(text):
+    return WORD.findall(text)
+
+
+def work():
+    return [words("a b c") for _ in range(20)]
+"""
+COMPILES = CODE.replace("WORD.findall", "re.compile('[a-z]+').findall")
+BENCHMARK = "import toy\n\n\ndef bench_work():\n    toy.work()\n"
+WAITS = """\
+import sys
+import time
+
+import toy
+
+
+def bench_work():
+    if sys.getprofile():
+        raise OSError("not while somebody looks")
+    toy.work()
+"""
+
+
+def check(benchgate: Program, toy: Project, code: str, *options: str) -> tuple[Any, str]:
+    """Check a change of the code; return the row, and what was printed."""
+    toy.write({"src/toy/__init__.py": code})
+    done = benchgate(toy.root, "check", "--json", "../v.json", *options)
+    done.check(3)
+    (row,) = json.loads((toy.root.parent / "v.json").read_text())["rows"]
+    assert row["outcome"] == "regressed"
+    return row, done.out
+
+
+@pytest.fixture
+def project(toy: Project) -> Project:
+    toy.write({"src/toy/__init__.py": CODE, "benchmarks/bench_toy.py": BENCHMARK})
+    toy.write({"benchgate.toml": f"{DECISIVE}{PYTHON}"})
+    toy.commit()
+    return toy
+
+
+def test_the_edited_function_is_named(benchgate: Program, project: Project) -> None:
+    row, out = check(benchgate, project, COMPILES)
+    (cause, *_) = row["explanation"]["causes"]
+    assert (cause["function"], cause["location"]) == ("words", "src/toy/__init__.py:6")
+    assert (cause["callee"], cause["calls"]) == ("re.compile", [0.0, 20.0])
+    assert (
+        "words (edited, src/toy/__init__.py:6) now calls re.compile 20 times per iteration: " in out
+    )
+
+
+def test_nothing_is_observed_if_that_is_not_wanted(benchgate: Program, project: Project) -> None:
+    row, out = check(benchgate, project, COMPILES, "--no-explain")
+    assert row["explanation"] is None
+    assert "where to look" not in out
+
+
+def test_a_benchmark_that_fails_while_it_is_observed_keeps_its_verdict(
+    benchgate: Program, project: Project
+) -> None:
+    project.write({"benchmarks/bench_toy.py": WAITS})
+    project.commit()
+    row, out = check(benchgate, project, COMPILES)
+    assert row["explanation"] is None
+    assert "what it calls is not known: OSError: not while somebody looks" in out

@@ -1,0 +1,173 @@
+"""Which function a change comes from, given what both sides call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.results import arm
+
+from benchgate.gate.causes import explain, explained
+from benchgate.model.calls import CallTree, Edit, ObservedFunction
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Cause, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# A node: the depth of indentation is that of the call; name, calls, own time in ns, edit.
+Line = tuple[int, str, int, int, Edit]
+NONE, EDITED, NEW, GONE, BESIDE = Edit.NONE, Edit.EDITED, Edit.NEW, Edit.GONE, Edit.BESIDE
+
+
+def tree(*lines: Line, operations: int = 1) -> CallTree:
+    """Make a tree, with each function in `m.py`; `sys.` ones are not the project's."""
+    functions: dict[str, ObservedFunction] = {}
+    nodes: list[tuple[int, int, int]] = []
+    above: list[int] = []
+    for depth, name, calls, own_ns, edit in lines:
+        before = functions.get(name)
+        own_s = own_ns / 1e9 + (before.own_s if before else 0)
+        is_own = not name.startswith("sys")
+        path = "m.py" if is_own else "lib/sys.py"
+        functions[name] = ObservedFunction(path, len(functions) + 1, name, own_s, is_own, edit)
+        del above[depth:]
+        nodes.append((above[-1] if above else -1, list(functions).index(name), calls))
+        above.append(len(nodes) - 1)
+    return CallTree(operations, tuple(functions.values()), tuple(nodes))
+
+
+def row(base_ns: float, head_ns: float, outcome: Outcome = Outcome.REGRESSED) -> Row:
+    base, head = base_ns / 1e9, head_ns / 1e9
+    return Row("b", outcome, "time", "p25", "s", base=base, head=head, ratio=head / base)
+
+
+def first(base: CallTree, head: CallTree, *, slower: bool = True) -> Cause:
+    """The most important cause; both sides take as long as was observed."""
+    base_ns, head_ns = (1e9 * sum(one.own_s for one in side.functions) for side in (base, head))
+    assert (head_ns > base_ns) is slower
+    return explain(row(base_ns, head_ns), base, head).causes[0]
+
+
+def named(causes: Sequence[Cause]) -> list[str]:
+    return [cause.function for cause in causes]
+
+
+def test_what_an_edited_function_calls_more_often_counts_for_it() -> None:
+    cause = first(
+        tree((0, "bench", 1, 10, NONE), (1, "parse", 1, 100, EDITED)),
+        tree(
+            (0, "bench", 1, 10, NONE),
+            (1, "parse", 1, 120, EDITED),
+            (2, "sys.compile", 100, 500, NONE),
+            (3, "sys.cache", 100, 400, NONE),
+        ),
+    )
+    assert (cause.function, cause.location) == ("parse", "m.py:2")
+    assert (cause.callee, cause.calls) == ("lib.sys.sys.compile", (0.0, 100.0))
+    assert cause.seconds == pytest.approx(920e-9)
+
+
+def test_a_change_without_other_calls_is_in_the_function_itself() -> None:
+    cause = first(
+        tree((0, "bench", 1, 10, NONE), (1, "work", 1, 100, EDITED), (1, "other", 1, 50, EDITED)),
+        tree((0, "bench", 1, 10, NONE), (1, "work", 1, 300, EDITED), (1, "other", 1, 51, EDITED)),
+    )
+    assert (cause.function, cause.calls) == ("work", None)
+
+
+def test_a_function_that_runs_more_often_says_so() -> None:
+    """Somebody removed its cache."""
+    cause = first(
+        tree((0, "bench", 1, 10, NONE), (1, "price", 1, 5, EDITED)),
+        tree((0, "bench", 1, 10, NONE), (1, "price", 20, 100, EDITED)),
+    )
+    assert (cause.function, cause.callee, cause.calls) == ("price", "", (1.0, 20.0))
+
+
+def test_new_and_gone_functions_are_named() -> None:
+    plain = tree((0, "bench", 1, 10, NONE), (1, "old", 5, 200, GONE))
+    quick = tree((0, "bench", 1, 10, NONE), (1, "new", 1, 20, NEW))
+    cause = first(plain, quick, slower=False)
+    assert (cause.function, cause.edit, cause.calls) == ("old", GONE, (5.0, 0.0))
+    cause = first(
+        tree((0, "bench", 1, 10, NONE)), tree((0, "bench", 1, 10, NONE), (1, "new", 3, 60, NEW))
+    )
+    assert (cause.function, cause.edit, cause.calls) == ("new", NEW, (0.0, 3.0))
+
+
+def test_the_most_important_of_several_is_first() -> None:
+    base = tree(
+        (0, "bench", 1, 10, NONE),
+        (1, "a", 1, 100, EDITED),
+        (1, "b", 1, 100, EDITED),
+        (1, "c", 1, 100, EDITED),
+    )
+    head = tree(
+        (0, "bench", 1, 10, NONE),
+        (1, "a", 1, 200, EDITED),
+        (1, "b", 1, 400, EDITED),
+        (1, "c", 1, 50, EDITED),
+    )
+    assert named(explain(row(310, 660), base, head).causes) == ["b", "a"]
+
+
+def test_without_an_edited_function_its_file_is_named_and_then_anything() -> None:
+    base = tree((0, "bench", 1, 10, NONE), (1, "match", 1, 100, BESIDE))
+    head = tree((0, "bench", 1, 10, NONE), (1, "match", 1, 300, BESIDE))
+    assert first(base, head).edit is BESIDE
+    base = tree((0, "bench", 1, 10, NONE), (1, "sys.load", 1, 100, NONE))
+    head = tree((0, "bench", 1, 10, NONE), (1, "sys.load", 4, 400, NONE))
+    cause = first(base, head)
+    assert (cause.function, cause.edit) == ("bench", NONE)
+    assert (cause.callee, cause.calls) == ("lib.sys.sys.load", (1.0, 4.0))
+
+
+def test_a_lambda_is_a_part_of_what_it_is_called_from() -> None:
+    inner = "parse.<locals>.<genexpr>"
+    base = tree((0, "bench", 1, 10, NONE), (1, "parse", 1, 100, EDITED))
+    head = tree((0, "bench", 1, 10, NONE), (1, "parse", 1, 100, EDITED), (2, inner, 9, 300, EDITED))
+    cause = first(base, head)
+    assert (cause.function, cause.callee, cause.calls) == ("parse", inner, (0.0, 9.0))
+
+
+def test_the_same_calls_explain_nothing() -> None:
+    base = tree((0, "bench", 1, 10, NONE), (1, "edited", 1, 100, EDITED))
+    head = tree((0, "bench", 1, 300, NONE), (1, "edited", 1, 100, EDITED))
+    found = explain(row(110, 400), base, head)
+    assert (found.causes, found.same_calls) == ((), True)
+
+
+def test_calls_are_those_of_one_operation() -> None:
+    base = tree((0, "bench", 100, 100, NONE), (1, "f", 100, 100, EDITED), operations=100)
+    head = tree((0, "bench", 10, 10, NONE), (1, "f", 20, 40, EDITED), operations=10)
+    found = explain(row(2, 5), base, head)
+    assert found.causes[0].calls == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_explained"),
+    [
+        ({}, True),
+        ({"outcome": Outcome.IMPROVED}, True),
+        ({"outcome": Outcome.UNCHANGED}, False),
+        ({"outcome": Outcome.INCONCLUSIVE}, False),
+        ({"statistic": "p95"}, False),
+        ({"unit": "B", "metric": "peak_rss"}, False),
+        ({"benchmark": "unknown"}, False),
+        ({"benchmark": "new", "renamed_from": "b"}, True),
+    ],
+)
+def test_only_typical_times_that_changed_are_explained(
+    changes: dict[str, Any], *, is_explained: bool
+) -> None:
+    calls = tree((0, "bench", 1, 10, NONE))
+    base = arm({"b": 1e-3})
+    head = arm({"b": 1e-3, "new": 1e-3})
+    base, head = (
+        replace(run, benchmarks=tuple(replace(one, calls=calls) for one in run.benchmarks))
+        for run in (base, head)
+    )
+    (found,) = explained([replace(row(1, 2), **changes)], base, head)
+    assert (found.explanation is not None) is is_explained

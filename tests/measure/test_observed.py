@@ -1,0 +1,142 @@
+"""What calls of a benchmark are observed, in this process."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate._worker import observed
+from benchgate._worker.observed import Calls, Times, described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LIMIT_NS = 60_000_000_000
+
+
+def leaf() -> None: ...
+
+
+def calls_leaf() -> None:
+    leaf()
+    leaf()
+
+
+def even(n: int) -> bool:
+    return n == 0 or odd(n - 1)
+
+
+def odd(n: int) -> bool:
+    return n != 0 and even(n - 1)
+
+
+def generate() -> Any:  # noqa: ANN401 - as a test may
+    yield 1
+    yield 2
+
+
+def fails() -> None:
+    raise ValueError
+
+
+def catches() -> None:
+    with pytest.raises(ValueError, match=r"^$"):
+        fails()
+    leaf()
+
+
+def in_a_thread() -> None:
+    thread = threading.Thread(target=calls_leaf)
+    thread.start()
+    thread.join()
+
+
+def executed() -> None:
+    exec("def made():\n    pass\nmade()")  # noqa: S102 - as a test may
+
+
+def replaced(match: re.Match[str]) -> str:
+    leaf()
+    return match[0]
+
+
+def counted(function: Callable[[], Any], times: int = 1) -> dict[tuple[str, ...], int]:
+    """Observe calls; return the number of calls by the names on the way to each function."""
+    calls = Calls(LIMIT_NS)
+    calls.clock()
+    for _ in range(times):
+        function()
+    calls.clock()
+    assert not calls.is_over
+    reply = described(calls.root, {})
+    found: list[tuple[tuple[str, ...], int]] = []
+    for parent, number, count in reply["nodes"]:
+        above = found[parent][0] if parent >= 0 else ()
+        found.append(((*above, reply["functions"][number][2]), count))
+    return dict(found)
+
+
+def test_every_place_is_counted_by_itself() -> None:
+    assert counted(calls_leaf, 3) == {("calls_leaf",): 3, ("calls_leaf", "leaf"): 6}
+
+
+def test_recursion_is_folded() -> None:
+    assert counted(lambda: even(10))[("test_recursion_is_folded.<locals>.<lambda>", "even")] == 6
+    names = {names[-1] for names in counted(lambda: even(10))}
+    assert {"even", "odd"} <= names
+    assert max(map(len, counted(lambda: even(400)))) == 3
+
+
+def test_functions_that_are_not_of_python_have_their_names() -> None:
+    found = {names[-1] for names in counted(lambda: ",".join(sorted(["b", "a"])))}
+    assert {"sorted", "str.join"} <= found
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "times"),
+    [
+        (lambda: list(generate()), "generate", 3),  # it is resumed twice
+        (catches, "leaf", 1),
+        (in_a_thread, "leaf", 2),
+        (executed, "made", 1),
+        (lambda: re.sub("a", replaced, "aaa"), "leaf", 3),
+    ],
+)
+def test_kinds_of_calls(function: Callable[[], Any], name: str, times: int) -> None:
+    function()
+    found = counted(function)
+    assert sum(count for names, count in found.items() if names[-1] == name) == times
+
+
+def test_what_took_too_long_is_told() -> None:
+    calls = Calls(0)
+    calls.clock()
+    calls_leaf()
+    calls.clock()
+    assert calls.is_over
+    leaf()
+    assert sum(one.calls for one in calls.root.children.values()) == 1, "it observes no longer"
+
+
+def test_a_tree_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observed, "MOST_NODES", 1)
+    assert counted(calls_leaf) == {("calls_leaf",): 1 + 2}, "what is below counts as its caller"
+
+
+def test_the_time_of_a_function_is_its_own() -> None:
+    def spin() -> None:
+        for _ in range(100_000):
+            pass
+
+    def outer() -> None:
+        spin()
+
+    times = Times()
+    times.clock()
+    outer()
+    times.clock()
+    by_name = {code.co_name: time_ns for code, time_ns in times.by_code().items()}
+    assert by_name["spin"] > 10 * by_name["outer"] >= 0

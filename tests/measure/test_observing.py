@@ -1,0 +1,153 @@
+"""How the text of the functions that ran differs between two trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.observing import observe
+from benchgate.model.calls import Edit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.measure.worker import Worker
+    from benchgate.model.calls import ObservedFunction
+
+CODE = '''\
+"""Code."""
+import re
+
+WORD = re.compile("a")
+
+
+@staticmethod
+def plain():
+    return 1  # one
+
+
+class Shape:
+    def area(self):
+        return [x for x in range(3)] or (lambda: 2)()
+
+
+def outer():
+    def inner():
+        return 3
+    return inner()
+'''
+
+
+class Observed:
+    """A worker that has observed these functions: file, line and name of each."""
+
+    def __init__(self, arm: Arm, functions: list[tuple[str, int, str]], folder: Path) -> None:
+        self.arm = arm
+        self.functions = functions
+        self.folders = [str(folder), str(folder / "site")]
+        self.asked: list[str] = []
+
+    def sample(self) -> None:
+        self.asked.append("sample")
+
+    def ask(self, step: str, _: object = "") -> dict[str, Any]:
+        self.asked.append(step)
+        functions = [[*one, 1000] for one in self.functions]
+        return {"functions": functions, "nodes": [[-1, 0, 5]]} if step == "observe" else {}
+
+
+@pytest.fixture
+def arms(tmp_path: Path) -> tuple[Arm, Arm]:
+    for name in ("base", "head"):
+        (tmp_path / name / "src").mkdir(parents=True)
+        (tmp_path / name / "src" / "code.py").write_text(CODE)
+    return tuple(  # type: ignore[return-value]
+        Arm(name, tmp_path / name, tmp_path / f"env-{name}") for name in ArmName
+    )
+
+
+def edit(arm: Arm, old: str, new: str) -> None:
+    file = arm.root / "src" / "code.py"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+
+
+def line_of(arm: Arm, text: str) -> int:
+    lines = (arm.root / "src" / "code.py").read_text().splitlines()
+    return next((number for number, line in enumerate(lines, 1) if text in line), 0)
+
+
+def observed(arms: tuple[Arm, Arm], text: str, name: str) -> dict[str, ObservedFunction]:
+    """Observe the function that begins at a text, on each side that has it."""
+    workers = []
+    for arm in arms:
+        line = line_of(arm, text)
+        file = str(arm.root / "src" / "code.py")
+        functions = [(file, line, name)] if line else []
+        workers.append(Observed(arm, functions, arm.root / "src"))
+    players = [cast("Worker", one) for one in workers]
+    trees = observe(players, ["b", "b"], loops=5, warms_up=True, limit_s=1)
+    assert workers[0].asked == ["open", "loops", "sample", "begin", "observe", "end", "close"]
+    return {arm: tree.functions[0] for arm, tree in trees.items() if tree.functions}
+
+
+PLAIN = ("@staticmethod", "plain")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edited"),
+    [
+        ("return 1  # one", "return 1", Edit.NONE),
+        ("return 1  # one", "return 2", Edit.EDITED),
+        ("@staticmethod", "@staticmethod\n@staticmethod", Edit.EDITED),
+        ("return 3", "return 4", Edit.NONE),
+        ('compile("a")', 'compile("b")', Edit.BESIDE),
+        ("import re", "\n\nimport re", Edit.NONE),
+    ],
+)
+def test_edits(arms: tuple[Arm, Arm], old: str, new: str, edited: Edit) -> None:
+    edit(arms[1], old, new)
+    found = observed(arms, *PLAIN)
+    assert [one.edit for one in found.values()] == [edited, edited]
+    assert {one.path for one in found.values()} == {"src/code.py"}
+    assert found["head"].is_own
+    assert found["head"].own_s == pytest.approx(1e-6)
+
+
+def test_new_and_gone_functions(arms: tuple[Arm, Arm]) -> None:
+    edit(arms[1], "def plain", "def other")
+    found = observed(arms, *PLAIN)
+    assert [(one.name, one.edit) for one in found.values()] == [
+        ("plain", Edit.GONE),
+        ("other", Edit.NEW),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "full"),
+    [
+        ("def area", "area", "Shape.area"),
+        ("lambda", "<lambda>", "Shape.area.<locals>.<lambda>"),
+        ("lambda", "Shape.area.<locals>.<listcomp>", "Shape.area.<locals>.<listcomp>"),
+        ("def inner", "inner", "outer.<locals>.inner"),
+    ],
+)
+def test_old_versions_of_python_do_not_know_full_names(
+    arms: tuple[Arm, Arm], text: str, name: str, full: str
+) -> None:
+    assert observed(arms, text, name)["head"].name == full
+
+
+def test_an_inner_edit_is_one_of_both(arms: tuple[Arm, Arm]) -> None:
+    edit(arms[1], "return 3", "return 4")
+    assert observed(arms, "def outer", "outer")["head"].edit is Edit.EDITED
+    assert observed(arms, "def inner", "inner")["head"].edit is Edit.EDITED
+
+
+@pytest.mark.parametrize("text", ["def broken(:\n", "\0"])
+def test_a_file_that_cannot_be_read_is_not_edited(arms: tuple[Arm, Arm], text: str) -> None:
+    for arm, more in zip(arms, ("", text), strict=True):
+        (arm.root / "src" / "code.py").write_text(f"@staticmethod\n{more}")
+    assert {one.edit for one in observed(arms, *PLAIN).values()} == {Edit.NONE}

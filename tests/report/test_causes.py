@@ -1,0 +1,125 @@
+"""How it is worded where to look for the cause of a change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.model.calls import Edit
+from benchgate.model.policy import Outcome
+from benchgate.model.verdict import Cause, Explanation, Row, Verdict
+from benchgate.report.causes import view_causes
+from benchgate.report.markdown import render_markdown
+from benchgate.report.view import Links, view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLACE = "`parse_line` (edited, src/logs.py:41)"
+GONE = ("edited", "gone")
+SHARE = "80 % of the change"
+CAUSE = Cause(
+    function="parse_line",
+    location="src/logs.py:41",
+    is_own=True,
+    edit=Edit.EDITED,
+    callee="re.compile",
+    calls=(1.0, 100.0),
+    seconds=6e-6,
+)
+
+
+def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = False) -> Row:
+    explanation = Explanation((cause,) if cause else (), same_calls=same_calls)
+    return Row(
+        name,
+        Outcome.REGRESSED,
+        *("time", "p25", "s"),
+        base=2e-6,
+        head=9.5e-6,
+        ratio=4.75,
+        explanation=explanation,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, f"{PLACE} now calls `re.compile` 100 times per iteration instead of once: {SHARE}"),
+        (
+            {"calls": (0.0, 1.0), "seconds": 9e-6},
+            f"{PLACE} now calls `re.compile` once per iteration: 100 % of the change",
+        ),
+        (
+            {"calls": (2.5, 0.0)},
+            f"{PLACE} no longer calls `re.compile` (2.5 times per iteration before): {SHARE}",
+        ),
+        (
+            {"callee": "", "calls": (1.0, 12345.0)},
+            f"{PLACE} runs 12,345 times per iteration instead of once: {SHARE}",
+        ),
+        (
+            {"callee": "", "calls": (0.0, 8.0), "edit": Edit.NEW, "location": ""},
+            f"`parse_line` (new) runs 8 times per iteration: {SHARE}",
+        ),
+        (
+            {"callee": "", "calls": (8.0, 0.0), "edit": Edit.GONE},
+            f"{PLACE} no longer runs (8 times per iteration before): {SHARE}".replace(*GONE),
+        ),
+        (
+            {"callee": "", "calls": None, "edit": Edit.BESIDE, "location": ""},
+            f"`parse_line` (in an edited file) takes more time, with the same calls: {SHARE}",
+        ),
+        (
+            {"is_own": False, "edit": Edit.NONE, "callee": "", "function": "json.decoder.f"},
+            f"`json.decoder.f` runs 100 times per iteration instead of once: {SHARE}",
+        ),
+    ],
+)
+def test_sentences(changes: dict[str, object], sentence: str) -> None:
+    (found,) = view_causes([slower(replace(CAUSE, **changes))])  # type: ignore[arg-type]
+    assert found.sentence == sentence
+
+
+def test_what_explains_nothing_says_where_to_look() -> None:
+    (found,) = view_causes([slower(None, same_calls=True)])
+    assert found.sentence.startswith("both sides make the same calls equally often")
+    assert found.sentence.endswith("(`logs/parse`)")
+    (found,) = view_causes([slower(None)])
+    assert found.sentence == "no function explains the change (`logs/parse`)"
+
+
+def test_benchmarks_with_one_cause_are_one_line() -> None:
+    other = replace(CAUSE, function="write", location="src/logs.py:60")
+    rows = [slower(CAUSE, "a"), slower(CAUSE, "b"), slower(other, "c"), slower(CAUSE, "d")]
+    first, second = view_causes(rows)
+    assert first.sentence.endswith("of the change (`a` and 2 other benchmarks)")
+    assert second.sentence.endswith("of the change (`c`)")
+
+
+def test_what_got_faster_is_explained_if_nothing_got_slower() -> None:
+    faster = replace(slower(CAUSE, "fast"), outcome=Outcome.IMPROVED, base=9.5e-6, head=2e-6)
+    assert "100 times" in view_causes([faster])[0].what
+    assert [one.what[-5:] for one in view_causes([slower(CAUSE, "x"), faster])] == ["(`x`)"]
+
+
+def test_a_name_from_the_code_is_no_markup() -> None:
+    strange = replace(CAUSE, function="<b>`a`\n[x](y)", callee="|`|")
+    sentence = view_causes([slower(strange)])[0].sentence
+    assert sentence.count("`") == 4
+    assert "\n" not in sentence
+
+
+def test_the_comment_links_the_function(samples: Mapping[str, Verdict]) -> None:
+    verdict = samples["fail"]
+    rows = tuple(
+        replace(row, explanation=Explanation((CAUSE,))) if row.outcome is Outcome.REGRESSED else row
+        for row in verdict.rows
+    )
+    links = Links(tree="https://github.com/o/r/blob/abc", compare="https://github.com/o/r/compare")
+    text = render_markdown(view_verdict(replace(verdict, rows=rows), links))
+    line = next(line for line in text.splitlines() if line.startswith("Where to look: "))
+    assert "[`parse_line`](<https://github.com/o/r/blob/abc/src/logs.py#L41>) (edited) now" in line
+    assert "Changed files" not in text
