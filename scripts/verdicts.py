@@ -16,6 +16,7 @@ from tests.results import arm
 
 from benchgate.config import loads
 from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome, PolicyChange
 from benchgate.model.result import Result
 from benchgate.model.run import (
@@ -31,9 +32,12 @@ from benchgate.model.run import (
 )
 from benchgate.model.verdict import (
     NO_BASELINE,
+    CalledFunction,
+    Cause,
     Classical,
     ConfirmationCost,
     Decision,
+    Explanation,
     GateSettings,
     Reason,
     Row,
@@ -179,13 +183,29 @@ def _with_earlier(*rows: Row) -> tuple[Row, ...]:
     )
 
 
+def _explained(*rows: Row) -> tuple[Row, ...]:
+    """Say which function the typical times changed by."""
+    name, place = "_refuse_control_characters", "src/textkit/logs.py:32"
+
+    def explanation(row: Row) -> Explanation:
+        more_s = 0.97 * ((row.head or 0) - (row.base or 0))
+        about = name, place, True, Edit.NEW
+        called = CalledFunction(*about, calls=(0.0, 1.0), seconds=(0.0, more_s))
+        cause = Cause(*about, callee="", calls=(0.0, 1.0), seconds=more_s)
+        return Explanation((cause,), (called,))
+
+    return tuple(row if row.is_tail else replace(row, explanation=explanation(row)) for row in rows)
+
+
 def fail() -> Verdict:
     """Two benchmarks are slower, two are faster, one was removed: the demo and a bit more."""
     return _verdict(
         Decision.FAIL,
         *_with_earlier(
-            *_pair("logs/parse_log[lines=10]", Outcome.REGRESSED, 0.232, 0.0125, 31.88e-6),
-            *_pair("logs/parse_log[lines=100]", Outcome.REGRESSED, 0.0472, 0.008, 323.2e-6),
+            *_explained(
+                *_pair("logs/parse_log[lines=10]", Outcome.REGRESSED, 0.232, 0.0125, 31.88e-6),
+                *_pair("logs/parse_log[lines=100]", Outcome.REGRESSED, 0.0472, 0.008, 323.2e-6),
+            ),
             *_pair("text/word_counts[lines=50]", Outcome.IMPROVED, -0.586, 0.0165, 435.8e-6),
             *_pair("text/word_counts[lines=5]", Outcome.IMPROVED, -0.475, 0.015, 46.01e-6),
         ),

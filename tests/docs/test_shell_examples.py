@@ -40,6 +40,9 @@ NOT_RUN = {
     "GITHUB_TOKEN=$(gh auth token) benchgate history artifacts": (
         "asks GitHub; tests/ci/test_history_artifacts.py"
     ),
+    "benchgate explain 'parse/*' result.json.gz --speedscope calls.json": (
+        "needs a change that was found; tests/cli/test_explain.py"
+    ),
     "benchgate conformance ./my-worker": "needs a worker; tests/measure/test_conformance.py",
     f"benchgate check --run {_RUN}": "asks GitHub; tests/e2e/test_ci.py",
 }
