@@ -25,6 +25,7 @@ WORD = re.compile("a")
 
 @staticmethod
 def plain():
+    """One."""
     return 1  # one
 
 
@@ -105,6 +106,9 @@ PLAIN = ("@staticmethod", "plain")
         ("return 3", "return 4", Edit.NONE),
         ('compile("a")', 'compile("b")', Edit.BESIDE),
         ("import re", "\n\nimport re", Edit.NONE),
+        ('"""Code."""', '"""More code."""', Edit.NONE),
+        ('    """One."""', '    """The one."""', Edit.NONE),
+        ('    """One."""\n', "", Edit.NONE),
     ],
 )
 def test_edits(arms: tuple[Arm, Arm], old: str, new: str, edited: Edit) -> None:

@@ -28,7 +28,7 @@ class _Definition:
 
     Attributes:
         last: its last line.
-        digest: of what it does: its text, without comments.
+        digest: of what it does: its text, without comments and docstrings.
     """
 
     name: str
@@ -60,6 +60,9 @@ def _read(file: Path) -> _Text:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return _Text()
+    for node in ast.walk(tree):
+        if isinstance(node, (*_SCOPES, ast.Module)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
     definitions = tuple(_definitions(tree))
     return _Text(definitions, _digest(_WithoutFunctions().visit(tree)))
 
