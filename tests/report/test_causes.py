@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PLACE = "`parse_line` (edited, src/logs.py:41)"
-GONE = ("edited", "gone")
 SHARE = "80 % of the change"
 CAUSE = Cause(
     function="parse_line",
@@ -66,7 +65,7 @@ def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = 
         ),
         (
             {"callee": "", "calls": (8.0, 0.0), "edit": Edit.GONE},
-            f"{PLACE} no longer runs (8 times per iteration before): {SHARE}".replace(*GONE),
+            f"`parse_line` (gone) no longer runs (8 times per iteration before): {SHARE}",
         ),
         (
             {"callee": "", "calls": None, "edit": Edit.BESIDE, "location": ""},

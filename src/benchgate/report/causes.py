@@ -40,7 +40,7 @@ class CauseView:
     Attributes:
         function: the name of the function; "" if no function is the cause.
         edit: how its text differs, in a word; "" if it does not.
-        location: its place, `path:line`; "" if it is not in the tree.
+        location: its place, `path:line`; "" if it is not in the tree of the head.
         what: what is said of the function, and of which benchmarks; in it, `...` is code.
     """
 
@@ -142,7 +142,8 @@ def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
         same = explanation is not None and explanation.same_calls
         return CauseView("", "", "", f"{_SAME_CALLS if same else _NOT_EDITED} ({named})")
     cause = explanation.causes[0]
-    place = plain_line(cause.location) if cause.is_own else ""
+    is_there = cause.is_own and cause.edit is not Edit.GONE
+    place = plain_line(cause.location) if is_there else ""
     what = does(cause, first) + ("" if is_only else f" ({named})")
     return CauseView(_plain(cause.function), _EDITS[cause.edit], place, what)
 
