@@ -7,8 +7,9 @@ from tests.report.conftest import changed, samples, tail, verdict
 
 from benchgate.ci.step import benchmark_annotations
 from benchgate.github.runner import Annotation
+from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision, Row
+from benchgate.model.verdict import Cause, Decision, Explanation, Row
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
@@ -51,6 +52,28 @@ def test_a_benchmark_has_one_annotation_of_several_lines() -> None:
     *lines, where = regressed.message.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["typical (p25)", "tail (p95)"]
     assert where.startswith("The benchmark is defined here.")
+
+
+def test_it_stands_at_the_function_that_the_change_comes_from() -> None:
+    cause = Cause(
+        "parse_line",
+        "src/logs.py:41",
+        is_own=True,
+        edit=Edit.EDITED,
+        callee="re.compile",
+        calls=(0.0, 1.0),
+        seconds=1e-3,
+    )
+    slow = changed("parse", Outcome.REGRESSED, 1.146, location="bench_parse.py:3")
+    row = replace(slow, explanation=Explanation((cause,)))
+    (found,) = benchmark_annotations(view_verdict(verdict(Decision.FAIL, row)))
+    assert found.location == "src/logs.py:41"
+    assert found.message.splitlines()[-1].startswith(
+        "parse_line (edited, src/logs.py:41) now calls re.compile once per iteration: "
+    )
+    foreign = replace(row, explanation=Explanation((replace(cause, is_own=False),)))
+    (found,) = benchmark_annotations(view_verdict(verdict(Decision.FAIL, foreign)))
+    assert found.location == "bench_parse.py:3"
 
 
 def test_a_row_without_numbers_is_its_note() -> None:
