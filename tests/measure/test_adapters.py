@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +45,7 @@ def measured(
         *,
         builds: tuple[str, ...] = (),
         rounds: int = 1,
+        launch_s: float = 0.005,
         **more: Any,  # noqa: ANN401 - settings of an engine
     ) -> dict[str, list[Observation]]:
         arms = []
@@ -56,7 +59,7 @@ def measured(
             build(arm, commands, timeout_s=600, variables=variables, guardian=guardian)
             arms.append(arm)
         settings = EngineSettings(
-            measure=sampling(5, 0.005),
+            measure=sampling(5, launch_s),
             cpu=min(available_cpus()),
             outside=StartingEnvironment({**os.environ, **guardian.variables}),
             **more,
@@ -297,6 +300,31 @@ def test_node(
         assert len(times_s(found)) == 2, id_
     if script == "benchmark.cjs":
         assert min(times_s(seen["benchmark/text/wait"])) >= 0.001
+
+
+BURN = """\
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+while os.getppid() == int(sys.argv[2]): pass
+"""
+
+
+@require("node")
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the OS does not tell")
+def test_waiting_for_the_cpu_is_no_part_of_the_time_in_node(
+    measured: Callable[..., dict[str, list[Observation]]],
+) -> None:
+    burner = subprocess.Popen(
+        [sys.executable, "-c", BURN, str(min(available_cpus())), str(os.getpid())]
+    )
+    try:
+        seen = measured("node_one", 'node = "sum.js"', launch_s=0.04)
+    finally:
+        burner.kill()
+        burner.wait()
+    for one in seen["sum/sums/sum"]:
+        wall, cpu = (float(metric.samples.sum()) for metric in one.metrics[:2])
+        assert wall < 1.3 * cpu, "half of the time belonged to another program"
 
 
 @pytest.mark.slow
