@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,12 @@ def executed() -> None:
     exec("def made():\n    pass\nmade()")  # noqa: S102 - as a test may
 
 
+async def awaits() -> None:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    leaf()
+
+
 def replaced(match: re.Match[str]) -> str:
     leaf()
     return match[0]
@@ -98,7 +105,10 @@ def test_functions_that_are_not_of_python_have_their_names() -> None:
 @pytest.mark.parametrize(
     ("function", "name", "times"),
     [
-        (lambda: list(generate()), "generate", 3),  # it is resumed twice
+        (lambda: list(generate()), "generate", 1),
+        (lambda: [*generate(), *generate()], "generate", 2),
+        (lambda: asyncio.run(awaits()), "awaits", 1),
+        (lambda: asyncio.run(awaits()), "leaf", 1),
         (catches, "leaf", 1),
         (in_a_thread, "leaf", 2),
         (executed, "made", 1),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # What a compiler calls from one place may have many more.
 MOST_NODES = 5_000
 OWN_CALL = "sys", "setprofile"
+# Flags of generators, coroutines and asynchronous generators, which go on after each `yield`.
+GOES_ON = 0x20 | 0x80 | 0x200
 
 
 class Node:
@@ -63,6 +65,8 @@ class Calls:
         self.deadline_ns = perf_counter_ns() + limit_ns
         self.is_over = self.is_on = False
         self.nodes = 0
+        # Where each generator begins: the first instruction that it was seen at.
+        self.begins: dict[Key, int] = {}
         self.root = Node(None, {})
 
     def clock(self) -> int:
@@ -93,7 +97,7 @@ class Calls:
                 callers.append(node)
                 key = frame.f_code if event == "call" else name_of(arg)
                 node = node.children.get(key) or self.child_of(node, key)
-                node.calls += 1
+                node.calls += event == "c_call" or self.is_begun(frame)
                 if perf_counter_ns() > self.deadline_ns:
                     self.is_over = True
                     setprofile(None)
@@ -101,6 +105,15 @@ class Calls:
                 node = callers.pop()
 
         return count
+
+    def is_begun(self, frame: FrameType) -> bool:
+        """Whether a function begins, and not a generator goes on."""
+        code = frame.f_code
+        if not code.co_flags & GOES_ON:
+            return True
+        first = min(frame.f_lasti, self.begins.get(code, frame.f_lasti))
+        self.begins[code] = first
+        return frame.f_lasti == first
 
     def child_of(self, node: Node, key: Key) -> Node:
         """Find or make the node of a function that another one calls."""
