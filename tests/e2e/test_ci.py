@@ -78,7 +78,7 @@ def test_a_push_is_compared_with_what_was_before(hosted: Hosted) -> None:
     assert job.outputs["verdict"] == "fail"
     assert job.outputs["regressions"] == "1"
     assert BASELINE in hosted.artifacts()  # main is as slow as that now
-    assert "::error file=benchmarks/bench_toy.py,line=4,title=toy/work slower::" in job.done.out
+    assert "::error file=src/toy/__init__.py,line=1,title=toy/work slower::" in job.done.out
 
 
 def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(hosted: Hosted) -> None:

@@ -46,7 +46,7 @@ _NAME = "it"
 _RUNS = RunReader()  # it reads damaged files beside whole ones
 _STEPS = (
     *("file", "open", "calibrate", "time", "loops", "begin", "count", "peak", "end", "value"),
-    *("allocations", "close", "sample"),
+    *("allocations", "observe", "close", "sample"),
 )
 _REFUSED = (BenchgateError, ValidationError)
 _ORDER, _REPLY = TypeAdapter(LoadOrder), TypeAdapter(LoadReply)
