@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate._worker import observed
-from benchgate._worker.observed import Calls, Times, described
+from benchgate._worker.observed import CallCounter, Times, described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ def replaced(match: re.Match[str]) -> str:
 
 def counted(function: Callable[[], Any], times: int = 1) -> dict[tuple[str, ...], int]:
     """Observe calls; return the number of calls by the names on the way to each function."""
-    calls = Calls(LIMIT_NS)
+    calls = CallCounter(LIMIT_NS)
     calls.clock()
     for _ in range(times):
         function()
@@ -122,7 +122,7 @@ def test_kinds_of_calls(function: Callable[[], Any], name: str, times: int) -> N
 
 
 def test_what_took_too_long_is_told() -> None:
-    calls = Calls(0)
+    calls = CallCounter(0)
     calls.clock()
     calls_leaf()
     calls.clock()

@@ -29,7 +29,7 @@ OWN_CALL = "sys", "setprofile"
 GOES_ON = 0x20 | 0x80 | 0x200
 
 
-class Node:
+class CallNode:
     """A function in the place that it is called from.
 
     Attributes:
@@ -38,14 +38,14 @@ class Node:
 
     __slots__ = ("calls", "children", "key", "path")
 
-    def __init__(self, key: Key, path: dict[Key, Node]) -> None:
+    def __init__(self, key: Key, path: dict[Key, CallNode]) -> None:
         self.key = key
         self.path = {**path, key: self}
-        self.children: dict[Key, Node] = {}
+        self.children: dict[Key, CallNode] = {}
         self.calls = 0
 
 
-class Calls:
+class CallCounter:
     """Counts the calls of every function in every place that it is called from.
 
     Recursion is folded: a function that runs already is called again in its first place.
@@ -67,7 +67,7 @@ class Calls:
         self.nodes = 0
         # Where each generator begins: the first instruction that it was seen at.
         self.begins: dict[Key, int] = {}
-        self.root = Node(None, {})
+        self.root = CallNode(None, {})
 
     def clock(self) -> int:
         """Begin to count, or stop."""
@@ -89,7 +89,7 @@ class Calls:
     def counting(self) -> Callable[[FrameType, str, Any], None]:
         """Return what Python calls whenever a function begins or ends in a thread."""
         node = self.root
-        callers: list[Node] = []
+        callers: list[CallNode] = []
 
         def count(frame: FrameType, event: str, arg: Any) -> None:
             nonlocal node
@@ -115,12 +115,12 @@ class Calls:
         self.begins[code] = first
         return frame.f_lasti == first
 
-    def child_of(self, node: Node, key: Key) -> Node:
+    def child_of(self, node: CallNode, key: Key) -> CallNode:
         """Find or make the node of a function that another one calls."""
         child = node.path.get(key)
         if child is None:
             is_passed_over = self.nodes >= MOST_NODES or is_own(getattr(key, "co_filename", ""))
-            child = node if is_passed_over else Node(key, node.path)
+            child = node if is_passed_over else CallNode(key, node.path)
             self.nodes += child is not node
         node.children[key] = child
         return child
@@ -161,7 +161,7 @@ def name_of(function: Any) -> tuple[str, str]:
     )
 
 
-def described(root: Node, times: dict[Key, int]) -> dict[str, Any]:
+def described(root: CallNode, times: dict[Key, int]) -> dict[str, Any]:
     """Return a tree of calls as lists: numbers refer to the functions, and to earlier nodes.
 
     Args:

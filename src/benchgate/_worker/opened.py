@@ -17,7 +17,7 @@ from itertools import repeat
 from .clocks import perf_counter_ns, process_time_ns, thread_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
-from .observed import Calls, Times, described
+from .observed import CallCounter, Times, described
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -412,7 +412,7 @@ class OpenBenchmark:
         deadline_ns = perf_counter_ns() + int(message)
         if not self.is_inside:
             raise Fault("other processes do its work, in which no calls can be observed")
-        calls = Calls(int(message))
+        calls = CallCounter(int(message))
         self.sample(self.loops, calls.clock, process_time_ns)
         if calls.is_over:
             raise Fault("it makes too many calls to count them in time")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from benchgate.escape import plain_line
+from benchgate.report import words
 from benchgate.units import format_values
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _beside(place: _Place, x: float, side: int, scale: float) -> Iterator[tuple[
 
 
 def _title(place: _Place, base_s: float, head_s: float) -> str:
-    arrow = " \N{RIGHTWARDS ARROW} "
+    arrow = f" {words.ARROW} "
     times = arrow.join(format_values((base_s, head_s), "s"))
     calls = arrow.join(dict.fromkeys(f"{count:,.4g}" for count in place.calls))
     return f"{place.name}: {times}, calls: {calls}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.escape import plain_line
 from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome
+from benchgate.report.words import from_to
 from benchgate.units import counted, format_values
 
 if TYPE_CHECKING:
@@ -111,20 +112,12 @@ def view_functions(row: Row) -> tuple[FunctionView, ...]:
         FunctionView(
             _plain(one.function),
             _EDITS[one.edit],
-            _both(*(f"{count:,.4g}" if count < 1000 else f"{count:,.0f}" for count in one.calls)),
-            _both(*format_values(one.seconds, "s", row.display_unit)) if any(one.seconds) else "",
+            from_to(*(f"{count:,.4g}" if count < 1000 else f"{count:,.0f}" for count in one.calls)),
+            from_to(*format_values(one.seconds, "s", row.display_unit)) if any(one.seconds) else "",
             plain_line(one.location),
         )
         for one in (row.explanation.functions if row.explanation else ())
     )
-
-
-def _both(before: str, after: str) -> str:
-    if before == after:
-        return after
-    number, _, unit = before.rpartition(" ")
-    is_shared = number and after.endswith(f" {unit}")
-    return f"{number if is_shared else before} \N{RIGHTWARDS ARROW} {after}"
 
 
 def _key(row: Row) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ from benchgate.report import words
 from benchgate.report.columns import IN_COMMENT
 from benchgate.report.headline import bare
 from benchgate.report.view import (
-    ARROW,
     NAME_LIMIT,
     RATIO_TITLES,
     TEST_TITLES,
@@ -369,7 +368,14 @@ def _skipped(verdict: VerdictView) -> str:
 
 def _evidence(verdict: VerdictView) -> str:
     known = {} if verdict.is_first_run else IN_COMMENT
-    titles = ["", "benchmark", "statistic", "change", verdict.interval_title, f"base {ARROW} head"]
+    titles = [
+        "",
+        "benchmark",
+        "statistic",
+        "change",
+        verdict.interval_title,
+        f"base {words.ARROW} head",
+    ]
     titles += (column.title for column in known.values())
     notes = [
         "" if one.first.outcome not in _FINE and (row is one.first or row in said) else note

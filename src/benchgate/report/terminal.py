@@ -17,7 +17,8 @@ from benchgate.model.result import Phase
 from benchgate.model.verdict import Decision
 from benchgate.report.columns import ON_TERMINAL
 from benchgate.report.headline import bare
-from benchgate.report.view import ARROW, RATIO_TITLES, TEST_TITLES, TogetherView
+from benchgate.report.view import RATIO_TITLES, TEST_TITLES, TogetherView
+from benchgate.report.words import ARROW
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

@@ -186,11 +186,7 @@ class RowView:
         """
         if self.is_limit and self.base and self.head:
             return f"{self.head} (limit {self.base})"
-        if not self.base or not self.head or self.base == self.head:
-            return self.head or self.base
-        number, _, unit = self.base.rpartition(" ")
-        is_shared = number and self.head.endswith(f" {unit}")
-        return f"{number if is_shared else self.base} {ARROW} {self.head}"
+        return words.from_to(self.base, self.head)
 
     @property
     def measured(self) -> str:
@@ -460,7 +456,6 @@ class Links:
         return f"{self.tree}/{quote(str(path))}#L{match['line']}"
 
 
-ARROW: Final = "\N{RIGHTWARDS ARROW}"
 NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
 _SECONDS: Final = len("2026-01-31T09:30:00")

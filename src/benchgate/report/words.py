@@ -47,6 +47,7 @@ TIERS = {
     Tier.STORED: "stored runs",
 }
 _MAIN_METRIC = "time"
+ARROW: Final = "\N{RIGHTWARDS ARROW}"
 
 
 def name(row: Row, limit: int = 300) -> str:
@@ -98,6 +99,18 @@ def ends(low: str, high: str) -> str:
     """Two formatted values, with their unit once if they share it: "1.01 to 1.05 ms"."""
     number, _, unit = low.partition(" ")
     return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
+
+
+def from_to(before: str, after: str) -> str:
+    """Two formatted values, with their unit once if they share it: "12.30 → 14.10 ms".
+
+    If they are equal, or one is not known, there is only one.
+    """
+    if not before or not after or before == after:
+        return after or before
+    number, _, unit = before.rpartition(" ")
+    is_shared = number and after.endswith(f" {unit}")
+    return f"{number if is_shared else before} {ARROW} {after}"
 
 
 def interval(row: Row) -> str:
