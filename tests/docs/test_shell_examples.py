@@ -40,6 +40,7 @@ NOT_RUN = {
     "GITHUB_TOKEN=$(gh auth token) benchgate history artifacts": (
         "asks GitHub; tests/ci/test_history_artifacts.py"
     ),
+    "benchgate bisect parse/large --good v1.2": "needs a history; tests/e2e/test_bisect.py",
     "benchgate explain 'parse/*' result.json.gz --speedscope calls.json": (
         "needs a change that was found; tests/cli/test_explain.py"
     ),

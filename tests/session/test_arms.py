@@ -6,7 +6,7 @@ from benchgate.config import loads
 from benchgate.measure.engine import ArmName
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import ConfirmationCost, Row
-from benchgate.session.measuring import budget_ended, unlike_arms
+from benchgate.session.measuring import budget_ended, unlike_arms, unlike_packages
 
 
 def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:
@@ -74,3 +74,21 @@ def test_tools_of_other_versions_are_told() -> None:
         "the base uses cpython 3.12.1, the head cpython 3.13.0: this may cause a difference",
         "the base uses rustc 1.75.0, the head rustc 1.76.0: this may cause a difference",
     )
+
+
+def test_packages_of_other_versions_are_told() -> None:
+    both = ("version = 3.12.1", "rich-13.dist-info")
+    base = (*both, "markupsafe-2.1.5.dist-info", "old-1.0.dist-info")
+    head = (*both, "markupsafe-3.0.2.dist-info", "a_b-1-py3.11.egg-info")
+    (warning,) = unlike_packages(base, head)
+    assert warning == (
+        "the base has other packages (a_b none, here 1; markupsafe 2.1.5, here 3.0.2; "
+        "old 1.0, here none): this may cause a difference"
+    )
+    assert unlike_packages(base, base) == ()
+
+
+def test_of_many_packages_the_first_are_named() -> None:
+    head = [f"p{number}-1.dist-info" for number in range(7)]
+    (warning,) = unlike_packages((), head)
+    assert "p4 none, here 1; and 2 more)" in warning

@@ -14,6 +14,7 @@ _SECTIONS = {
     "Everyday commands": {
         "check": "Measure base and head in turn, decide, and report.",
         "explain": "Say which functions a change comes from.",
+        "bisect": "Find the commit that made a benchmark slower or faster.",
         "show": "Show the statistics of a result file.",
         "list": "List the benchmarks that would be measured.",
         "init": (

@@ -186,7 +186,8 @@ SHARD = click.option(
     callback=lambda _context, _parameter, text: parse_shard(text) if text is not None else None,
     help="Only part I of N of the suite; `benchgate merge` joins the parts.",
 )
-MEASURING = tuple(map(_override, ("budget", "rounds", "seed", "counter")))
+BUDGET = _override("budget")
+MEASURING = (BUDGET, *map(_override, ("rounds", "seed", "counter")))
 LANES = _override("lanes")
 EXPLAIN = _override("explain")
 UNTIL_DECIDED = _override("until_decided")

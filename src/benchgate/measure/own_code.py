@@ -316,6 +316,13 @@ def packages_in(arm: Arm) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of packages, by name, from what `packages_in` returns."""
+    names = (one.rpartition(".")[0] for one in packages if one.endswith("-info"))
+    pairs = (name.partition("-py")[0].rpartition("-") for name in names)
+    return {name: version for name, _, version in pairs if name}
+
+
 def _sources(env: Path) -> Iterator[Mapping[str, object]]:
     for file in env.glob(f"{_PACKAGES}/*.dist-info/direct_url.json"):
         try:

@@ -6,6 +6,7 @@ The strings are plain text without control characters; renderers add markup and 
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -68,6 +69,7 @@ class ShiftView:
         first: the first commit after it, such as "def5678 Read the file once (A. Developer)".
         also: what else changed there; "" if nothing did.
         ago: such as "14 runs ago".
+        search: the command that finds the commit; "" if it is known, or if an end is not.
     """
 
     word: str
@@ -83,6 +85,7 @@ class ShiftView:
     first: str
     also: str
     ago: str
+    search: str
 
     @property
     def change(self) -> str:
@@ -329,6 +332,7 @@ def _view_shift(trend: Trend, index: int, runs: Sequence[HistoryRun]) -> ShiftVi
         first=describe_commit(first),
         also=plain_line("; ".join(shift.also), _NOTE_LIMIT),
         ago=f"{counted(len(trend.points) - 1 - shift.point, 'run')} ago",
+        search=_search(trend, shift),
     )
 
 
@@ -373,6 +377,13 @@ def _commits(shift: Shift) -> str:
     return "..".join(end or "?" for end in ends) if any(ends) else "unknown commits"
 
 
+def _search(trend: Trend, shift: Shift) -> str:
+    good, bad = short(shift.last_before), short(shift.first_after)
+    if not good or not bad or good == bad:
+        return ""
+    return f"benchgate bisect {shlex.quote(plain_line(trend.benchmark))} --good {good} --bad {bad}"
+
+
 def describe_commit(run: HistoryRun) -> str:
     """Such as "abc1234 Read the file once (A. Developer)"; what is not known is left out."""
     author = plain_line(run.author, _AUTHOR_LIMIT)
@@ -414,10 +425,11 @@ def render_history(history: HistoryView, console: Console, *, verbose: bool = Fa
         print_text(console, f"{machine.name} ({machine.runs})")
         _print_trends(machine, console, verbose=verbose)
     leading = (one.first for machine in history.machines for one in machine.benchmarks)
-    worse = (one.told.commits for one in leading if one.told and one.direction is Direction.WORSE)
-    if commits := next((one for one in worse if ".." in one and "?" not in one), ""):
+    worse = (one.told for one in leading if one.told and one.direction is Direction.WORSE)
+    if shift := next((one for one in worse if one.search), None):
         console.print()
-        print_text(console, f"to see the commits: git log {commits}", wraps=False)
+        print_text(console, f"to see the commits: git log {shift.commits}", wraps=False)
+        print_text(console, f"to find the one: {shift.search}", wraps=False)
 
 
 def _print_trends(machine: MachineView, console: Console, *, verbose: bool) -> None:

@@ -107,9 +107,11 @@ class Progress:
 
     Attributes:
         told: the messages that the user has seen.
+        is_live: whether what is shown is replaced by what is shown next.
     """
 
     told: Sequence[str] = ()
+    is_live = False
 
     def preparing(self, what: str) -> None:
         """A step before the first round begins, such as "preparing the base"."""
@@ -283,6 +285,8 @@ class PlainProgress(_ProgressDisplay):
 
 class LiveProgress(_ProgressDisplay):
     """Two lines that change in place and disappear at the end."""
+
+    is_live = True
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         super().__init__(console, clock)

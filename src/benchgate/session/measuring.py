@@ -15,6 +15,7 @@ from benchgate.gate.verdict import apply_waivers, judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.git.changes import changed_since
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.own_code import installed_versions, packages_in
 from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 from benchgate.model.policy import Outcome
@@ -212,6 +213,7 @@ class ArmsRequest(RunRequest):
         warnings: to put into the result.
         unfinished: the interrupted check to go on with, if there is one.
         again: the command that goes on if this one is interrupted.
+        head: another checkout of the repository that holds the head; None for the user's own.
     """
 
     self_check: bool = False
@@ -220,6 +222,7 @@ class ArmsRequest(RunRequest):
     warnings: tuple[str, ...] = ()
     unfinished: Unfinished | None = None
     again: str = ""
+    head: Git | None = None
 
 
 def measure_arms(
@@ -237,9 +240,10 @@ def measure_arms(
     began_s, started = effects.clock(), effects.now()
     effects.phases.begin(Phase.CHECK_OUT)
     warnings = (*sweep(git), *request.warnings)
-    head = working_tree_source(git)
+    tree = request.head or git
+    head = working_tree_source(tree)
     if base.sha and not request.self_check:
-        head = replace(head, changed_files=changed_since(git, base.sha, MOST_CHANGED))
+        head = replace(head, changed_files=changed_since(tree, base.sha, MOST_CHANGED))
     names = " and ".join((f"base {(base.sha or '')[:7]}", "head (working tree)"))
     builds = any(config_in(arm, config).build.commands for arm in ArmName)
     effects.progress.preparing(f"{'building' if builds else 'preparing'} {names}")
@@ -249,7 +253,7 @@ def measure_arms(
         trees = stack.enter_context(
             same_arms(git)
             if request.self_check
-            else two_arms(git, base.sha or "", _configs(files, config), same_places=is_kept)
+            else two_arms(tree, base.sha or "", _configs(files, config), same_places=is_kept)
         )
         if head.uncommitted and not request.self_check:
             head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
@@ -287,6 +291,7 @@ def measure_arms(
                 *warnings,
                 *trees.notes,
                 *unlike_arms(config, session.toolchains),
+                *unlike_packages(*map(packages_in, (trees.arms[arm] for arm in ArmName))),
                 *unmatched(config, request.choice, session),
             ),
         )
@@ -517,6 +522,25 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
             old, new = (_with_version(tool, side[tool]) for side in (before, after))
             said.append(f"the base uses {old}, the head {new}: this may cause a difference")
     return tuple(said)
+
+
+def unlike_packages(base: Iterable[str], head: Iterable[str]) -> tuple[str, ...]:
+    """Warn of installed packages that have other versions on the two sides.
+
+    Args:
+        base, head: as `packages_in` returns them.
+    """
+    before, after = installed_versions(base), installed_versions(head)
+    differ = [one for one in sorted(before | after) if before.get(one) != after.get(one)]
+    if not differ:
+        return ()
+    said = [f"{one} {before.get(one, 'none')}, here {after.get(one, 'none')}" for one in differ]
+    named = "; ".join(said[:_PACKAGES])
+    more = f"; and {len(said) - _PACKAGES} more" if len(said) > _PACKAGES else ""
+    return (f"the base has other packages ({named}{more}): this may cause a difference",)
+
+
+_PACKAGES = 5
 
 
 def _with_version(tool: str, version: str) -> str:
