@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from benchgate.measure.conformance import Conformance
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.machine import available_cpus
 from benchgate.measure.python import PythonEngine
+from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +38,10 @@ PROJECTS = Path(__file__).with_name("adapters")
 def measured(
     tmp_path: Path, guardian: Guardian
 ) -> Iterator[Callable[..., dict[str, list[Observation]]]]:
-    """Measure a round of a project's benchmarks on both sides; give what was seen, by id."""
+    """Measure a round of a project's benchmarks on both sides; give what was seen, by id.
+
+    If one is to be observed, only that is given. A file of the head can be edited.
+    """
     engines = []
 
     def measure(
@@ -46,6 +51,8 @@ def measured(
         builds: tuple[str, ...] = (),
         rounds: int = 1,
         launch_s: float = 0.005,
+        edit: tuple[str, str, str] | None = None,
+        observed: str = "",
         **more: Any,  # noqa: ANN401 - settings of an engine
     ) -> dict[str, list[Observation]]:
         arms = []
@@ -53,6 +60,11 @@ def measured(
         for name in ArmName:
             root = tmp_path / name / "tree"
             shutil.copytree(PROJECTS / project, root)
+            if edit and name is ArmName.HEAD:
+                file, old, new = edit
+                text = (root / file).read_text()
+                assert old in text
+                (root / file).write_text(text.replace(old, new))
             arm = Arm(name, root, tmp_path / name / "env", variables=guardian.variables)
             commands = [tuple(each.split()) for each in builds]
             variables = build_variables(config.benchmarks, {})
@@ -76,6 +88,9 @@ def measured(
         for index in range(rounds):
             for one in engine.measure_round(ids, rng, index):
                 seen[one.benchmark].append(one)
+        if observed:
+            assert engine.observes(observed)
+            return {observed: list(engine.observe(observed, 60.0))}
         return seen
 
     yield measure
@@ -273,6 +288,64 @@ def test_cpp(measured: Callable[..., dict[str, list[Observation]]]) -> None:
     assert min(times_s(seen["bench_text/BM_Checksum/real_time"])) > 1e-6
 
 
+def functions_of(seen: list[Observation]) -> list[dict[str, tuple[Edit, float]]]:
+    """For base and head by name how each function differs, and how often it was called."""
+    found = []
+    for one in sorted(seen, key=lambda one: one.arm is ArmName.HEAD):
+        assert one.calls, one.notes
+        calls = Counter[str]()
+        for _, number, count in one.calls.nodes:
+            calls[one.calls.functions[number].name] += count
+        found.append(
+            {
+                each.name: (each.edit, calls[each.name] / one.calls.operations)
+                for each in one.calls.functions
+            }
+        )
+    return found
+
+
+@require("g++", "cmake", "valgrind")
+@pytest.mark.skipif(
+    not Path("/usr/include/benchmark/benchmark.h").exists(), reason="libbenchmark-dev is missing"
+)
+@pytest.mark.parametrize(
+    ("id_", "edit", "name"),
+    [
+        (
+            "bench_text/BM_Fill<int>/8",
+            (
+                "bench.cc",
+                "benchmark::DoNotOptimize(values.data",
+                "values.resize(9);  values.data(); benchmark::DoNotOptimize(values.data",
+            ),
+            "BM_Fill",
+        ),
+        (
+            "plain/copy",
+            ("plain.cc", "keep(std::string(text))", "keep(text + text)"),
+            "benchgate_loop_copy",
+        ),
+    ],
+)
+def test_what_cpp_calls_is_observed(
+    measured: Callable[..., dict[str, list[Observation]]],
+    id_: str,
+    edit: tuple[str, str, str],
+    name: str,
+) -> None:
+    seen = measured(
+        "cpp",
+        'cpp = ["build/bench_text", "build/plain"]',
+        builds=("cmake -S . -B build", "cmake --build build"),
+        edit=edit,
+        observed=id_,
+    )
+    base, head = functions_of(seen[id_])
+    assert base[name][0] is head[name][0] is Edit.EDITED
+    assert {each for each in head if each not in base and head[each][1] == 1}
+
+
 @require("node")
 @pytest.mark.parametrize(
     ("script", "ids"),
@@ -407,6 +480,24 @@ def test_rust(measured: Callable[..., dict[str, list[Observation]]]) -> None:
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
     assert min(times_s(seen["text/checksum/2000"])) > 5 * min(times_s(seen["text/checksum/100"]))
+
+
+@require("cargo", "valgrind")
+def test_what_rust_calls_is_observed(
+    measured: Callable[..., dict[str, list[Observation]]],
+) -> None:
+    seen = measured(
+        "rust",
+        'rust = "text"\nenv = {CARGO_NET_OFFLINE = "true"}',
+        edit=("src/lib.rs", "w.to_lowercase()", "w.to_uppercase().to_lowercase()"),
+        observed="text/words",
+    )
+    base, head = functions_of(seen["text/words"])
+    [name] = [each for each in base if each.endswith("::words")]
+    assert base[name] == head[name] == (Edit.EDITED, 1)
+    [upper] = [each for each in head if each.endswith("to_uppercase")]
+    assert upper not in base
+    assert head[upper][1] >= 1
 
 
 _EVERY_CRITERION = [

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.config import PythonBenchmark
-from benchgate.config.benchmarks import FunctionBenchmarks
-from benchgate.measure.counting import FunctionCounter
+from benchgate.config.benchmarks import CppBenchmark, FunctionBenchmarks, RustBenchmark
+from benchgate.measure.callgrind import observe_compiled, under_callgrind
+from benchgate.measure.counters import CounterError, find_valgrind
+from benchgate.measure.counting import FunctionCounter, folder_for_counts
 from benchgate.measure.engine import (
     Arm,
     ArmName,
@@ -58,7 +63,8 @@ if TYPE_CHECKING:
     from benchgate.config.benchmarks import LiveBenchmarks
     from benchgate.measure.arm_command import EngineSettings
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.python_workers import BenchFile
+    from benchgate.model.calls import CallTree
 
 
 T = TypeVar("T")
@@ -150,10 +156,13 @@ class PythonEngine:
                 yield from self._counter.count(group, round_index, starting)
 
     def observes(self, id_: str) -> bool:
-        """Whether both arms have the function, and this session has timed it."""
+        """Whether both arms have it, and this session has timed it."""
         sides = self._discovery.entries[id_].sides.values()
-        are_python = all(isinstance(one.file.benchmark, FunctionBenchmarks) for one in sides)
-        return are_python and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
+        path = self._settings.outside.environ.get("PATH", os.defpath)
+        compiled = (CppBenchmark, RustBenchmark) if shutil.which("valgrind", path=path) else ()
+        able = (FunctionBenchmarks, *compiled)
+        are_able = all(isinstance(one.file.benchmark, able) for one in sides)
+        return are_able and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
 
     def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
         """Observe a benchmark in processes of its own; see `engine.ObservingEngine`."""
@@ -162,27 +171,60 @@ class PythonEngine:
             raise TypeError(f"{id_} is not timed")
         files = {arm: side.file for arm, side in entry.sides.items()}
         names = [side.name for side in entry.sides.values()]
-        layouts = draw_layouts(Random(0), len(files))  # noqa: S311 - repeatable on purpose
-        workers: list[Worker] = []
         try:
-            workers = self._workers.start(files, layouts, None)
-            for worker in workers:
-                worker.allow(entry.timeout_s)
-            found = observe(
-                workers,
-                names,
-                loops=plan.loops,
-                warms_up=plan.samples > 1,
-                limit_s=limit_s,
-            )
-        except WorkerFailedError as failure:
-            reason = failure.error.partition("\n")[0]
-            notes = (f"what it calls is not known: {reason}",)
+            if isinstance(next(iter(files.values())).benchmark, FunctionBenchmarks):
+                found = self._observe_python(files, names, plan, entry.timeout_s, limit_s)
+            else:
+                found = self._observe_compiled(files, names, plan, limit_s)
+        except (WorkerFailedError, CounterError) as failure:
+            error = failure.error if isinstance(failure, WorkerFailedError) else str(failure)
+            notes = (f"what it calls is not known: {error.partition(chr(10))[0]}",)
             return [Observation(arm, id_, 0, notes=notes) for arm in files]
+        return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
+
+    def _observe_python(
+        self,
+        files: Mapping[ArmName, BenchFile],
+        names: Sequence[str],
+        plan: SamplePlan,
+        timeout_s: float,
+        limit_s: float,
+    ) -> Mapping[ArmName, CallTree]:
+        workers = self._started(files)
+        try:
+            for worker in workers:
+                worker.allow(timeout_s)
+            warms_up = plan.samples > 1
+            return observe(workers, names, loops=plan.loops, warms_up=warms_up, limit_s=limit_s)
         finally:
             for worker in workers:
                 self._workers.end(worker)
-        return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
+
+    def _observe_compiled(
+        self,
+        files: Mapping[ArmName, BenchFile],
+        names: Sequence[str],
+        plan: SamplePlan,
+        limit_s: float,
+    ) -> Mapping[ArmName, CallTree]:
+        valgrind = find_valgrind(self._settings.outside.environ)
+        with folder_for_counts() as folder:
+            folders = {arm: folder / arm for arm in files}
+            for own in folders.values():
+                own.mkdir()
+            under = {arm: under_callgrind(valgrind, own) for arm, own in folders.items()}
+            workers = self._started(files, under)
+            return observe_compiled(
+                workers, self._workers.end, names, folders, loops=plan.loops, limit_s=limit_s
+            )
+
+    def _started(
+        self,
+        files: Mapping[ArmName, BenchFile],
+        under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
+    ) -> list[Worker]:
+        layouts = draw_layouts(Random(0), len(files))  # noqa: S311 - repeatable on purpose
+        return self._workers.start(files, layouts, None, under=under)
 
     def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:
         """Put together what shares a pair of processes."""

@@ -359,7 +359,7 @@ class Workers:
         Args:
             layouts: one for each worker.
             cpu: the CPU that the workers share; None if they may use all CPUs.
-            under: for each arm, the program that executes its interpreter, if there is one.
+            under: for each arm, what executes its interpreter or program, if anything does.
 
         Raises:
             WorkerFailedError: a worker failed to start or import; the others are ended.
@@ -417,7 +417,7 @@ class Workers:
         if isinstance(file.benchmark, FunctionBenchmarks):
             setting = self._of_python(arm, file, cpu, layout, under)
         else:
-            setting = self._of_program(arm, file, cpu, layout)
+            setting = self._of_program(arm, file, cpu, layout, under)
         with self._starting:
             worker = Worker(arm, setting, self._guardian, describe=describe)
             self._alive.append(worker)
@@ -426,15 +426,16 @@ class Workers:
         return worker
 
     def _of_program(
-        self, arm: Arm, file: BenchFile, cpu: int | None, layout: Layout
+        self, arm: Arm, file: BenchFile, cpu: int | None, layout: Layout, under: Sequence[str]
     ) -> ProgramSetting:
         try:
-            program = self._programs.program(arm, file.benchmark, file.path, layout.hash_seed)
+            seed = 0 if under else layout.hash_seed  # what is drawn is removed when it has started
+            program = self._programs.program(arm, file.benchmark, file.path, seed)
         except adapters.NotBuiltError as error:
             line, _, output = str(error).partition("\n")
             raise WorkerFailedError(Unstarted(arm), line, output) from None
         return ProgramSetting(
-            program.command,
+            (*under, *program.command),
             program.folder,
             cpus=self._cpus(cpu),
             variables=self._variables(arm, file.benchmark),

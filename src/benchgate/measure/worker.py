@@ -456,6 +456,11 @@ class Worker:
         self.kill()
         return said
 
+    def hang_up(self) -> None:
+        """Tell it that there are no more requests, so it ends by itself."""
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_WR)
+
     def kill(self) -> None:
         """End it now, with every process of its group; does nothing if it has ended."""
         self._process.kill()

@@ -141,9 +141,7 @@ class Options(JsonObject):
     ] = None
     explain: Annotated[
         bool | None,
-        Override(
-            "measure", "", "Say where to look if a Python function got slower or faster (default)."
-        ),
+        Override("measure", "", "Say where to look if something got slower or faster (default)."),
     ] = None
     against: Annotated[
         Text | None,

@@ -1,0 +1,317 @@
+"""Observes which functions compiled benchmarks call, under valgrind's callgrind.
+
+Callgrind counts calls and instructions exactly, from the place that a function is called from, and
+for each line of the source, if the program has debug information. A function is edited if a line of
+it that ran differs between the trees.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate.measure.worker import WorkerFailedError
+from benchgate.model.calls import MOST_NODES, CallTree, Edit, ObservedFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.worker import Worker
+
+
+_SAMPLE: Final = "benchgate_sample"
+"""What takes a sample in the workers of C++ and Rust: only what it calls is observed."""
+
+# The dynamic linker finds a function when it is first called.
+_LINKER: Final = "_dl_"
+_DEEPEST = 40
+_SAMPLES = 3
+# Only relations of times matter.
+_INSTRUCTION_S = 1e-9
+
+
+def under_callgrind(valgrind: str, folder: Path) -> tuple[str, ...]:
+    """The beginning of a command whose process leaves the calls of its samples in a folder."""
+    return (
+        valgrind,
+        "--tool=callgrind",
+        f"--callgrind-out-file={str(folder).replace('%', '%%')}/{_FILE}",
+        "--collect-atstart=no",
+        f"--toggle-collect=*{_SAMPLE}*",
+        f"--separate-callers={_DEEPEST}",
+        "--quiet",
+        "--vgdb=no",
+    )
+
+
+def observe_compiled(
+    workers: Sequence[Worker],
+    end: Callable[[Worker], None],
+    names: Sequence[str],
+    folders: Mapping[ArmName, Path],
+    *,
+    loops: int,
+    limit_s: float,
+) -> Mapping[ArmName, CallTree]:
+    """Observe a benchmark in every worker.
+
+    Args:
+        workers: ready workers that leave their calls in these folders; they are ended.
+        end: ends one.
+        names: the benchmark's name in each worker.
+        loops: operations in a sample.
+        limit_s: time limit for each worker.
+
+    Raises:
+        WorkerFailedError: it failed, or nothing was observed.
+    """
+    try:
+        for worker, name in zip(workers, names, strict=True):
+            worker.allow(limit_s)
+            worker.ask("open", name)
+            worker.ask("loops", loops)
+            for _ in range(_SAMPLES):
+                worker.sample()
+            worker.ask("close")
+            worker.hang_up()
+            _wait_for(folders[worker.arm.name] / _FILE, limit_s)
+    finally:
+        for worker in workers:
+            end(worker)
+    sides = []
+    for worker in workers:
+        profile = read_profile(folders[worker.arm.name] / _FILE)
+        if not profile.calls:
+            raise WorkerFailedError(worker, "valgrind has seen no sample", "")
+        sides.append(_Side(worker.arm, profile))
+    edits = _edits(*sides) if len(sides) > 1 else {}
+    return {side.arm.name: side.tree(_SAMPLES * loops, edits) for side in sides}
+
+
+def _wait_for(file: Path, limit_s: float) -> None:
+    """Wait until callgrind has written a file, which it does when its program ends."""
+    end_s = time.monotonic() + limit_s
+    while time.monotonic() < end_s and not (file.exists() and _TOTALS in file.read_bytes()[-99:]):
+        time.sleep(_LOOK_S)
+
+
+_FILE: Final = "calls"
+_TOTALS: Final = b"totals: "
+_LOOK_S: Final = 0.02
+
+
+@dataclass(slots=True)
+class Profile:
+    """What callgrind has written.
+
+    Attributes:
+        lines: for each function, with the place that it is called from, by file and line the
+            instructions that ran there.
+        files: the file of each of these functions; "" if it has no debug information.
+        calls: which of them calls which other one, and how often.
+    """
+
+    lines: defaultdict[str, Counter[tuple[str, int]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    files: dict[str, str] = field(default_factory=dict)
+    calls: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a file of callgrind; https://valgrind.org/docs/manual/cl-format.html has the format."""
+    profile = Profile()
+    known: dict[tuple[str, str], str] = {}  # "(3) main" defines what "(3)" then stands for
+    now = {"fn": "", "cfn": "", "fl": "", "file": ""}
+    line, calls = 0, 0
+    for row in path.read_text(errors="replace").splitlines() if path.exists() else ():
+        key, _, value = row.partition("=")
+        if key == "calls":
+            calls = int(value.split()[0])
+        elif key in _KINDS:
+            number, _, name = value.partition(" ")
+            name = known.setdefault((_KINDS[key], number), name)
+            now[key] = name
+            if key in _SOURCES:
+                now["file"] = name
+            if key == "fn":
+                now["file"] = now["fl"]
+                profile.files.setdefault(name, "" if now["fl"] == "???" else now["fl"])
+        elif _COST.match(row):
+            place, *costs = row.split()
+            line = line if place == "*" else int(place) + (line if place[0] in "+-" else 0)
+            if calls:  # it is what the callee took
+                profile.calls[now["fn"]][now["cfn"]] += calls
+                calls = 0
+            else:
+                profile.lines[now["fn"]][now["file"], line] += int(costs[0])
+    return profile
+
+
+_SOURCES: Final = frozenset({"fl", "fi", "fe"})
+_KINDS: Final = {
+    **dict.fromkeys(("fn", "cfn"), "function"),
+    **dict.fromkeys((*_SOURCES, "cfi", "cfl"), "file"),
+    **dict.fromkeys(("ob", "cob"), "object"),
+}
+_COST: Final = re.compile(r"[-+*\d]\S* *\d")
+
+
+_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_MARKS = re.compile(r"\[abi:\w+\]| \[clone [^\]]*\]|@@?[\w.]+$")
+
+
+def short_name(name: str) -> str:
+    """The name of a function without its parameters, type arguments and marks of compilers."""
+    name = _MARKS.sub("", _HASH.sub("", name)).replace("(anonymous namespace)::", "")
+    name = name.replace("std::__cxx11::basic_string<", "std::string<")
+    kept, depth = [], 0
+    for place, character in enumerate(name):
+        if character in "<(" and not (character == "<" and name[:place].endswith("operator")):
+            if not depth and character == "(":
+                break
+            depth += 1
+        elif character in ">)" and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(character)
+    # The type of what a template returns stands before it.
+    short, operator, which = "".join(kept).strip().rpartition("operator")
+    words = short.split(" ")
+    # The type of what a template returns stands before it.
+    return f"{words[-1]}{operator}{which}" if operator else which.split(" ")[-1] or name
+
+
+@dataclass(slots=True)
+class _Side:
+    """What ran on one side."""
+
+    arm: Arm
+    profile: Profile
+
+    def path(self, file: str) -> str:
+        """Where a file is in the tree; "" if it is not in it."""
+        path = Path(file)
+        if not path.is_absolute():
+            path = self.arm.folder / path
+        is_there = path.is_relative_to(self.arm.root) and path.is_file()
+        return path.relative_to(self.arm.root).as_posix() if is_there else ""
+
+    def key(self, function: str) -> tuple[str, str]:
+        """The file and the name of a function, which are the same on both sides."""
+        file = self.profile.files.get(function, "")
+        return self.path(file) or Path(file).name, short_name(function.partition("'")[0])
+
+    def ran(self) -> Mapping[tuple[str, str], set[tuple[str, int]]]:
+        """The lines of the tree that ran, by function, with those between that have no code."""
+        found: defaultdict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
+        begins: dict[tuple[str, str], int] = {}
+        for function, lines in self.profile.lines.items():
+            key = self.key(function)
+            places = [(path, line) for file, line in lines if line and (path := self.path(file))]
+            found[key].update(places)
+            if first := next((line for path, line in places if path == key[0]), 0):
+                begins[key] = min(first, begins.get(key, first))
+        for key, first in begins.items():
+            path = key[0]
+            ends = [line - 1 for other, line in begins.items() if other[0] == path and line > first]
+            last = max(line for place, line in found[key] if place == path)
+            found[key].update((path, line) for line in range(first, min([last, *ends]) + 1))
+        return found
+
+    def tree(self, operations: int, edits: Mapping[tuple[str, str], Edit]) -> CallTree:
+        """The calls from the samples on."""
+        functions: dict[tuple[str, str], ObservedFunction] = {}
+        nodes: list[tuple[int, int, int]] = []
+
+        def number(function: str) -> int:
+            key = self.key(function)
+            lines = self.profile.lines.get(function, Counter[tuple[str, int]]())
+            own = [line for file, line in lines if line and file == self.profile.files[function]]
+            known = functions.get(key) or ObservedFunction(
+                key[0],
+                0,
+                key[1],
+                0.0,
+                bool(self.path(self.profile.files.get(function, ""))),
+                edits.get(key, Edit.NONE),
+            )
+            functions[key] = replace(
+                known,
+                line=min([*own, *([known.line] if known.line else [])], default=0),
+                own_s=known.own_s + _INSTRUCTION_S * sum(lines.values()),
+            )
+            return list(functions).index(key)
+
+        seen: set[str] = set()
+        below = [(-1, function, calls) for function, calls in self._roots()]
+        while below and len(nodes) < MOST_NODES:
+            parent, function, calls = below.pop(0)
+            is_new = function not in seen
+            seen.add(function)
+            index = number(function) if is_new else list(functions).index(self.key(function))
+            nodes.append((parent, index, calls))
+            if is_new:
+                place = len(nodes) - 1
+                below += [(place, callee, count) for callee, count in self._calls(function)]
+        return CallTree(operations, tuple(functions.values()), tuple(nodes))
+
+    def _roots(self) -> list[tuple[str, int]]:
+        """The first functions of the tree that a sample calls, or all that it calls itself."""
+        samples = [one for one in self.profile.calls if _SAMPLE in one.partition("'")[0]]
+        called = [pair for one in samples for pair in self._calls(one)]
+        found, seen, left = [], set(samples), list(called)
+        while left:
+            function, calls = left.pop(0)
+            if self.path(self.profile.files.get(function, "")):
+                found.append((function, calls))
+            elif function not in seen:
+                seen.add(function)
+                left += self._calls(function)
+        return found or called
+
+    def _calls(self, function: str) -> Iterator[tuple[str, int]]:
+        called = self.profile.calls.get(function, Counter[str]())
+        return (one for one in called.most_common() if not one[0].startswith(_LINKER))
+
+
+def _edits(base: _Side, head: _Side) -> Mapping[tuple[str, str], Edit]:
+    """How the text of each function that ran differs."""
+    ran = {side.arm.name: side.ran() for side in (base, head)}
+    places = {path for each in ran.values() for lines in each.values() for path, _ in lines}
+    texts = {path: tuple(_lines(side.arm.root / path) for side in (base, head)) for path in places}
+    changed: dict[ArmName, set[tuple[str, int]]] = {side.arm.name: set() for side in (base, head)}
+    for path, (before, after) in texts.items():
+        for kind, *ends in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if kind != "equal":
+                changed[base.arm.name] |= {(path, one + 1) for one in range(ends[0], ends[1])}
+                changed[head.arm.name] |= {(path, one + 1) for one in range(ends[2], ends[3])}
+    found: dict[tuple[str, str], Edit] = {}
+    edited = {path for path, (before, after) in texts.items() if before != after}
+    for side, other, edit in ((base, head, Edit.GONE), (head, base, Edit.NEW)):
+        for key, lines in ran[side.arm.name].items():
+            if lines & changed[side.arm.name]:
+                is_only_there = _has(side, *key) and not _has(other, *key)
+                found.setdefault(key, edit if is_only_there else Edit.EDITED)
+    beside = [key for each in ran.values() for key in each if key[0] in edited]
+    return {**dict.fromkeys(beside, Edit.BESIDE), **found}
+
+
+def _has(side: _Side, path: str, name: str) -> bool:
+    """Whether the file of a side has a function of a name, which a macro may have made."""
+    word = re.escape(re.split(r"::|\.", name)[-1])
+    return bool(re.search(rf"\b{word}\b", "\n".join(_lines(side.arm.root / path))))
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a file, without comments at their ends and without indentation."""
+    if not file.is_file():
+        return []
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return [" ".join(line.partition("//")[0].split()) for line in text.splitlines()]
