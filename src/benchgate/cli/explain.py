@@ -91,7 +91,8 @@ def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:
     raise UsageError(
         f"what {benchmark or 'the benchmarks of this result'} calls was not observed",
         hint="`benchgate check` observes what got slower or faster in Python, and under valgrind "
-        "in C++ and Rust, the worst first, for a tenth of its time. --filter NAME leaves out the others.",
+        "in C++ and Rust, the worst first, for a tenth of its time. --filter NAME leaves out the "
+        "others.",
     )
 
 

@@ -113,7 +113,8 @@ class Measure(Table):
     explain: bool = key(
         neutral,
         True,
-        "Say [where to look](reading-a-verdict.md#where-to-look) if something got slower or faster.",
+        "Say [where to look](reading-a-verdict.md#where-to-look) if something got slower or"
+        " faster.",
     )
     counter: Literal["auto", "perf", "valgrind", "none"] = key(
         counts_less,
