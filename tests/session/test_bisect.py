@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING
 
 import pytest
@@ -157,6 +159,21 @@ def test_the_largest_of_two_changes_is_found(repo: Git, history: list[str]) -> N
     assert [one.sha for one in found.commits] == [history[6]]
     assert found.row
     assert found.row.ratio == pytest.approx(2.0 / 1.1)
+
+
+@pytest.mark.parametrize("factors", [(1.2,) * 9, (1.1, 1.0, 1.3, 1.0, 1.1, 1.2, 1.0, 1.1, 1.0)])
+def test_of_many_changes_a_real_one_is_found(
+    repo: Git, history: list[str], factors: tuple[float, ...]
+) -> None:
+    values = dict(zip(history, accumulate((1.0, *factors), mul), strict=True))
+    told = Told()
+    found = searched(repo, Checks(values), told=told)
+    [commit] = found.commits
+    assert found.row
+    assert found.row.ratio == pytest.approx(factors[history.index(commit.sha) - 1])
+    assert (found.row.ratio or 0.0) >= 1.2
+    assert any(step.is_between for step in told.steps)
+    assert found.checks <= 7
 
 
 def test_an_interrupted_search_goes_on(repo: Git, history: list[str], tmp_path: Path) -> None:

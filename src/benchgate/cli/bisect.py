@@ -136,13 +136,16 @@ class _Brief(Progress):
             self._progress.preparing(what)
 
     def round_started(self, state: RoundState) -> None:
-        self._progress.round_started(state)
+        if self._progress.is_live:
+            self._progress.round_started(state)
 
     def measuring(self, benchmark: str) -> None:
-        self._progress.measuring(benchmark)
+        if self._progress.is_live:
+            self._progress.measuring(benchmark)
 
     def measured(self, benchmark: str) -> None:
-        self._progress.measured(benchmark)
+        if self._progress.is_live:
+            self._progress.measured(benchmark)
 
 
 class _Lines(Teller):
@@ -174,6 +177,8 @@ class _Lines(Teller):
         like = self._bad if step.changed > 0.5 else self._good
         if trial.why_not:
             said, style = f"skipped: {trial.why_not}", "yellow"
+        elif step.is_between:
+            said, style = f"between the two, nearer to {like}", "yellow"
         else:
             likely = "" if sure >= 0.99 else f" ({sure:.0%} sure)"
             said, style = f"like {like}{likely}", "red" if like == self._bad else "green"
@@ -225,8 +230,7 @@ def _before(commit: Commit, before: str) -> str:
 
 def _about(found: Found, request: BisectRequest, took_s: float) -> Iterator[str]:
     """How sure it is, what else changed, and what it took."""
-    whole, part = found.whole.ratio or 1.0, (found.row and found.row.ratio) or 0.0
-    if part and abs(math.log(part)) < _MOST * abs(math.log(whole)):
+    if _is_partial(found):
         ends = f"from {_short(request.good)} to {_short(request.bad)}"
         yield f"other commits changed it too: {ends} it is {change(found.whole)}"
     sure = f"{found.probability:.1%} sure; " if found.probability < SURE else ""
@@ -235,15 +239,24 @@ def _about(found: Found, request: BisectRequest, took_s: float) -> Iterator[str]
     yield f"{sure}{checks} of {commits}, {format_duration(took_s)}"
 
 
+def _is_partial(found: Found) -> bool:
+    """Whether the commit is only a part of what changed the benchmark."""
+    whole, part = found.whole.ratio or 1.0, (found.row and found.row.ratio) or 0.0
+    return bool(part) and abs(math.log(part)) < _MOST * abs(math.log(whole))
+
+
 def _next_steps(found: Found, request: BisectRequest) -> Iterator[str]:
     """Say which commands show more."""
     if len(found.commits) == 1:
         yield f"the commit: git show {found.commits[0].short}"
     if found.row:
         yield "the evidence as a page: benchgate report"
-    commit = found.commits[0]
+    commit, name = found.commits[0], shlex.quote(request.benchmark)
+    if _is_partial(found):
+        later, bad = found.commits[-1].short, shlex.quote(_short(request.bad))
+        yield f"the other changes: benchgate bisect {name} --good {later} --bad {bad}"
     if len(commit.parents) > 1 and request.first_parent and len(found.commits) == 1:
         yield (
-            f"the commit of the merged branch: benchgate bisect {shlex.quote(request.benchmark)} "
+            f"the commit of the merged branch: benchgate bisect {name} "
             f"--good {commit.parents[0][:SHORT]} --bad {commit.short} --no-first-parent"
         )

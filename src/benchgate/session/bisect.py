@@ -95,16 +95,45 @@ class Trial(JsonObject):
         z = float(ndtri((1 + row.confidence) / 2))
         return cls(log_ratio, (math.log(high) - math.log(low)) / (2 * z))
 
-    def changed(self, whole: Trial) -> float:
-        """How likely the commit has the change.
 
-        Args:
-            whole: the good commit against the head.
+# A commit that is further from both levels than this many errors is between them.
+_CLEARLY: Final = 3.0
+
+
+@dataclass(slots=True)
+class Levels:
+    """The log ratios of head / commit, of a commit without the change and of one with it.
+
+    If several commits changed the benchmark, what lies between the two takes the place of the
+    nearer one: so the search goes on where more of the change is.
+    """
+
+    without: float
+    with_it: float = 0.0
+
+    @property
+    def half(self) -> float:
+        """What decides which of the two a commit is like."""
+        return (self.without + self.with_it) / 2
+
+    def learn(self, trial: Trial) -> tuple[float, bool]:
+        """Take in a trial.
+
+        Returns:
+            How likely the commit has the change; whether it is clearly between the two.
         """
+        size = self.without - self.with_it
         # Commits also differ by what no check knows, such as the layout of their code.
-        error = math.hypot(self.error, whole.error / 2, abs(whole.log_ratio) / 10)
-        nearer = 0.5 - self.log_ratio / whole.log_ratio
-        return float(ndtr(nearer * abs(whole.log_ratio) / error))
+        error = math.hypot(trial.error, abs(size) / 10)
+        changed = float(ndtr(math.copysign(1.0, size) * (self.half - trial.log_ratio) / error))
+        apart = min(abs(trial.log_ratio - self.without), abs(trial.log_ratio - self.with_it))
+        if apart < max(_CLEARLY * trial.error, abs(size) / 5):
+            return changed, False
+        if changed < 0.5:
+            self.without = trial.log_ratio
+        else:
+            self.with_it = trial.log_ratio
+        return float(changed >= 0.5), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +144,7 @@ class Step:
         number: from 1; the check of the good commit is none.
         about: about how many there will be.
         changed: how likely the commit has the change.
+        is_between: whether it is like neither end, because several commits changed the benchmark.
     """
 
     number: int
@@ -122,6 +152,7 @@ class Step:
     commit: Commit
     trial: Trial
     changed: float
+    is_between: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +349,7 @@ class _Search:
     _number: int = 0
     _confirmed: int = 0
     _tries: dict[int, int] = field(default_factory=dict)
+    _levels: Levels = field(init=False)
     _chances: Bisection = field(init=False)
 
     def __post_init__(self) -> None:
@@ -343,6 +375,7 @@ class _Search:
             self.memory.whole = self._differing(good)
             self.memory.save()
         self._checks += 1
+        self._levels = Levels(self._whole.log_ratio)
         self.teller.differs(self.memory.whole)
 
     def _differing(self, good: str) -> Row:
@@ -373,6 +406,7 @@ class _Search:
 
     def narrow(self) -> None:
         """Measure commits until one is surely the one, or no measurement tells more."""
+        levels = self._levels
         while (index := self._chances.next(self._left_out)) is not None:
             commit = self.commits[index]
             self._number += 1
@@ -380,17 +414,17 @@ class _Search:
             tries = self._tries[index] = self._tries.get(index, 0) + 1
             known = self.memory.trials.setdefault(commit.sha, [])
             if len(known) < tries:
-                known.append(self._tried(commit))
+                known.append(self._tried(commit, abs(levels.half)))
                 self.memory.save()
             self._checks += 1
             trial = known[tries - 1]
-            changed = 0.5
+            changed, is_between = 0.5, False
             if trial.why_not:
                 self.untried[commit.sha] = trial.why_not
             else:
-                changed = trial.changed(self._whole)
+                changed, is_between = levels.learn(trial)
                 self._chances.learn(index, changed)
-            self.teller.stepped(Step(self._number, about, commit, trial, changed))
+            self.teller.stepped(Step(self._number, about, commit, trial, changed, is_between))
 
     def _expected(self) -> int:
         """About how many steps there are still to come, at least one."""
@@ -416,10 +450,9 @@ class _Search:
     def _whole(self) -> Trial:
         return Trial.of(self._row)
 
-    def _tried(self, commit: Commit) -> Trial:
-        """Measure a commit against the head, until it is clear which half it is nearer to."""
-        margin = math.expm1(abs(self._whole.log_ratio) / 2)
-        config = _against(self.config, commit.sha, explain=False, margin=margin)
+    def _tried(self, commit: Commit, half: float) -> Trial:
+        """Measure a commit against the head, until it is clear whether it differs by more."""
+        config = _against(self.config, commit.sha, explain=False, margin=math.expm1(half))
         try:
             verdict, _ = self.check(self._wanted(self.tree), config)
         except BaselineError as error:
