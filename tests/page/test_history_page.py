@@ -49,6 +49,7 @@ def test_each_change_is_told_in_words_and_linked_to_its_commits() -> None:
     assert "1 benchmark: 1 got slower" in said
     assert said.count("got slower at 7000cba..8000cba by 20.0 %, and stayed (2026-01-09, ") == 2
     assert "10.00 ms to 12.00 ms; first run after it: 8000cba Change number 8 (A. Developer" in said
+    assert re.search(r"To find the commit: benchgate bisect \S+ --good 7000cba --bad 8000cba", said)
     assert "About two of three runs lie within 0.8 % of their level" in said
     assert f"{REPOSITORY}/compare/{sha_of(7)}...{sha_of(8)}" in page.links()
 
