@@ -372,7 +372,9 @@ def test_node(
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
     if script == "benchmark.cjs":
-        assert min(times_s(seen["benchmark/text/wait"])) >= 0.001
+        # Waiting for the CPU is taken off, and the timer may run out meanwhile.
+        for one in seen["benchmark/text/wait"]:
+            assert max(one.metrics[0].samples) >= 0.001
 
 
 BURN = """\
