@@ -155,7 +155,6 @@ class _Lines(Teller):
         self._good, self._bad = good, bad
         self._console = console
         self._quiet = quiet
-        self._began_s = time.monotonic()
 
     def _print(self, text: str | Text) -> None:
         if not self._quiet:

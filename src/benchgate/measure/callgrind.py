@@ -71,12 +71,13 @@ def observe_compiled(
     Raises:
         WorkerFailedError: it failed, or nothing was observed.
     """
+    samples = 1 if loops == 1 else _SAMPLES
     try:
         for worker, name in zip(workers, names, strict=True):
             worker.allow(limit_s)
             worker.ask("open", name)
             worker.ask("loops", loops)
-            for _ in range(_SAMPLES):
+            for _ in range(samples):
                 worker.sample()
             worker.ask("close")
             worker.hang_up()
@@ -91,7 +92,7 @@ def observe_compiled(
             raise WorkerFailedError(worker, "valgrind has seen no sample", "")
         sides.append(_Side(worker.arm, profile))
     edits = _edits(*sides) if len(sides) > 1 else {}
-    return {side.arm.name: side.tree(_SAMPLES * loops, edits) for side in sides}
+    return {side.arm.name: side.tree(samples * loops, edits) for side in sides}
 
 
 def _wait_for(file: Path, limit_s: float) -> None:
@@ -194,14 +195,15 @@ class _Side:
 
     arm: Arm
     profile: Profile
+    _paths: dict[str, str] = field(default_factory=dict)
 
     def path(self, file: str) -> str:
         """Where a file is in the tree; "" if it is not in it."""
-        path = Path(file)
-        if not path.is_absolute():
-            path = self.arm.folder / path
-        is_there = path.is_relative_to(self.arm.root) and path.is_file()
-        return path.relative_to(self.arm.root).as_posix() if is_there else ""
+        if file not in self._paths:
+            path = self.arm.folder / file
+            is_there = path.is_relative_to(self.arm.root) and path.is_file()
+            self._paths[file] = path.relative_to(self.arm.root).as_posix() if is_there else ""
+        return self._paths[file]
 
     def key(self, function: str) -> tuple[str, str]:
         """The file and the name of a function, which are the same on both sides."""

@@ -69,6 +69,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# How much longer it may take under valgrind.
+_VALGRIND = 3
 _TWO_KINDS = (
     "one side times it, and on the other side it returns a number: remove it from [aliases]"
 )
@@ -214,6 +216,7 @@ class PythonEngine:
                 own.mkdir()
             under = {arm: under_callgrind(valgrind, own) for arm, own in folders.items()}
             workers = self._started(files, under)
+            limit_s *= _VALGRIND
             return observe_compiled(
                 workers, self._workers.end, names, folders, loops=plan.loops, limit_s=limit_s
             )

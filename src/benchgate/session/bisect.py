@@ -475,7 +475,7 @@ class _Search:
         first, last = self.commits[suspects[0]], self.commits[suspects[-1]]
         row: Row | None = None
         warnings: tuple[str, ...] = ()
-        if len(suspects) == 1 or self.request.first_parent:
+        if first.parents and (len(suspects) == 1 or self.request.first_parent):
             before = first.parents[0]
             self.teller.confirming(last, before)
             row, warnings = self._compared(before, last)
