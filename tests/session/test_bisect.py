@@ -13,7 +13,7 @@ from tests.results import measured
 from benchgate.config import loads
 from benchgate.errors import BaselineError, BenchgateError, Interrupted, UsageError
 from benchgate.gate.verdict import judge_result, make_verdict
-from benchgate.session.bisect import BisectRequest, Found, Step, Teller, bisect
+from benchgate.session.bisect import BisectRequest, BisectResult, BisectStep, Teller, bisect
 from benchgate.session.measuring import NOTHING_RUNS_ON_BASE
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Told(Teller):
     """Remembers what it was told."""
 
     kept: int = 0
-    steps: list[Step] = field(default_factory=list)
+    steps: list[BisectStep] = field(default_factory=list)
 
     def begins(self, commits: int, steps: int, resumed: int) -> None:  # noqa: ARG002
         self.kept = resumed
 
-    def stepped(self, step: Step) -> None:
+    def stepped(self, step: BisectStep) -> None:
         self.steps.append(step)
 
 
@@ -77,7 +77,7 @@ def history(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> list[
 
 def searched(
     git: Git, checks: Checks, *, good: str = "HEAD~9", told: Teller | None = None, **more: object
-) -> Found:
+) -> BisectResult:
     request = replace(BisectRequest(BENCHMARK, good), **more)  # type: ignore[arg-type]
     return bisect(request, CONFIG, git, checks, told or Teller())
 

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchgate.config import Config
-    from benchgate.git.commits import Commit
+    from benchgate.git.commits import RangeCommit
     from benchgate.model.policy import Options
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row, Verdict
     from benchgate.report.progress import RoundState
-    from benchgate.session.bisect import Found, Step
+    from benchgate.session.bisect import BisectResult, BisectStep
     from benchgate.session.check import CheckRequest
 
 _MOST: Final = 0.75
@@ -83,7 +83,7 @@ def command(
 
     BENCHMARK is an id, as `benchgate list` shows it.
 
-    An interrupted search goes on if you run the same command again; --no-cache begins anew.
+    If a search is interrupted, the same command goes on; with --no-cache, it starts again.
 
     \b
     Examples:
@@ -165,13 +165,13 @@ class _Lines(Teller):
         self._print(f"{of}, about {counted(steps, 'step')}" if steps else of)
         if resumed:
             kept = f"{counted(resumed, 'check')} of it {'was' if resumed == 1 else 'were'}"
-            self._print(f"this search was interrupted: {kept} kept (--no-cache begins anew)")
+            self._print(f"this search was interrupted: {kept} kept (--no-cache starts again)")
 
     def differs(self, whole: Row) -> None:
         size = f"{words.unsigned(whole.ratio or 1.0)} {words.outcome(whole)}"
         self._print(f"{words.name(whole)} is {size} at {self._bad} than at {self._good}")
 
-    def stepped(self, step: Step) -> None:
+    def stepped(self, step: BisectStep) -> None:
         trial, sure = step.trial, max(step.changed, 1 - step.changed)
         like = self._bad if step.changed > 0.5 else self._good
         if trial.why_not:
@@ -190,11 +190,13 @@ class _Lines(Teller):
             )
         )
 
-    def confirming(self, commit: Commit, before: str) -> None:
+    def confirming(self, commit: RangeCommit, before: str) -> None:
         self._print(f"comparing {commit.short} with {_before(commit, before)}")
 
 
-def _render(found: Found, request: BisectRequest, console: Console, *, took_s: float) -> None:
+def _render(
+    found: BisectResult, request: BisectRequest, console: Console, *, took_s: float
+) -> None:
     """Print the commit, what it changed, and where to look."""
     name, word = words.name(found.whole), words.outcome(found.whole)
     if len(found.commits) > 1:
@@ -223,11 +225,11 @@ def _render(found: Found, request: BisectRequest, console: Console, *, took_s: f
         print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning)), indent=2)
 
 
-def _before(commit: Commit, before: str) -> str:
+def _before(commit: RangeCommit, before: str) -> str:
     return "its parent" if before in commit.parents else before[:SHORT]
 
 
-def _about(found: Found, request: BisectRequest, took_s: float) -> Iterator[str]:
+def _about(found: BisectResult, request: BisectRequest, took_s: float) -> Iterator[str]:
     """How sure it is, what else changed, and what it took."""
     if _is_partial(found):
         ends = f"from {_short(request.good)} to {_short(request.bad)}"
@@ -238,13 +240,13 @@ def _about(found: Found, request: BisectRequest, took_s: float) -> Iterator[str]
     yield f"{sure}{checks} of {commits}, {format_duration(took_s)}"
 
 
-def _is_partial(found: Found) -> bool:
+def _is_partial(found: BisectResult) -> bool:
     """Whether the commit is only a part of what changed the benchmark."""
     whole, part = found.whole.ratio or 1.0, (found.row and found.row.ratio) or 0.0
     return bool(part) and abs(math.log(part)) < _MOST * abs(math.log(whole))
 
 
-def _next_steps(found: Found, request: BisectRequest) -> Iterator[str]:
+def _next_steps(found: BisectResult, request: BisectRequest) -> Iterator[str]:
     """Say which commands show more."""
     if len(found.commits) == 1:
         yield f"the commit: git show {found.commits[0].short}"

@@ -12,7 +12,7 @@ SHORT: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class RangeCommit:
     """A commit.
 
     Attributes:
@@ -31,7 +31,9 @@ class Commit:
         return self.sha[:SHORT]
 
 
-def commits_between(git: Git, before: str, last: str, *, first_parent: bool) -> tuple[Commit, ...]:
+def commits_between(
+    git: Git, before: str, last: str, *, first_parent: bool
+) -> tuple[RangeCommit, ...]:
     """Return the commits that the last one has and another one does not, parents first.
 
     Args:
@@ -47,6 +49,6 @@ def commits_between(git: Git, before: str, last: str, *, first_parent: bool) -> 
     )
     fields = listed.split("\0")
     return tuple(
-        Commit(sha.strip(), tuple(parents.split()), author, date, subject)
+        RangeCommit(sha.strip(), tuple(parents.split()), author, date, subject)
         for sha, parents, author, date, subject in zip(*[iter(fields)] * 5, strict=False)
     )

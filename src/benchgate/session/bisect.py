@@ -24,7 +24,7 @@ from benchgate import __version__
 from benchgate.baselines.base import BENCHMARKS_OF_HEAD
 from benchgate.errors import BaselineError, MeasureError, UsageError, did_you_mean
 from benchgate.files import read_bytes, write_atomic
-from benchgate.git.commits import SHORT, Commit, commits_between
+from benchgate.git.commits import SHORT, RangeCommit, commits_between
 from benchgate.git.repository import known_names
 from benchgate.json_object import JsonObject, Text
 from benchgate.measure.engine import ArmName
@@ -137,7 +137,7 @@ class Levels:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BisectStep:
     """A step of a search, to be told.
 
     Attributes:
@@ -149,14 +149,14 @@ class Step:
 
     number: int
     about: int
-    commit: Commit
+    commit: RangeCommit
     trial: Trial
     changed: float
     is_between: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BisectResult:
     """What a search has found.
 
     Attributes:
@@ -171,7 +171,7 @@ class Found:
         warnings: of the last check.
     """
 
-    commits: tuple[Commit, ...]
+    commits: tuple[RangeCommit, ...]
     probability: float
     whole: Row
     row: Row | None
@@ -190,10 +190,10 @@ class Teller:
     def differs(self, whole: Row) -> None:
         """The head differs from the good commit."""
 
-    def stepped(self, step: Step) -> None:
+    def stepped(self, step: BisectStep) -> None:
         """A commit was measured, or could not be."""
 
-    def confirming(self, commit: Commit, before: str) -> None:
+    def confirming(self, commit: RangeCommit, before: str) -> None:
         """A commit is about to be compared with an earlier one, in most cases its parent."""
 
 
@@ -205,7 +205,9 @@ _MOST_CONFIRMED = 3
 _MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 
 
-def bisect(request: BisectRequest, config: Config, git: Git, check: Check, teller: Teller) -> Found:
+def bisect(
+    request: BisectRequest, config: Config, git: Git, check: Check, teller: Teller
+) -> BisectResult:
     """Search between a commit and a later one for the commit that a benchmark's change came with.
 
     Args:
@@ -234,7 +236,7 @@ def bisect(request: BisectRequest, config: Config, git: Git, check: Check, telle
     return found
 
 
-def _range(request: BisectRequest, git: Git) -> tuple[Commit, ...]:
+def _range(request: BisectRequest, git: Git) -> tuple[RangeCommit, ...]:
     """The commits to search, parents first."""
     if "*" in request.benchmark or "?" in request.benchmark:
         raise UsageError(
@@ -342,7 +344,7 @@ class _Search:
     tree: Git
     check: Check
     teller: Teller
-    commits: Sequence[Commit]
+    commits: Sequence[RangeCommit]
     memory: _Memory
     untried: dict[str, str] = field(default_factory=dict)
     _checks: int = 0
@@ -424,7 +426,7 @@ class _Search:
             else:
                 changed, is_between = levels.learn(trial)
                 self._chances.learn(index, changed)
-            self.teller.stepped(Step(self._number, about, commit, trial, changed, is_between))
+            self.teller.stepped(BisectStep(self._number, about, commit, trial, changed, is_between))
 
     def _expected(self) -> int:
         """About how many steps there are still to come, at least one."""
@@ -450,7 +452,7 @@ class _Search:
     def _whole(self) -> Trial:
         return Trial.of(self._row)
 
-    def _tried(self, commit: Commit, half: float) -> Trial:
+    def _tried(self, commit: RangeCommit, half: float) -> Trial:
         """Measure a commit against the head, until it is clear whether it differs by more."""
         config = _against(self.config, commit.sha, explain=False, margin=math.expm1(half))
         try:
@@ -469,7 +471,7 @@ class _Search:
         rows = [row for row in verdict.rows if (row.metric, row.statistic) == key and row.ratio]
         return rows[0] if rows and rows[0].launches[0] > 1 else None
 
-    def confirmed(self) -> Found | None:
+    def confirmed(self) -> BisectResult | None:
         """Compare the commit with its parent; None if it is not the one after all."""
         suspects = sorted(self._chances.suspects())
         first, last = self.commits[suspects[0]], self.commits[suspects[-1]]
@@ -486,7 +488,7 @@ class _Search:
             self._chances.clear(suspects[0])
             if self._confirmed < _MOST_CONFIRMED:
                 return None
-        return Found(
+        return BisectResult(
             tuple(self.commits[index] for index in suspects),
             float(self._chances.probabilities[suspects].sum()),
             self._row,
@@ -501,7 +503,7 @@ class _Search:
         """Whether a row changed in the direction of the whole."""
         return math.log(row.ratio or 1.0) * self._whole.log_ratio > 0
 
-    def _compared(self, before: str, commit: Commit) -> tuple[Row | None, tuple[str, ...]]:
+    def _compared(self, before: str, commit: RangeCommit) -> tuple[Row | None, tuple[str, ...]]:
         config = _against(self.config, before, explain=self.config.measure.explain)
         with with_benchmarks_of_today(self.git, commit.sha, self.config) as tree:
             wanted = replace(self._wanted(tree), output=self.request.output)
