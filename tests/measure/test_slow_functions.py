@@ -248,6 +248,26 @@ def bench_it():
         assert all(each >= CALL_NS / 1e9 for times in one.samples() for each in times)
 
 
+def test_one_sample_that_loses_the_cpu_for_a_moment_does_not_make_arms_take_turns(
+    rounds: Rounds, tmp_path: Path
+) -> None:
+    source = f"""
+def bench_it():
+    log("begins")
+    spin()
+    with open(os.environ["LOG"]) as file:
+        last = [line.split()[1] for line in file][-2:]
+    if last == ["begins", "begins"] and not os.path.exists({str(tmp_path / "lost")!r}):
+        open({str(tmp_path / "lost")!r}, "w").close()
+        time.sleep(0.02)
+    log("ends")
+"""
+    for one in rounds(source):
+        assert one.overlaps
+        assert notes_of(one) == {(OF_ONE_THREAD,)}
+    assert (tmp_path / "lost").exists()
+
+
 @pytest.mark.parametrize("suite", ["pytest", "pyperf"])
 def test_suites_of_other_tools_do_the_same(rounds: Rounds, suite: str) -> None:
     if suite == "pytest":
