@@ -86,6 +86,37 @@ def test_a_function_that_runs_more_often_says_so() -> None:
     assert (cause.function, cause.callee, cause.calls) == ("price", "", (1.0, 20.0))
 
 
+def uncounted(side: CallTree) -> CallTree:
+    """The samples of a profiler instead of calls."""
+    return replace(side, functions=tuple(replace(one, is_counted=False) for one in side.functions))
+
+
+def test_numbers_of_samples_are_no_calls() -> None:
+    base = tree((0, "bench", 1, 10, NONE), (1, "slug", 3, 30, EDITED), (2, "sum", 5, 50, NONE))
+    head = tree((0, "bench", 2, 20, NONE), (1, "slug", 4, 40, EDITED), (2, "sum", 50, 500, NONE))
+    explanation = explain(row(90, 560), uncounted(base), uncounted(head))
+    cause = explanation.causes[0]
+    assert (cause.function, cause.callee, cause.calls) == ("slug", "sum", None)
+    assert not cause.is_counted
+    assert cause.seconds == pytest.approx(460e-9)
+    assert [one.calls for one in explanation.functions] == [None] * 3
+    assert not explanation.same_calls
+    head = tree((0, "bench", 2, 20, NONE), (1, "slug", 40, 400, EDITED), (2, "sum", 5, 50, NONE))
+    assert explain(row(90, 470), uncounted(base), uncounted(head)).causes[0].callee == ""
+
+
+def test_a_function_whose_calls_are_not_counted_calls_others_whose_calls_are() -> None:
+    """An asynchronous function counts again each time that it goes on."""
+    base = tree((0, "load", 2, 30, EDITED), (1, "sum", 1, 50, NONE))
+    head = tree((0, "load", 3, 30, EDITED), (1, "sum", 3, 150, NONE))
+    both = (
+        replace(one, functions=(replace(one.functions[0], is_counted=False), one.functions[1]))
+        for one in (base, head)
+    )
+    cause = explain(row(80, 180), *both).causes[0]
+    assert (cause.function, cause.callee, cause.calls) == ("load", "sum", (1.0, 3.0))
+
+
 def test_new_and_gone_functions_are_named() -> None:
     plain = tree((0, "bench", 1, 10, NONE), (1, "old", 5, 200, GONE))
     quick = tree((0, "bench", 1, 10, NONE), (1, "new", 1, 20, NEW))

@@ -346,6 +346,71 @@ def test_what_cpp_calls_is_observed(
     assert {each for each in head if each not in base and head[each][1] == 1}
 
 
+@require("go")
+def test_what_go_calls_is_profiled(
+    measured: Callable[..., dict[str, list[Observation]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOTOOLCHAIN", "local")
+    twice = "range strings.ToLower(s)", "range strings.ToLower(strings.ToLower(s))"
+    seen = measured(
+        "go", 'go = "./..."', edit=("text/text.go", *twice), observed="text/Slug/long_one"
+    )
+    base, head = functions_of(seen["text/Slug/long_one"])
+    assert base["text.Slug"][0] is head["text.Slug"][0] is Edit.EDITED
+    assert "strings.ToLower" in base.keys() & head.keys()
+    for one in seen["text/Slug/long_one"]:
+        assert one.calls
+        assert not any(each.is_counted for each in one.calls.functions)
+        assert not any("testing" in each.name for each in one.calls.functions)
+
+
+COUNTED = """
+import { Bench } from "tinybench";
+
+class Text {
+  words(text) { return text.split(" ").map((word) => this.clean(word)); }
+  clean(word) { return word.trim(); }
+}
+
+async function later(text) {
+  await null;
+  return new Text().words(text);
+}
+
+const bench = new Bench();
+bench.add("words", () => new Text().words("to be or not to be"));
+bench.add("later", async () => await later("to be or not to be"));
+await bench.run();
+"""
+
+
+@require("node")
+def test_what_node_calls_is_counted(
+    measured: Callable[..., dict[str, list[Observation]]], tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "bench.js").write_text(COUNTED)
+    (project / "package.json").write_text('{"type": "module"}')
+    twice = "this.clean(word))", "this.clean(this.clean(word)))"
+    edit = ("bench.js", *twice)
+    seen = measured(str(project), 'node = "bench.js"', edit=edit, observed="bench/later")
+    base, head = functions_of(seen["bench/later"])
+    assert (base["words"], head["words"]) == ((Edit.EDITED, 1), (Edit.EDITED, 1))
+    assert (base["clean"], head["clean"]) == ((Edit.BESIDE, 6), (Edit.BESIDE, 12))
+    for one in seen["bench/later"]:
+        assert one.calls
+        by_name = {each.name: each for each in one.calls.functions}
+        assert not by_name["later"].is_counted
+        assert (by_name["words"].is_counted, by_name["words"].line) == (True, 5)
+        (above,) = {
+            one.calls.functions[one.calls.nodes[parent][1]].name
+            for parent, number, _ in one.calls.nodes
+            if one.calls.functions[number].name == "words"
+        }
+        assert above == "later"
+
+
 @require("node")
 @pytest.mark.parametrize(
     ("script", "ids"),

@@ -41,8 +41,10 @@ def outer():
 '''
 
 
-class Observed:
+class ObservingWorker:
     """A worker that has observed these functions: file, line and name of each."""
+
+    steps = frozenset({"begin", "end", "observe"})
 
     def __init__(self, arm: Arm, functions: list[tuple[str, int, str]], folder: Path) -> None:
         self.arm = arm
@@ -87,7 +89,7 @@ def observed(arms: tuple[Arm, Arm], text: str, name: str) -> dict[str, ObservedF
         line = line_of(arm, text)
         file = str(arm.root / "src" / "code.py")
         functions = [(file, line, name)] if line else []
-        workers.append(Observed(arm, functions, arm.root / "src"))
+        workers.append(ObservingWorker(arm, functions, arm.root / "src"))
     players = [cast("Worker", one) for one in workers]
     trees = observe(players, ["b", "b"], loops=5, warms_up=True, limit_s=1)
     assert workers[0].asked == ["open", "loops", "sample", "begin", "observe", "end", "close"]

@@ -28,6 +28,8 @@ _MOST_CAUSES: Final = 3
 # A function that explains less of a change than this is not named.
 _LEAST_SHARE: Final = 0.1
 _CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
+# Calls that are not counted are named if they take this part of what a function explains.
+_MOST_OF_IT: Final = 0.5
 # A function that moved by less is not listed.
 _TRACE: Final = 0.01
 _EDITED: Final = frozenset({Edit.EDITED, Edit.NEW, Edit.GONE})
@@ -54,17 +56,21 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
     edited, and then for any that calls another one more or less often.
     """
     sides = _Side(base, row.base or 0.0), _Side(head, row.head or 0.0)
+    uncounted = sides[0].uncounted() | sides[1].uncounted()
     total_s = (row.head or 0.0) - (row.base or 0.0)
     least_s = _TRACE * abs(total_s)
-    moved = [one for one in _functions(*sides) if max(_moved(one)[0] - least_s, _moved(one)[1]) > 0]
+    every = _functions(*sides, uncounted)
+    moved = [one for one in every if max(_moved(one)[0] - least_s, _moved(one)[1]) > 0]
     return Explanation(
-        _first_causes(*sides, total_s),
+        _first_causes(*sides, uncounted, total_s),
         tuple(sorted(moved, key=_moved, reverse=True)[:MOST_FUNCTIONS]),
-        same_calls=all(before == after for before, after in (one.calls for one in moved)),
+        same_calls=all(one.calls is not None and one.calls[0] == one.calls[1] for one in moved),
     )
 
 
-def _first_causes(base: _Side, head: _Side, total_s: float) -> tuple[Cause, ...]:
+def _first_causes(
+    base: _Side, head: _Side, uncounted: frozenset[_Key], total_s: float
+) -> tuple[Cause, ...]:
     sign = 1 if total_s > 0 else -1
     before, after = base.calls(), head.calls()
     same = frozenset(key for key, calls in before.items() if after.get(key) == calls)
@@ -73,7 +79,7 @@ def _first_causes(base: _Side, head: _Side, total_s: float) -> tuple[Cause, ...]
         base.with_edit(_FILES) | head.with_edit(_FILES),
         same,
     ):
-        causes = list(_causes(base, head, owners))
+        causes = list(_causes(base, head, owners, uncounted))
         if owners is same:
             causes = [one for one in causes if one.calls]
         causes.sort(key=lambda one: sign * one.seconds, reverse=True)
@@ -83,13 +89,14 @@ def _first_causes(base: _Side, head: _Side, total_s: float) -> tuple[Cause, ...]
     return ()
 
 
-def _functions(base: _Side, head: _Side) -> list[CalledFunction]:
+def _functions(base: _Side, head: _Side, uncounted: frozenset[_Key]) -> list[CalledFunction]:
     every = frozenset(base.functions) | frozenset(head.functions)
     before, after = base.shares(every), head.shares(every)
     found = []
     for key in before.keys() | after.keys():
         was, now = before.get(key, _Share()), after.get(key, _Share())
-        calls, seconds = (was.calls, now.calls), (was.seconds, now.seconds)
+        calls = None if key in uncounted else (was.calls, now.calls)
+        seconds = was.seconds, now.seconds
         function = head.functions.get(key) or base.functions[key]
         found.append(CalledFunction(*_named(function), calls, seconds))
     return found
@@ -97,7 +104,8 @@ def _functions(base: _Side, head: _Side) -> list[CalledFunction]:
 
 def _moved(one: CalledFunction) -> tuple[float, float]:
     """How far the time and the calls of a function differ."""
-    return abs(one.seconds[1] - one.seconds[0]), abs(one.calls[1] - one.calls[0])
+    before, after = one.calls or (0.0, 0.0)
+    return abs(one.seconds[1] - one.seconds[0]), abs(after - before)
 
 
 @dataclass(slots=True)
@@ -139,6 +147,10 @@ class _Side:
         """The functions with one of these edits."""
         return frozenset(key for key, one in self.functions.items() if one.edit in edits)
 
+    def uncounted(self) -> frozenset[_Key]:
+        """The functions whose calls are not exact."""
+        return frozenset(key for key, one in self.functions.items() if not one.is_counted)
+
     def calls(self) -> Mapping[_Key, float]:
         """How often one operation calls each function."""
         found: defaultdict[_Key, float] = defaultdict(float)
@@ -177,17 +189,20 @@ class _Side:
         return found
 
 
-def _causes(base: _Side, head: _Side, owners: Collection[_Key]) -> Iterator[Cause]:
+def _causes(
+    base: _Side, head: _Side, owners: Collection[_Key], uncounted: frozenset[_Key]
+) -> Iterator[Cause]:
     before, after = base.shares(owners), head.shares(owners)
     for key in before.keys() | after.keys():
         was, now = before.get(key, _Share()), after.get(key, _Share())
         function = head.functions.get(key) or base.functions[key]
-        callee, calls = _evidence(was, now)
+        callee, calls = _evidence(key, was, now, uncounted)
         yield Cause(
             *_named(function),
             callee=_full_name(head.functions.get(callee) or base.functions.get(callee)),
             calls=calls,
             seconds=now.seconds - was.seconds,
+            is_counted=key not in uncounted,
         )
 
 
@@ -207,24 +222,28 @@ def _full_name(function: ObservedFunction | None) -> str:
     return f"{module}.{function.name}"
 
 
-def _evidence(was: _Share, now: _Share) -> tuple[_Key, tuple[float, float] | None]:
+def _evidence(
+    key: _Key, was: _Share, now: _Share, uncounted: frozenset[_Key]
+) -> tuple[_Key, tuple[float, float] | None]:
     """What is called more or less often: the function itself, or else what it calls.
 
     Returns:
         Of the function that it calls, path and name, or nothing; the calls before and after.
     """
-    if was.calls != now.calls:
+    if was.calls != now.calls and key not in uncounted:
         return ("", ""), (was.calls, now.calls)
     called = was.below.keys() | now.below.keys()
-    differ = [key for key in called if was.below[key] != now.below[key]]
-    if not differ:
-        return ("", ""), None
-    most = max(
-        differ,
-        key=lambda key: (
-            abs(now.below_s[key] - was.below_s[key]),
-            abs(now.below[key] - was.below[key]),
-            key,
-        ),
-    )
-    return most, (was.below[most], now.below[most])
+    further_s = {one: now.below_s[one] - was.below_s[one] for one in called}
+    differ = [one for one in called - uncounted if was.below[one] != now.below[one]]
+    if differ:
+        most = max(differ, key=lambda one: (abs(further_s[one]), _differs(one, was, now), one))
+        return most, (was.below[most], now.below[most])
+    if key in uncounted and called:
+        most = max(called, key=lambda one: (abs(further_s[one]), one))
+        if further_s[most] / (now.seconds - was.seconds or 1.0) > _MOST_OF_IT:
+            return most, None
+    return ("", ""), None
+
+
+def _differs(one: _Key, was: _Share, now: _Share) -> float:
+    return abs(now.below[one] - was.below[one])

@@ -11,16 +11,17 @@ import re
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.measure.worker import WorkerFailedError
+from benchgate.measure.changed_lines import edits
+from benchgate.measure.counters import CounterError
 from benchgate.model.calls import MOST_NODES, CallTree, Edit, ObservedFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from benchgate.measure.changed_lines import FunctionKey, Ran
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.worker import Worker
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _SAMPLE: Final = "benchgate_sample"
 """What takes a sample in the workers of C++ and Rust: only what it calls is observed."""
 
+_MAIN: Final = "main"
 # The dynamic linker finds a function when it is first called.
 _LINKER: Final = "_dl_"
 _DEEPEST = 40
@@ -36,14 +38,18 @@ _SAMPLES = 3
 _INSTRUCTION_S = 1e-9
 
 
-def under_callgrind(valgrind: str, folder: Path) -> tuple[str, ...]:
-    """The beginning of a command whose process leaves the calls of its samples in a folder."""
+def under_callgrind(valgrind: str, folder: Path, *, samples: bool) -> tuple[str, ...]:
+    """The beginning of a command whose process leaves its calls in a folder.
+
+    Args:
+        samples: those of its samples only.
+    """
+    only = ("--collect-atstart=no", f"--toggle-collect=*{_SAMPLE}*") if samples else ()
     return (
         valgrind,
         "--tool=callgrind",
         f"--callgrind-out-file={str(folder).replace('%', '%%')}/{_FILE}",
-        "--collect-atstart=no",
-        f"--toggle-collect=*{_SAMPLE}*",
+        *only,
         f"--separate-callers={_DEEPEST}",
         "--quiet",
         "--vgdb=no",
@@ -69,7 +75,8 @@ def observe_compiled(
         limit_s: time limit for each worker.
 
     Raises:
-        WorkerFailedError: it failed, or nothing was observed.
+        WorkerFailedError: it failed.
+        CounterError: nothing was observed.
     """
     samples = 1 if loops == 1 else _SAMPLES
     try:
@@ -85,14 +92,26 @@ def observe_compiled(
     finally:
         for worker in workers:
             end(worker)
-    sides = []
-    for worker in workers:
-        profile = read_profile(folders[worker.arm.name] / _FILE)
-        if not profile.calls:
-            raise WorkerFailedError(worker, "valgrind has seen no sample", "")
-        sides.append(_Side(worker.arm, profile))
-    edits = _edits(*sides) if len(sides) > 1 else {}
-    return {side.arm.name: side.tree(samples * loops, edits) for side in sides}
+    sides = [(worker.arm, folders[worker.arm.name]) for worker in workers]
+    return call_trees(sides, samples * loops)
+
+
+def call_trees(folders: Sequence[tuple[Arm, Path]], operations: int) -> Mapping[ArmName, CallTree]:
+    """What was called on both sides.
+
+    Args:
+        folders: where callgrind left it.
+        operations: how many were observed.
+
+    Raises:
+        CounterError: nothing was observed.
+    """
+    sides = [_Side(arm, read_profile(folder / _FILE)) for arm, folder in folders]
+    if not all(side.profile.calls for side in sides):
+        raise CounterError("valgrind has seen no calls")
+    base, head = ((side.arm.root, side.ran()) for side in sides)
+    edited = edits(base, head)
+    return {side.arm.name: side.tree(operations, edited) for side in sides}
 
 
 def _wait_for(file: Path, limit_s: float) -> None:
@@ -205,15 +224,15 @@ class _Side:
             self._paths[file] = path.relative_to(self.arm.root).as_posix() if is_there else ""
         return self._paths[file]
 
-    def key(self, function: str) -> tuple[str, str]:
+    def key(self, function: str) -> FunctionKey:
         """The file and the name of a function, which are the same on both sides."""
         file = self.profile.files.get(function, "")
         return self.path(file) or Path(file).name, short_name(function.partition("'")[0])
 
-    def ran(self) -> Mapping[tuple[str, str], set[tuple[str, int]]]:
+    def ran(self) -> Ran:
         """The lines of the tree that ran, by function, with those between that have no code."""
-        found: defaultdict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
-        begins: dict[tuple[str, str], int] = {}
+        found: defaultdict[FunctionKey, set[tuple[str, int]]] = defaultdict(set)
+        begins: dict[FunctionKey, int] = {}
         for function, lines in self.profile.lines.items():
             key = self.key(function)
             places = [(path, line) for file, line in lines if line and (path := self.path(file))]
@@ -227,9 +246,9 @@ class _Side:
             found[key].update((path, line) for line in range(first, min([last, *ends]) + 1))
         return found
 
-    def tree(self, operations: int, edits: Mapping[tuple[str, str], Edit]) -> CallTree:
+    def tree(self, operations: int, edited: Mapping[FunctionKey, Edit]) -> CallTree:
         """The calls from the samples on."""
-        functions: dict[tuple[str, str], ObservedFunction] = {}
+        functions: dict[FunctionKey, ObservedFunction] = {}
         nodes: list[tuple[int, int, int]] = []
 
         def number(function: str) -> int:
@@ -242,7 +261,7 @@ class _Side:
                 key[1],
                 0.0,
                 bool(self.path(self.profile.files.get(function, ""))),
-                edits.get(key, Edit.NONE),
+                edited.get(key, Edit.NONE),
             )
             functions[key] = replace(
                 known,
@@ -265,8 +284,14 @@ class _Side:
         return CallTree(operations, tuple(functions.values()), tuple(nodes))
 
     def _roots(self) -> list[tuple[str, int]]:
-        """The first functions of the tree that a sample calls, or all that it calls itself."""
-        samples = [one for one in self.profile.calls if _SAMPLE in one.partition("'")[0]]
+        """The first functions of the tree that a sample calls, or all that it calls itself.
+
+        Of a program without samples, its main function.
+        """
+        names = {one: one.partition("'")[0] for one in self.profile.calls}
+        samples = [one for one, name in names.items() if _SAMPLE in name]
+        if not samples:
+            return [(one, 1) for one, name in names.items() if short_name(name) == _MAIN]
         called = [pair for one in samples for pair in self._calls(one)]
         found, seen, left = [], set(samples), list(called)
         while left:
@@ -281,39 +306,3 @@ class _Side:
     def _calls(self, function: str) -> Iterator[tuple[str, int]]:
         called = self.profile.calls.get(function, Counter[str]())
         return (one for one in called.most_common() if not one[0].startswith(_LINKER))
-
-
-def _edits(base: _Side, head: _Side) -> Mapping[tuple[str, str], Edit]:
-    """How the text of each function that ran differs."""
-    ran = {side.arm.name: side.ran() for side in (base, head)}
-    places = {path for each in ran.values() for lines in each.values() for path, _ in lines}
-    texts = {path: tuple(_lines(side.arm.root / path) for side in (base, head)) for path in places}
-    changed: dict[ArmName, set[tuple[str, int]]] = {side.arm.name: set() for side in (base, head)}
-    for path, (before, after) in texts.items():
-        for kind, *ends in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-            if kind != "equal":
-                changed[base.arm.name] |= {(path, one + 1) for one in range(ends[0], ends[1])}
-                changed[head.arm.name] |= {(path, one + 1) for one in range(ends[2], ends[3])}
-    found: dict[tuple[str, str], Edit] = {}
-    edited = {path for path, (before, after) in texts.items() if before != after}
-    for side, other, edit in ((base, head, Edit.GONE), (head, base, Edit.NEW)):
-        for key, lines in ran[side.arm.name].items():
-            if lines & changed[side.arm.name]:
-                is_only_there = _has(side, *key) and not _has(other, *key)
-                found.setdefault(key, edit if is_only_there else Edit.EDITED)
-    beside = [key for each in ran.values() for key in each if key[0] in edited]
-    return {**dict.fromkeys(beside, Edit.BESIDE), **found}
-
-
-def _has(side: _Side, path: str, name: str) -> bool:
-    """Whether the file of a side has a function of a name, which a macro may have made."""
-    word = re.escape(re.split(r"::|\.", name)[-1])
-    return bool(re.search(rf"\b{word}\b", "\n".join(_lines(side.arm.root / path))))
-
-
-def _lines(file: Path) -> list[str]:
-    """The lines of a file, without comments at their ends and without indentation."""
-    if not file.is_file():
-        return []
-    text = file.read_text(encoding="utf-8", errors="replace")
-    return [" ".join(line.partition("//")[0].split()) for line in text.splitlines()]

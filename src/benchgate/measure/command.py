@@ -40,6 +40,7 @@ from benchgate.measure.lockstep import (
     why_in_turn,
 )
 from benchgate.measure.machine import kept_off
+from benchgate.measure.observed_programs import ProgramObserver, UnobservedError
 from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.run import Tier, renamed
 
@@ -393,6 +394,21 @@ class CommandEngine:
                 starting(name)
                 commands = starting_order(self._commands[name], name, round_index)
                 yield self._counter.count(self._settings[name], commands, round_index)
+
+    def observes(self, id_: str) -> bool:
+        """Whether both arms have it."""
+        return len(self._commands[id_]) > 1
+
+    def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
+        """Observe a command, executed again in each arm; see `engine.ObservingEngine`."""
+        observer = ProgramObserver(self._arms, self._runners)
+        commands = sorted(self._commands[id_], key=lambda one: one.arm)
+        try:
+            found = observer.observe(self._settings[id_], commands, limit_s)
+        except UnobservedError as error:
+            notes = (f"what it calls is not known: {error}",)
+            return [Observation(one.arm, id_, 0, notes=notes) for one in commands]
+        return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
 
     def close(self) -> None:
         """End the commands that are running, if there are any."""

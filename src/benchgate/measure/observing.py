@@ -1,25 +1,34 @@
-"""Observes what a Python benchmark calls on both sides, and what differs in the text of that."""
+"""Observes what a benchmark calls on both sides, and what differs in the text of that.
+
+Functions of Python are compared as syntax trees, those of other languages by their lines.
+"""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchgate.measure.changed_lines import edits
+from benchgate.measure.pprof import read_profile
+from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from benchgate.measure.changed_lines import FunctionKey, Ran
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.worker import Worker
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMELESS = "<"
+_MODULE = "<module>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +105,46 @@ def _digest(node: ast.AST) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Observed:
     """What was observed on one side.
 
     Attributes:
         files: by its path in the tree, or in the folder that it was imported from, each file that
             has a function that ran.
+        ran: the lines of the functions of other languages than Python.
     """
 
     arm: Arm
     tree: CallTree
     files: Mapping[str, Path]
+    ran: Ran
+
+    @classmethod
+    def of(cls, arm: Arm, folders: Sequence[str], reply: Mapping[str, Any], loops: int) -> Observed:
+        """Read what a worker, or a program, says that it called.
+
+        Args:
+            folders: those that its Python imports from.
+            loops: how many operations these are if it does not say so.
+        """
+        files: dict[str, Path] = {}
+        ran: defaultdict[FunctionKey, set[tuple[str, int]]] = defaultdict(set)
+        deepest_first = sorted(map(Path, folders), key=lambda one: len(one.parts), reverse=True)
+        functions = []
+        for name_of_file, line, name, own_ns, *more in reply["functions"]:
+            last, is_counted = more or (0, True)
+            file = Path(name_of_file)
+            path, is_own = _place(file, arm, deepest_first) if name_of_file else ("", False)
+            if path:
+                files[path] = file
+            if is_own and last:
+                ran[path, name].update((path, one) for one in range(line, last + 1))
+            functions.append(
+                ObservedFunction(path, line, name, own_ns / 1e9, is_own, is_counted=is_counted)
+            )
+        nodes = tuple((parent, function, calls) for parent, function, calls in reply["nodes"])
+        tree = CallTree(reply.get("operations", loops), tuple(functions), nodes)
+        return cls(arm, tree, files, ran)
 
 
 def observe(
@@ -130,29 +168,35 @@ def observe(
         worker.ask("loops", loops)
         if warms_up:
             worker.sample()
-        worker.ask("begin")
-        reply = worker.ask("observe", round(1e9 * limit_s))
-        worker.ask("end")
+        if "begin" in worker.steps:
+            worker.ask("begin")
+        reply = _observed(worker, round(1e9 * limit_s))
+        if "end" in worker.steps:
+            worker.ask("end")
         worker.ask("close")
-        sides.append(_side(worker, reply, loops))
+        sides.append(Observed.of(worker.arm, worker.folders, reply, loops))
+    return compared(sides)
+
+
+def compared(sides: Sequence[Observed]) -> Mapping[ArmName, CallTree]:
+    """The calls of both sides, with how the text of each function differs."""
+    base, head = sides
+    edited = edits((base.arm.root, base.ran), (head.arm.root, head.ran))
     return {
-        side.arm.name: replace(side.tree, functions=tuple(_compared(side, others)))
-        for side, others in zip(sides, reversed(sides), strict=True)
+        side.arm.name: replace(side.tree, functions=tuple(_compared(side, other, edited)))
+        for side, other in ((base, head), (head, base))
     }
 
 
-def _side(worker: Worker, reply: Mapping[str, Any], loops: int) -> _Side:
-    arm, files = worker.arm, {}
-    folders = sorted(map(Path, worker.folders), key=lambda one: len(one.parts), reverse=True)
-    functions = []
-    for name_of_file, line, name, own_ns in reply["functions"]:
-        file = Path(name_of_file)
-        path, is_own = _place(file, arm, folders) if name_of_file else ("", False)
-        if path:
-            files[path] = file
-        functions.append(ObservedFunction(path, line, name, own_ns / 1e9, is_own))
-    nodes = tuple((parent, function, calls) for parent, function, calls in reply["nodes"])
-    return _Side(arm, CallTree(loops, tuple(functions), nodes), files)
+def _observed(worker: Worker, limit_ns: int) -> Mapping[str, Any]:
+    """What a worker counts, or else the samples of its profiler."""
+    if "profile" not in worker.steps:
+        return worker.ask("observe", limit_ns)
+    reply = worker.ask("profile", limit_ns)
+    try:
+        return {**reply, **read_profile(bytes.fromhex(reply["pprof"]))}
+    except (TypeError, ValueError) as error:
+        raise WorkerFailedError(worker, str(error), "") from error
 
 
 def _place(file: Path, arm: Arm, folders: Sequence[Path]) -> tuple[str, bool]:
@@ -170,9 +214,15 @@ def _place(file: Path, arm: Arm, folders: Sequence[Path]) -> tuple[str, bool]:
     return file.name, False
 
 
-def _compared(side: _Side, other: _Side) -> Iterator[ObservedFunction]:
+def _compared(
+    side: Observed, other: Observed, edited: Mapping[FunctionKey, Edit]
+) -> Iterator[ObservedFunction]:
     """Give the functions of a side their full names, and say how their text differs."""
     for function in side.tree.functions:
+        key = function.path, function.name
+        if key in side.ran:
+            yield replace(function, edit=edited.get(key, Edit.NONE))
+            continue
         file = side.files.get(function.path)
         if file is None:
             yield function
@@ -180,7 +230,9 @@ def _compared(side: _Side, other: _Side) -> Iterator[ObservedFunction]:
         text = _read(file) if function.is_own or _differs(file, function.path, other) else _Text()
         definition = text.at(function.line)
         if definition is None:
-            yield function
+            is_module = function.name == _MODULE
+            edit = _edit_of_module(side, other, function.path) if is_module else Edit.NONE
+            yield replace(function, edit=edit)
             continue
         nameless = f".<locals>.{function.name.rpartition('.')[2]}"
         is_inner = function.name.rpartition(".")[2].startswith(_NAMELESS)
@@ -188,12 +240,20 @@ def _compared(side: _Side, other: _Side) -> Iterator[ObservedFunction]:
         yield replace(named, edit=_edit(side, other, function.path, definition))
 
 
-def _differs(file: Path, path: str, other: _Side) -> bool:
+def _differs(file: Path, path: str, other: Observed) -> bool:
     theirs = other.files.get(path)
     return theirs is not None and theirs != file and theirs.read_bytes() != file.read_bytes()
 
 
-def _edit(side: _Side, other: _Side, path: str, definition: _Definition) -> Edit:
+def _edit_of_module(side: Observed, other: Observed, path: str) -> Edit:
+    """How the text differs that runs when a file is imported."""
+    theirs = other.files.get(path) or other.arm.root / path
+    if not theirs.is_file():
+        return Edit.GONE if side.arm.name == "base" else Edit.NEW
+    return Edit.EDITED if _read(theirs).rest != _read(side.files[path]).rest else Edit.NONE
+
+
+def _edit(side: Observed, other: Observed, path: str, definition: _Definition) -> Edit:
     """How the text of a function differs from that of the other side."""
     theirs = _read(other.files.get(path) or other.arm.root / path)
     digest = theirs.digests().get(definition.name)

@@ -14,7 +14,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.config import PythonBenchmark
-from benchgate.config.benchmarks import CppBenchmark, FunctionBenchmarks, RustBenchmark
+from benchgate.config.benchmarks import (
+    CppBenchmark,
+    FunctionBenchmarks,
+    GoBenchmark,
+    NodeBenchmark,
+    RustBenchmark,
+)
 from benchgate.measure.callgrind import observe_compiled, under_callgrind
 from benchgate.measure.counters import CounterError, find_valgrind
 from benchgate.measure.counting import FunctionCounter, folder_for_counts
@@ -162,7 +168,7 @@ class PythonEngine:
         sides = self._discovery.entries[id_].sides.values()
         path = self._settings.outside.environ.get("PATH", os.defpath)
         compiled = (CppBenchmark, RustBenchmark) if shutil.which("valgrind", path=path) else ()
-        able = (FunctionBenchmarks, *compiled)
+        able = (FunctionBenchmarks, GoBenchmark, NodeBenchmark, *compiled)
         are_able = all(isinstance(one.file.benchmark, able) for one in sides)
         return are_able and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
 
@@ -174,17 +180,17 @@ class PythonEngine:
         files = {arm: side.file for arm, side in entry.sides.items()}
         names = [side.name for side in entry.sides.values()]
         try:
-            if isinstance(next(iter(files.values())).benchmark, FunctionBenchmarks):
-                found = self._observe_python(files, names, plan, entry.timeout_s, limit_s)
-            else:
+            if isinstance(next(iter(files.values())).benchmark, (CppBenchmark, RustBenchmark)):
                 found = self._observe_compiled(files, names, plan, limit_s)
+            else:
+                found = self._observe_itself(files, names, plan, entry.timeout_s, limit_s)
         except (WorkerFailedError, CounterError) as failure:
             error = failure.error if isinstance(failure, WorkerFailedError) else str(failure)
             notes = (f"what it calls is not known: {error.partition(chr(10))[0]}",)
             return [Observation(arm, id_, 0, notes=notes) for arm in files]
         return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
 
-    def _observe_python(
+    def _observe_itself(
         self,
         files: Mapping[ArmName, BenchFile],
         names: Sequence[str],
@@ -214,7 +220,9 @@ class PythonEngine:
             folders = {arm: folder / arm for arm in files}
             for own in folders.values():
                 own.mkdir()
-            under = {arm: under_callgrind(valgrind, own) for arm, own in folders.items()}
+            under = {
+                arm: under_callgrind(valgrind, own, samples=True) for arm, own in folders.items()
+            }
             workers = self._started(files, under)
             limit_s *= _VALGRIND
             return observe_compiled(

@@ -65,6 +65,7 @@ _KEYS: Final[Mapping[str, Sequence[str]]] = {
     "value": ("value",),
     "allocations": ("alloc_peak", "alloc_blocks"),
     "observe": ("functions", "nodes"),
+    "profile": ("operations", "pprof"),
     "close": (),
 }
 # What a worker of Python says, too.

@@ -39,6 +39,8 @@ class ObservedFunction(JsonObject):
         own_s: how long it took itself in all operations that were observed, with functions of
             other languages that it called. Observing takes time, too.
         is_own: whether its file belongs to the tree.
+        is_counted: whether its calls are exact. Otherwise they are samples of a profiler, or those
+            of a function that waits count again each time that it goes on.
     """
 
     path: Text
@@ -47,6 +49,7 @@ class ObservedFunction(JsonObject):
     own_s: NotNegative = 0.0
     is_own: bool = False
     edit: Edit = Edit.NONE
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

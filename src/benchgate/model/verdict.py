@@ -190,9 +190,10 @@ class Cause(JsonObject):
     Attributes:
         location: `path:line` of the head, or of the base if the function is gone; "" if unknown.
         is_own: whether its file belongs to the project.
-        callee: what it calls more or less often; "" if that is the function itself, or nothing.
+        callee: what it calls more or less often, or in which it spends the time if calls were not
+            counted; "" if that is the function itself, or nothing.
         calls: of the callee, or of the function itself, in an operation of base and head; None if
-            they are the same.
+            they are the same, or not counted.
         seconds: how much more or less an operation takes because of it, estimated.
     """
 
@@ -203,6 +204,7 @@ class Cause(JsonObject):
     callee: Text
     calls: tuple[float, float] | None
     seconds: float
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class CalledFunction(JsonObject):
 
     Attributes:
         location, is_own: as in `Cause`.
-        calls: in an operation of base and head.
+        calls: in an operation of base and head; None if they were not counted.
         seconds: how long an operation of each spends in the function itself, estimated.
     """
 
@@ -219,7 +221,7 @@ class CalledFunction(JsonObject):
     location: Text
     is_own: bool
     edit: Edit
-    calls: tuple[NotNegative, NotNegative]
+    calls: tuple[NotNegative, NotNegative] | None
     seconds: tuple[NotNegative, NotNegative]
 
 

@@ -65,11 +65,13 @@ class _Place:
 
     Attributes:
         own_s, calls: in one operation of base and head.
+        is_counted: whether the calls are exact.
     """
 
     name: str
     own_s: list[float] = field(default_factory=lambda: [0.0, 0.0])
     calls: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    is_counted: bool = True
     below: dict[str, _Place] = field(default_factory=dict)
 
     def all_s(self, side: int) -> float:
@@ -103,6 +105,7 @@ def _add(root: _Place, tree: CallTree, side: int, redact: Callable[[str], str]) 
         above = places[parent] if parent >= 0 else root
         place = above.below.setdefault(names[number], _Place(names[number]))
         place.calls[side] += count / tree.operations
+        place.is_counted &= tree.functions[number].is_counted
         own_s = tree.functions[number].own_s / tree.operations
         place.own_s[side] += own_s * count / max(1, counts[number])
         places.append(place)
@@ -152,5 +155,7 @@ def _beside(place: _Place, x: float, side: int, scale: float) -> Iterator[tuple[
 def _title(place: _Place, base_s: float, head_s: float) -> str:
     arrow = f" {words.ARROW} "
     times = arrow.join(format_values((base_s, head_s), "s"))
+    if not place.is_counted:
+        return f"{place.name}: {times}"
     calls = arrow.join(dict.fromkeys(f"{count:,.4g}" for count in place.calls))
     return f"{place.name}: {times}, calls: {calls}"

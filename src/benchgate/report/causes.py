@@ -112,7 +112,7 @@ def view_functions(row: Row) -> tuple[FunctionView, ...]:
         FunctionView(
             _plain(one.function),
             _EDITS[one.edit],
-            from_to(*(f"{count:,.4g}" if count < 1000 else f"{count:,.0f}" for count in one.calls)),
+            from_to(*map(_count, one.calls)) if one.calls else "",
             from_to(*format_values(one.seconds, "s", row.display_unit)) if any(one.seconds) else "",
             plain_line(one.location),
         )
@@ -145,19 +145,26 @@ def does(cause: Cause, row: Row) -> str:
     """What a function does, and how much that explains of the change of a row."""
     total_s = (row.head or 0.0) - (row.base or 0.0)
     ratio = min(1.0, cause.seconds / total_s) if total_s else 0.0
-    return f"{_calls(cause, is_slower=total_s > 0)}: {100 * ratio:.0f} % of the change"
+    share = f"{100 * ratio:.0f} % of the change"
+    if cause.calls:
+        return f"{_calls(cause, cause.calls)}: {share}"
+    most = f", most of it in `{_plain(cause.callee)}`" if cause.callee else ""
+    same = ", with the same calls" if cause.is_counted else most
+    return f"takes {'more' if total_s > 0 else 'less'} time{same}: {share}"
 
 
-def _calls(cause: Cause, *, is_slower: bool) -> str:
-    if cause.calls is None:
-        return f"takes {'more' if is_slower else 'less'} time, with the same calls"
-    before, after = cause.calls
+def _calls(cause: Cause, calls: tuple[float, float]) -> str:
+    before, after = calls
     callee = f"`{_plain(cause.callee)}`"
     if not after:
         was = f"({_times(before)} before)"
         return f"no longer calls {callee} {was}" if cause.callee else f"no longer runs {was}"
     now = f"{f'now calls {callee}' if cause.callee else 'runs'} {_times(after)}"
     return f"{now} instead of {_number(before)}" if before else now
+
+
+def _count(count: float) -> str:
+    return f"{count:,.4g}" if count < 1000 else f"{count:,.0f}"
 
 
 def _times(count: float) -> str:

@@ -322,21 +322,20 @@ class Programs:
         """The overlay, and the options of the linker."""
         lines = self._run(arm, benchmark, ["go", "env", "GOROOT"])
         testing = Path(lines[-1]) / "src" / "testing"
-        text = _text(testing / "benchmark.go")
-        for pattern, replacement in _GO_CHANGES:
-            text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
-            if not count:
-                raise NotBuiltError(
-                    f"{testing / 'benchmark.go'} is not as benchgate knows it: it has no line "
-                    f"like {pattern}"
-                )
         made.mkdir(parents=True, exist_ok=True)
-        changed, overlay = made / "benchmark.go", made / "overlay.json"
-        changed.write_text(text)
-        replaced = {
-            str(testing / "benchmark.go"): str(changed),
-            str(testing / "benchgate.go"): str(HERE / "benchgate.go"),
-        }
+        replaced = {str(testing / "benchgate.go"): str(HERE / "benchgate.go")}
+        for name, changes in _GO_CHANGES.items():
+            text = _text(testing / name)
+            for pattern, replacement in changes:
+                text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+                if not count:
+                    raise NotBuiltError(
+                        f"{testing / name} is not as benchgate knows it: it has no line "
+                        f"like {pattern}"
+                    )
+            (made / name).write_text(text)
+            replaced[str(testing / name)] = str(made / name)
+        overlay = made / "overlay.json"
         overlay.write_text(json.dumps({"Replace": replaced}))
         options = " ".join(f"-e '^  {each}'" for each in _GO_PLACING)
         said, _ = run_command(  # releases differ in the options of the linker
@@ -399,24 +398,27 @@ def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
 
 _GO_LAYOUTS: Final = 5
 _GO_PLACING: Final = ("-funcalign", "-randlayout")
-# What is changed in Go's testing/benchmark.go, in any release from 1.18 on.
-_GO_CHANGES: Final = (
-    (r"^func \(b \*B\) run1\(\) bool \{", "func (b *B) benchgateRun1() bool {"),
-    (
-        r"^(func runBenchmarks\(.*\{)$",
+# What is changed in files of Go's package testing, in any release from 1.18 on.
+_GO_CHANGES: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
+    "testing.go": ((r"^(func MainStart\(deps testDeps.*\{)$", r"\1\n\tbenchgateDeps = deps"),),
+    "benchmark.go": (
+        (r"^func \(b \*B\) run1\(\) bool \{", "func (b *B) benchgateRun1() bool {"),
         (
-            r"\1\n\twalk := func() { runBenchmarks(importPath, matchString, benchmarks) }\n"
-            r"\tif benchgateServe(walk) {\n\t\treturn true\n\t}"
+            r"^(func runBenchmarks\(.*\{)$",
+            (
+                r"\1\n\twalk := func() { runBenchmarks(importPath, matchString, benchmarks) }\n"
+                r"\tif benchgateServe(walk) {\n\t\treturn true\n\t}"
+            ),
         ),
+        (r"^(\t\t)(b\.start = .*)$", r"\1benchgateCPUStart = benchgateCPUNow()\n\1\2"),
+        (
+            r"^(\t\tb\.duration \+= .*)$",
+            r"\1\n\t\tbenchgateCPU += benchgateCPUNow() - benchgateCPUStart",
+        ),
+        (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
+        (r"^\truntime\.GC\(\)$", "\tbenchgateCollect()"),
     ),
-    (r"^(\t\t)(b\.start = .*)$", r"\1benchgateCPUStart = benchgateCPUNow()\n\1\2"),
-    (
-        r"^(\t\tb\.duration \+= .*)$",
-        r"\1\n\t\tbenchgateCPU += benchgateCPUNow() - benchgateCPUStart",
-    ),
-    (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
-    (r"^\truntime\.GC\(\)$", "\tbenchgateCollect()"),
-)
+}
 _LINKS: Final = "{env}/benchgate/links"
 _LINKER: Final[Mapping[str, str]] = (
     {"BENCHGATE_PYTHON": sys.executable, "BENCHGATE_LINKS": _LINKS}

@@ -191,7 +191,7 @@ func (w *benchgateWorker) hello() string {
 		steps[i] = strconv.FormatInt(int64(time.Since(start)), 10)
 	}
 	return fmt.Sprintf(
-		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s], "steps": ["allocations"]}`,
+		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s], "steps": ["allocations", "profile"]}`,
 		benchgateQuote(runtime.Version()), strings.Join(steps, ", "))
 }
 
@@ -259,6 +259,9 @@ func (w *benchgateWorker) measure(b *B) {
 			w.send("{}")
 		case "allocations":
 			w.send(fmt.Sprintf(`{"alloc_peak": %d, "alloc_blocks": %d}`, w.bytes, w.allocs))
+		case "profile":
+			limit, _ := strconv.ParseInt(argument, 10, 64)
+			w.profile(b, time.Duration(limit))
 		case "close":
 			w.send("{}")
 			return
@@ -268,10 +271,50 @@ func (w *benchgateWorker) measure(b *B) {
 	}
 }
 
+// What the program's main function gives to the package testing.
+var benchgateDeps testDeps
+
+// benchgateHz is how often a second the runtime looks what runs. Linux does not look more often.
+const benchgateHz = 500
+
+// profile takes samples until there are enough of the runtime's own, or until the limit.
+func (w *benchgateWorker) profile(b *B, limit time.Duration) {
+	if limit > 2*time.Second {
+		limit = 2 * time.Second
+	}
+	var profile bytes.Buffer
+	runtime.SetCPUProfileRate(benchgateHz) // the rate of the package pprof then has no effect
+	if err := benchgateDeps.StartCPUProfile(&profile); err != nil {
+		w.refuse(err.Error(), "")
+		return
+	}
+	count, refused := 0, false
+	for start := time.Now(); !refused && (count == 0 || time.Since(start) < limit); count++ {
+		refused = !w.run(b)
+	}
+	benchgateDeps.StopCPUProfile()
+	if !refused {
+		w.send(fmt.Sprintf(`{"operations": %d, "pprof": "%x"}`, count*w.n, profile.Bytes()))
+	}
+}
+
 func (w *benchgateWorker) sample(b *B) {
+	start := time.Now()
+	if w.run(b) {
+		if each := b.netBytes / uint64(b.N); each < w.bytes {
+			w.bytes = each
+		}
+		if each := b.netAllocs / uint64(b.N); each < w.allocs {
+			w.allocs = each
+		}
+		w.send(fmt.Sprint(int64(b.duration), benchgateCPU, int64(time.Since(start)-b.duration)))
+	}
+}
+
+// run calls the benchmark once with its N, and reports whether that succeeded; if not, it has said why.
+func (w *benchgateWorker) run(b *B) bool {
 	b.benchTime.n = w.n
 	benchgateCPU = 0
-	start := time.Now()
 	// As in the real launch: FailNow ends the goroutine.
 	var problem interface{}
 	go func() {
@@ -282,7 +325,6 @@ func (w *benchgateWorker) sample(b *B) {
 		b.runN(w.n)
 	}()
 	<-b.signal
-	took := time.Since(start)
 	switch {
 	case problem != nil:
 		w.refuse(fmt.Sprint("panic: ", problem), "")
@@ -293,14 +335,9 @@ func (w *benchgateWorker) sample(b *B) {
 	case b.N != w.n:
 		w.refuse(fmt.Sprintf("it ran %d times, not %d times", b.N, w.n), "")
 	default:
-		if each := b.netBytes / uint64(b.N); each < w.bytes {
-			w.bytes = each
-		}
-		if each := b.netAllocs / uint64(b.N); each < w.allocs {
-			w.allocs = each
-		}
-		w.send(fmt.Sprint(int64(b.duration), benchgateCPU, int64(took-b.duration)))
+		return true
 	}
+	return false
 }
 
 func benchgateFailure(b *B) string {

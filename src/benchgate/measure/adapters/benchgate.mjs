@@ -87,6 +87,7 @@ function hello(tool) {
     versions: { node: process.versions.node },
     clock: "process.hrtime",
     clock_steps_ns: steps,
+    steps: ["observe"],
   };
 }
 
@@ -215,6 +216,13 @@ async function measure(one, sample) {
     } else if (word === "loops") {
       loops = Number(argument);
       send("{}");
+    } else if (word === "observe") {
+      try {
+        const { observe } = await import(new URL("observed.mjs", import.meta.url).href);
+        send(await observe(() => runSample(one, sample, loops), loops, Number(argument)));
+      } catch (error) {
+        refuse(error);
+      }
     } else if (word === "close") return;
     else send({ error: `a benchmark is open, and there is no step ${word}`, trace: "" });
   }

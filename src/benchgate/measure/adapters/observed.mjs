@@ -1,0 +1,184 @@
+// Observes which functions a benchmark calls, from where and how often, and how long they take.
+//
+// V8's coverage counts the calls of every function exactly, but then does not optimize. So the times
+// come from samples of V8's profiler that are taken before, and its samples meanwhile say where
+// functions are called from.
+
+import fs from "node:fs";
+import { Session } from "node:inspector";
+import module from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const OWN = path.dirname(fileURLToPath(import.meta.url));
+const INTERVAL_US = 100;
+// How long the functions are timed and counted at most: thousands of the profiler's samples.
+const LONGEST_NS = 500e6;
+
+/** Observes samples of a number of calls; `take` takes one. */
+export async function observe(take, loops, limit_ns) {
+  const session = new Session();
+  session.connect();
+  const post = (method, parameters) => {
+    let reply; // it comes at once
+    session.post(method, parameters, (error, value) => { reply = error ? fail(error) : value; });
+    return reply;
+  };
+  const profile = async () => {
+    const until_ns = performance.now() * 1e6 + Math.min(LONGEST_NS, limit_ns / 4);
+    let count = 0;
+    post("Profiler.start");
+    for (; !count || performance.now() * 1e6 < until_ns; count++) await take();
+    const { nodes, samples, startTime, endTime } = post("Profiler.stop").profile;
+    return { count, nodes, hit_ns: (1000 * (endTime - startTime)) / samples.length };
+  };
+  post("Profiler.enable");
+  post("Debugger.enable");
+  post("Profiler.setSamplingInterval", { interval: INTERVAL_US });
+  const timed = await profile();
+  post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  await take(); // what V8 has optimized before is not counted
+  post("Profiler.takePreciseCoverage");
+  const counted = await profile();
+  const scripts = new Map();
+  for (const { scriptId, url, functions } of post("Profiler.takePreciseCoverage").result) {
+    const file = fileOf(url);
+    if (!file || path.dirname(file) === OWN) continue;
+    const { scriptSource } = post("Debugger.getScriptSource", { scriptId });
+    scripts.set(scriptId, new Script(file, scriptSource, functions));
+  }
+  session.disconnect();
+  const hit_ns = (timed.hit_ns * counted.count) / timed.count;
+  const operations = loops * counted.count;
+  return { operations, ...described(scripts, timed.nodes, counted.nodes, hit_ns) };
+}
+
+function fail({ message }) {
+  throw new Error(`V8 does not profile: ${message}`);
+}
+
+/** The file that a script is from; "" if it is a part of Node, or was made by `eval`. */
+function fileOf(url) {
+  const plain = url.replace(/\?.*$/, "");
+  if (plain.startsWith("file:")) return fileURLToPath(plain);
+  return path.isAbsolute(plain) ? plain : "";
+}
+
+// An asynchronous function or a generator: V8 counts a call each time that it goes on.
+const GOES_ON = /^\s*(?:static\s+)?(?:async\b|\*|function\s*\*)/;
+
+/** A script, and its functions that ran. */
+class Script {
+  constructor(file, text, functions) {
+    this.file = file;
+    this.starts = [0];
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.starts.push(at + 1);
+    this.functions = functions
+      .map(({ functionName, ranges: [{ startOffset, endOffset, count }] }) => ({
+        script: this, name: functionName || "<anonymous>", start: startOffset, end: endOffset, count,
+        goesOn: GOES_ON.test(text.slice(startOffset, endOffset)), own: 0, places: [],
+      }))
+      .filter(({ start, count }) => count && start);
+    this.map = sourceMap(file, text);
+  }
+
+  /** The innermost function around a place of the profiler. */
+  at({ lineNumber, columnNumber }) {
+    const offset = this.starts[lineNumber] + columnNumber;
+    const around = this.functions.filter(({ start, end }) => start <= offset && offset < end);
+    return around.reduce((one, other) => (one && one.start > other.start ? one : other), undefined);
+  }
+
+  /** File and line, from 1, of an offset in the source that this script was made from. */
+  origin(offset) {
+    const line = this.starts.findLastIndex((start) => start <= offset);
+    const found = this.map?.findEntry(line, offset - this.starts[line]);
+    if (found?.originalSource === undefined) return { file: this.file, line: line + 1 };
+    const source = fileOf(found.originalSource) || path.resolve(path.dirname(this.file), found.originalSource);
+    return fs.existsSync(source)
+      ? { file: source, line: found.originalLine + 1 }
+      : { file: this.file, line: line + 1 };
+  }
+}
+
+/** What a compiler says about where a script comes from. */
+function sourceMap(file, text) {
+  const [, place] = [...text.matchAll(/\/\/[#@] sourceMappingURL=(\S+)/g)].at(-1) ?? [];
+  try {
+    if (!place) return undefined;
+    const data = place.match(/^data:application\/json[^,]*;base64,(.*)$/);
+    const written = data
+      ? Buffer.from(data[1], "base64").toString()
+      : fs.readFileSync(path.resolve(path.dirname(file), place), "utf8");
+    return new module.SourceMap(JSON.parse(written));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The functions that were counted, and where they were called from. */
+function described(scripts, timed, counted, hit_ns) {
+  const every = [...scripts.values()].flatMap((script) => script.functions);
+  const numbers = new Map(every.map((one, number) => [one, number]));
+  const functionOf = ({ callFrame }) =>
+    callFrame.lineNumber < 0 ? undefined : scripts.get(callFrame.scriptId)?.at(callFrame);
+  walk(timed, (node, above) => {
+    const one = functionOf(node) ?? above;
+    if (one) one.own += node.hitCount;
+    return one;
+  });
+  const nodes = [];
+  walk(counted, (node, above) => {
+    const one = functionOf(node);
+    let place = above;
+    if (one && !above?.path.has(one)) {
+      place = { above, one, hits: 0, path: new Map(above?.path) };
+      const known = one.places.find((other) => other.above === above);
+      if (!known) {
+        one.places.push(place);
+        nodes.push(place);
+      } else place = known;
+      place.path.set(one, place);
+    } else if (one) place = above.path.get(one);
+    for (const each of new Set(place ? place.path.values() : [])) each.hits += node.hitCount;
+    return place;
+  });
+  // One that the profiler never saw.
+  for (const one of every)
+    if (!one.places.length) nodes.push(one.places[0] = { one, hits: 1 });
+  for (const one of every) share(one);
+  nodes.forEach((place, number) => { place.number = number; });
+  return {
+    functions: every.map(({ script, name, start, end, own, goesOn }) => {
+      const [first, last] = [script.origin(start), script.origin(end - 1)];
+      const end_line = last.file === first.file ? last.line : first.line;
+      return [first.file, first.line, name, Math.round(own * hit_ns), end_line, !goesOn];
+    }),
+    nodes: nodes.map(({ above, one, calls }) => [above?.number ?? -1, numbers.get(one), calls]),
+  };
+}
+
+/** Goes through the calls that the profiler saw, from the top; `visit` is given what it returned above. */
+function walk(nodes, visit) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const waiting = [[nodes[0], undefined]];
+  while (waiting.length) {
+    const [node, above] = waiting.shift();
+    const seen = visit(node, above);
+    for (const child of node.children ?? [])
+      if (!OF_BENCHGATE.has(byId.get(child).callFrame.functionName)) waiting.push([byId.get(child), seen]);
+  }
+}
+
+const OF_BENCHGATE = new Set(["hrtimeBigInt", "cpuUsage", "waited", "gc", "(garbage collector)", "(program)", "(idle)"]);
+
+/** Shares the calls of a function between the places that it is called from, as often as these were seen. */
+function share({ count, places }) {
+  const hits = places.reduce((sum, one) => sum + Math.max(one.hits, 1), 0);
+  let [seen, given] = [0, 0];
+  for (const place of places) {
+    seen += Math.max(place.hits, 1);
+    place.calls = Math.round((count * seen) / hits) - given;
+    given += place.calls;
+  }
+}

@@ -1,0 +1,61 @@
+"""Which functions differ between base and head, by the lines of them that ran."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, TypeAlias
+
+from benchgate.model.calls import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
+
+FunctionKey: TypeAlias = tuple[str, str]
+"""The file of a function, relative to its tree, and its name: the same on both sides."""
+
+Ran: TypeAlias = "Mapping[FunctionKey, AbstractSet[tuple[str, int]]]"
+"""The lines of each function that ran: the file, relative to the tree, and a number from 1."""
+
+
+def edits(base: tuple[Path, Ran], head: tuple[Path, Ran]) -> Mapping[FunctionKey, Edit]:
+    """Say how the text of each function that ran differs, without comments at the ends of lines.
+
+    Args:
+        base, head: the root of the tree, and what ran.
+    """
+    sides = ((*base, Edit.GONE), (*head, Edit.NEW))
+    paths = {path for _, ran, _ in sides for lines in ran.values() for path, _ in lines}
+    texts = {path: [_lines(root / path) for root, _, _ in sides] for path in paths}
+    changed: list[set[tuple[str, int]]] = [set(), set()]
+    for path, (before, after) in texts.items():
+        for kind, *ends in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if kind != "equal":
+                changed[0] |= {(path, one + 1) for one in range(ends[0], ends[1])}
+                changed[1] |= {(path, one + 1) for one in range(ends[2], ends[3])}
+    found: dict[FunctionKey, Edit] = {}
+    for side, (_, ran, edit) in enumerate(sides):
+        for key, lines in ran.items():
+            if lines & changed[side]:
+                has = [_has(text, key[1]) for text in texts.get(key[0], [[], []])]
+                is_only_there = has[side] and not has[1 - side]
+                found.setdefault(key, edit if is_only_there else Edit.EDITED)
+    edited = {path for path, (before, after) in texts.items() if before != after}
+    beside = [key for _, ran, _ in sides for key in ran if key[0] in edited]
+    return {**dict.fromkeys(beside, Edit.BESIDE), **found}
+
+
+def _has(text: list[str], name: str) -> bool:
+    """Whether a file has a function of a name, which a macro may have made."""
+    word = re.escape(re.split(r"::|\.", name)[-1])
+    return bool(re.search(rf"\b{word}\b", "\n".join(text)))
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a file, without comments at their ends and without indentation."""
+    if not file.is_file():
+        return []
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return [" ".join(line.partition("//")[0].split()) for line in text.splitlines()]

@@ -1,0 +1,207 @@
+"""Reads profiles in the format of pprof: which functions ran, and where they were called from.
+
+https://github.com/google/pprof/blob/main/proto/profile.proto has the format.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.model.calls import MOST_NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Fields of the messages, by their numbers there.
+_SAMPLE, _LOCATION, _FUNCTION, _STRING = 2, 4, 5, 6
+_ID, _PLACES, _VALUES = 1, 1, 2
+_LINE, _FUNCTION_ID, _LINE_NUMBER = 4, 1, 2
+_NAME, _FILE, _BEGINS = 2, 4, 5
+
+_GO_TESTING = "testing."
+_GO_CALLERS = ("testing.(*B).runN", "testing.(*B).RunParallel")
+_GO_RUNTIME = "runtime."
+_GO_INNER = re.compile(r"\.(?:gowrap|func)?\d+(?=\.|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    name: str
+    file: str
+    line: int
+
+
+@dataclass(slots=True)
+class _Place:
+    """A function in the place that it is called from.
+
+    Attributes:
+        samples: how often it was seen running itself there.
+        path: the functions that it is called from, and itself, each with its place.
+    """
+
+    number: int
+    function: _Function
+    path: dict[_Function, _Place]
+    samples: int = 0
+    below: dict[_Function, _Place] = field(default_factory=dict)
+
+
+def read_profile(data: bytes) -> dict[str, Any]:
+    """Read a profile of CPU times.
+
+    Returns:
+        What a worker replies to `observe`. A place has as many calls as samples were taken in it.
+
+    Raises:
+        ValueError: it has another format.
+    """
+    try:
+        stacks = list(_stacks(gzip.decompress(data)))
+    except (OSError, EOFError, zlib.error, IndexError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError(f"it is no profile of pprof: {error}") from error
+    if not stacks:
+        raise ValueError("its profiler has seen nothing")
+    places: list[_Place] = []
+    own_ns = Counter[_Function]()
+    top: dict[_Function, _Place] = {}
+    for stack, samples, ns in stacks:
+        here: _Place | None = None
+        for function in stack:
+            below = here.below if here else top
+            known = (here.path if here else top).get(function) or below.get(function)
+            if known is None and len(places) < MOST_NODES:
+                path = here.path if here else {}
+                known = below[function] = _Place(len(places), function, {**path})
+                known.path[function] = known
+                places.append(known)
+            here = known or here
+        if here:
+            here.samples += samples
+            own_ns[here.function] += ns
+    numbers = {one: number for number, one in enumerate(dict.fromkeys(p.function for p in places))}
+    above = {id(one): place.number for place in places for one in place.below.values()}
+    return {
+        "functions": [
+            [one.file, one.line, _short(one.name), own_ns[one], _last_line(one), False]
+            for one in numbers
+        ],
+        "nodes": [[above.get(id(one), -1), numbers[one.function], one.samples] for one in places],
+    }
+
+
+def _stacks(data: bytes) -> Iterator[tuple[list[_Function], int, int]]:
+    """Of each place where samples were taken: the functions, outermost first, samples and ns."""
+    profile = _message(data)
+    strings = [str(text, "utf-8") for text in profile[_STRING]]
+    lines = {
+        one[_ID][0]: [_message(line) for line in one.get(_LINE, ())]
+        for one in map(_message, profile[_LOCATION])
+    }
+    seen: defaultdict[int, list[int]] = defaultdict(list)
+    for line in (line for some in lines.values() for line in some):
+        seen[line[_FUNCTION_ID][0]] += line.get(_LINE_NUMBER, [])
+    functions = {}
+    for one in map(_message, profile[_FUNCTION]):
+        name, file, begins = (one.get(key, [0])[0] for key in (_NAME, _FILE, _BEGINS))
+        first = begins or _first_line(Path(strings[file]), min(seen[one[_ID][0]], default=0))
+        functions[one[_ID][0]] = _Function(strings[name], strings[file], first)
+    for one in map(_message, profile[_SAMPLE]):
+        places, (samples, ns, *_) = (_numbers(one[key]) for key in (_PLACES, _VALUES))
+        # Of a place, the first function is inlined into the others.
+        inner_first = [functions[line[_FUNCTION_ID][0]] for at in places for line in lines[at]]
+        if stack := list(_of_benchmark(inner_first[::-1])):
+            yield stack, samples, ns
+
+
+def _of_benchmark(stack: list[_Function]) -> Iterator[_Function]:
+    """Leave out what calls a benchmark in Go, and what its runtime does inside of a function."""
+    callers = [at for at, one in enumerate(stack) if one.name.startswith(_GO_TESTING)]
+    if callers and not stack[callers[-1]].name.startswith(_GO_CALLERS):
+        return  # it reads its clock, or the like
+    below = stack[callers[-1] + 1 :] if callers else stack
+    if all(one.name.startswith(_GO_RUNTIME) for one in below):
+        return
+    is_runtime = False
+    for one in below:
+        if not (is_runtime and one.name.startswith(_GO_RUNTIME)):
+            yield one
+        is_runtime = one.name.startswith(_GO_RUNTIME)
+
+
+def _message(data: bytes) -> Mapping[int, list[Any]]:
+    """The values of each field of a message, by its number: whole numbers, and bytes."""
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    at = 0
+    while at < len(data):
+        key, at = _number(data, at)
+        match key & 7:
+            case 0:
+                value, at = _number(data, at)
+                found[key >> 3].append(value)
+            case 2:
+                size, at = _number(data, at)
+                found[key >> 3].append(data[at : at + size])
+                at += size
+            case kind:
+                raise KeyError(f"kind {kind} of a field")
+    return found
+
+
+def _numbers(values: list[Any]) -> list[int]:
+    """The numbers of a field, which may be packed."""
+    found = []
+    for value in values:
+        if isinstance(value, int):
+            found.append(value)
+            continue
+        at = 0
+        while at < len(value):
+            number, at = _number(value, at)
+            found.append(number)
+    return found
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[at]
+        number |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return number, at
+
+
+def _short(name: str) -> str:
+    """The name of a function in Go, without the path of its package and type arguments."""
+    name = name.rpartition("/")[2].replace("[...]", "")
+    outer, *inner = _GO_INNER.split(name, maxsplit=1)
+    return f"{outer}.<function>" if inner else name
+
+
+def _first_line(file: Path, line: int) -> int:
+    """Where the function begins that a line belongs to, for Go before 1.20; 0 if unknown."""
+    lines = _text(file)[:line]
+    return next((at for at in range(len(lines), 0, -1) if lines[at - 1].startswith("func ")), line)
+
+
+def _last_line(function: _Function) -> int:
+    """Where a function ends that is written as gofmt does; 0 if that is unknown."""
+    lines = _text(Path(function.file))[max(0, function.line - 1) :]
+    if not function.line or not lines or lines[0].count("{") == lines[0].count("}"):
+        return function.line
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    ends = (at for at, line in enumerate(lines) if at and line.startswith(f"{indent}}}"))
+    return function.line + next(ends, 0)
+
+
+def _text(file: Path) -> list[str]:
+    if not file.is_file():
+        return []
+    return file.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,0 +1,151 @@
+"""Profiles in the format of pprof, as Go writes them."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.measure.pprof import read_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# The innermost function first; each is on a line.
+Stack = list[tuple[str, int]]
+
+SOURCE = """\
+package text
+
+func Slug(title string) string {
+	return strings.Map(func(r rune) rune {
+		return r
+	}, title)
+}
+
+func One() int { return 1 }
+"""
+
+
+def number(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def message(*fields: tuple[int, int | bytes]) -> bytes:
+    parts = []
+    for key, value in fields:
+        if isinstance(value, int):
+            parts += [number(key << 3), number(value)]
+        else:
+            parts += [number(key << 3 | 2), number(len(value)), value]
+    return b"".join(parts)
+
+
+def profile(
+    stacks: Sequence[tuple[Stack, int]], file: Path, begins: dict[str, int] | None = None
+) -> bytes:
+    """Write a profile of samples that are 4 ms apart."""
+    begins = begins or {}
+    names = list(dict.fromkeys(name for stack, _ in stacks for name, _ in stack))
+    places = list(dict.fromkeys(one for stack, _ in stacks for one in stack))
+    parts = [
+        *((6, text.encode()) for text in ("", str(file), *names)),
+        *(
+            (5, message((1, at + 1), (2, at + 2), (4, 1), (5, begins.get(name, 0))))
+            for at, name in enumerate(names)
+        ),
+        *(
+            (4, message((1, at + 1), (4, message((1, names.index(name) + 1), (2, line)))))
+            for at, (name, line) in enumerate(places)
+        ),
+        *(
+            (
+                2,
+                message(
+                    (1, b"".join(number(places.index(one) + 1) for one in stack)),
+                    (2, number(samples) + number(samples * 4_000_000)),
+                ),
+            )
+            for stack, samples in stacks
+        ),
+    ]
+    return gzip.compress(message(*parts))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "text.go"
+    path.write_text(SOURCE)
+    return path
+
+
+RUN: Stack = [("testing.(*B).runN", 200), ("testing.(*B).launch", 300)]
+SLUG = ("example.com/shop/text.Slug", 4)
+INNER = ("example.com/shop/text.Slug.func1", 5)
+
+
+def test_functions_have_their_places_lines_and_times(file: Path) -> None:
+    found = read_profile(
+        profile([([INNER, ("strings.Map", 500), SLUG, *RUN], 3), ([SLUG, *RUN], 1)], file)
+    )
+    assert found["functions"][0] == [str(file), 3, "text.Slug", 4_000_000, 7, False]
+    assert found["functions"][2][2:4] == ["text.Slug.<function>", 12_000_000]
+    assert found["nodes"] == [[-1, 0, 1], [0, 1, 0], [1, 2, 3]]
+
+
+def test_a_profile_may_say_where_functions_begin(file: Path) -> None:
+    begins = {INNER[0]: 4, "text.One": 9}
+    found = read_profile(profile([([INNER, SLUG], 1), ([("text.One", 9)], 1)], file, begins))
+    assert [one[1:3] + one[4:5] for one in found["functions"]] == [
+        [3, "text.Slug", 7],
+        [4, "text.Slug.<function>", 6],
+        [9, "text.One", 9],
+    ]
+
+
+def test_what_is_not_of_the_benchmark_is_left_out(file: Path) -> None:
+    clock: Stack = [("runtime.ReadMemStats", 1), ("testing.(*B).StartTimer", 1)]
+    found = read_profile(
+        profile(
+            [
+                ([*clock, ("text.BenchmarkSlug", 1), *RUN], 5),
+                ([("runtime.gcBgMarkWorker", 1)], 5),
+                ([("runtime.memmove", 1), ("runtime.growslice", 1), SLUG, *RUN], 2),
+                ([("work", 1), ("testing.(*B).RunParallel.func1", 1)], 1),
+            ],
+            file,
+        )
+    )
+    assert [one[2] for one in found["functions"]] == ["text.Slug", "runtime.growslice", "work"]
+    assert found["nodes"] == [[-1, 0, 0], [0, 1, 2], [-1, 2, 1]]
+
+
+def test_recursion_is_folded(file: Path) -> None:
+    found = read_profile(profile([([("a", 1), ("b", 1), ("a", 1)], 2)], file))
+    assert found["nodes"] == [[-1, 0, 2], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"text",
+        b"\x1f\x8b",
+        gzip.compress(b"a" * 99)[:-9],
+        gzip.compress(b"\x12\x85"),
+        gzip.compress(b"\xff\x01"),
+    ],
+)
+def test_anything_else_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="it is no profile of pprof"):
+        read_profile(data)
+
+
+def test_an_empty_profile_is_refused(file: Path) -> None:
+    with pytest.raises(ValueError, match="its profiler has seen nothing"):
+        read_profile(profile([([("runtime.gcBgMarkWorker", 1)], 5)], file))
