@@ -14,6 +14,7 @@ from benchgate.config import loads
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
 from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.model.calls import CallTree, ObservedFunction
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Tier
@@ -105,6 +106,28 @@ def measured() -> Result:
     )
 
 
+def explained() -> Result:
+    """The same, with what the slower one calls on both sides."""
+
+    def calling(run: Run, *calls: tuple[int, str, int, float]) -> Run:
+        functions = tuple(
+            ObservedFunction("m.py", 1, name, own_ms / 1e3, is_own=True)
+            for _, name, _, own_ms in calls
+        )
+        nodes = tuple((above, at, count) for at, (above, _, count, _) in enumerate(calls))
+        first, *others = run.benchmarks
+        observed = replace(first, calls=CallTree(1, functions, nodes))
+        return replace(run, benchmarks=(observed, *others))
+
+    result = measured()
+    assert result.base is not None
+    bench, load, parse = (-1, "bench", 1, 0.1), (0, "load", 1, 0.4), (0, "parse", 1, 0.5)
+    base = calling(result.base, bench, load, parse)
+    return replace(
+        result, base=base, head=calling(result.head, bench, load, parse, (2, "compile", 20, 0.02))
+    )
+
+
 def _hostile() -> Result:
     names = dict.fromkeys((*HOSTILE, LONG, REMOVED), 1e-3)
     return Result(
@@ -157,6 +180,7 @@ def _scenario_alone() -> str:
 # Beside the states of verdicts, which hold no samples.
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "measured": lambda: judged(measured()),
+    "explained": lambda: judged(explained()),
     "scenario": lambda: judged(scenario()),
     "alone": _alone,
     "scenario-alone": _scenario_alone,

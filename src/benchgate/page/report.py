@@ -338,7 +338,7 @@ def render_report(
         figures=charts,
         nav=nav,
         extra_style=("report.css",),
-        extra_script=("report.js",),
+        extra_script=("report.js", "flames.js"),
         view=view,
         icons={one.view.first.word: one.view.first.icon for one in sections},
         counts=Counter(one.view.first.word for one in sections),
