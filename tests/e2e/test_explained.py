@@ -84,3 +84,17 @@ def test_a_benchmark_that_fails_while_it_is_observed_keeps_its_verdict(
     row, out = check(benchgate, project, COMPILES)
     assert row["explanation"] is None
     assert "what it calls is not known: OSError: not while somebody looks" in out
+
+
+def test_a_program_is_observed(benchgate: Program, project: Project) -> None:
+    table = '[[benchmark]]\nname = "add"\ncommand = "python -m toy"\npythonpath = ["src"]\n'
+    main = "import toy\n\n\nfor _ in range(1000):\n    toy.work()\n"
+    project.write({"benchgate.toml": f"{DECISIVE}{table}", "src/toy/__main__.py": main})
+    code = "def add():\n    return sum(range(20_000))\n\n\ndef work():\n    return [add()]\n"
+    project.write({"src/toy/__init__.py": code})
+    project.commit()
+    row, out = check(benchgate, project, code.replace("[add()]", "[add() for _ in range(4)]"))
+    (cause, *_) = row["explanation"]["causes"]
+    assert (cause["function"], cause["location"]) == ("work", "src/toy/__init__.py:5")
+    assert (cause["callee"], cause["calls"]) == ("add", [1000.0, 4000.0])
+    assert "now calls add 4,000 times per iteration instead of 1,000 times: " in out

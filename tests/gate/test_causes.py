@@ -86,6 +86,19 @@ def test_a_function_that_runs_more_often_says_so() -> None:
     assert (cause.function, cause.callee, cause.calls) == ("price", "", (1.0, 20.0))
 
 
+def test_what_a_comprehension_calls_counts_for_the_function_around_it() -> None:
+    """Python before 3.12 calls a function for it."""
+    cause = first(
+        tree((0, "work", 1, 5, EDITED), (1, "add", 1, 50, NONE)),
+        tree(
+            (0, "work", 1, 5, EDITED),
+            (1, "work.<locals>.<listcomp>", 1, 5, EDITED),
+            (2, "add", 4, 200, NONE),
+        ),
+    )
+    assert (cause.function, cause.callee, cause.calls) == ("work", "add", (1.0, 4.0))
+
+
 def uncounted(side: CallTree) -> CallTree:
     """The samples of a profiler instead of calls."""
     return replace(side, functions=tuple(replace(one, is_counted=False) for one in side.functions))

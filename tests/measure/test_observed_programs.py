@@ -164,8 +164,13 @@ def test_a_module_that_customizes_the_site_still_does(
     ],
 )
 def test_a_note_says_why_nothing_is_known(
-    observe: Callable[..., list[Observation]], command: tuple[str, ...], limit_s: float, why: str
+    observe: Callable[..., list[Observation]],
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+    limit_s: float,
+    why: str,
 ) -> None:
+    monkeypatch.setattr("benchgate.measure.command._COUNT_S", 0.0)
     for one in observe(command, FILES, limit_s=limit_s):
         assert one.error is None
         assert one.notes[0].startswith("what it calls is not known: ")

@@ -178,7 +178,7 @@ class _Side:
                     found[owner].below[below or key] += 0.0 if below else calls
                 owner, below = key, None
                 found[owner].calls += calls
-            elif owner is not None:
+            elif owner is not None and not (is_part and below is None):
                 if below is None:
                     found[owner].below[key] += calls
                 below = below or key

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Executions: TypeAlias = dict[ArmCommand, list[Execution]]
 
+# A program has many calls, and counting each takes as long as several calls.
+_COUNT_S = 10.0
 _BESIDE = (
     "it starts other processes or threads, which share one CPU with it: to let them run side by"
     " side, set `parallel = true`"
@@ -404,7 +406,7 @@ class CommandEngine:
         observer = ProgramObserver(self._arms, self._runners)
         commands = sorted(self._commands[id_], key=lambda one: one.arm)
         try:
-            found = observer.observe(self._settings[id_], commands, limit_s)
+            found = observer.observe(self._settings[id_], commands, max(limit_s, _COUNT_S))
         except UnobservedError as error:
             notes = (f"what it calls is not known: {error}",)
             return [Observation(one.arm, id_, 0, notes=notes) for one in commands]
