@@ -178,11 +178,11 @@ class _Side:
                     found[owner].below[below or key] += 0.0 if below else calls
                 owner, below = key, None
                 found[owner].calls += calls
-            elif owner is not None and not (is_part and below is None):
+            elif owner is not None:
                 if below is None:
                     found[owner].below[key] += calls
-                below = below or key
-                found[owner].below_s[below] += seconds
+                found[owner].below_s[below or key] += seconds
+                below = below if is_part else below or key
             if owner is not None:
                 found[owner].seconds += seconds
             owners.append((owner, below))
@@ -236,7 +236,9 @@ def _evidence(
     further_s = {one: now.below_s[one] - was.below_s[one] for one in called}
     differ = [one for one in called - uncounted if was.below[one] != now.below[one]]
     if differ:
-        most = max(differ, key=lambda one: (abs(further_s[one]), _differs(one, was, now), one))
+        # What a comprehension calls says more than that it runs.
+        named = [one for one in differ if not one[1].endswith(">")] or differ
+        most = max(named, key=lambda one: (abs(further_s[one]), _differs(one, was, now), one))
         return most, (was.below[most], now.below[most])
     if key in uncounted and called:
         most = max(called, key=lambda one: (abs(further_s[one]), one))
