@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import random
 import shutil
@@ -409,6 +411,36 @@ def test_what_node_calls_is_counted(
             if one.calls.functions[number].name == "words"
         }
         assert above == "later"
+
+
+@require("node")
+def test_what_node_calls_is_named_where_it_was_written(
+    measured: Callable[..., dict[str, list[Observation]]], tmp_path: Path
+) -> None:
+    """A compiler writes where each line of its output comes from."""
+    project = tmp_path / "project"
+    project.mkdir()
+    written = "type Text = string;\n\n// A word.\nexport function word(t) { return t.trim(); }\n"
+    compiled = "export function word(t) { return t.trim(); }\n"
+    mapped = {"version": 3, "sources": ["word.ts"], "names": [], "mappings": "AAGA"}
+    encoded = base64.b64encode(json.dumps(mapped).encode()).decode()
+    place = "//# sourceMappingURL=data:application/json;base64,"
+    for name, text in {
+        "package.json": '{"type": "module"}',
+        "word.ts": written,
+        "word.js": f"{compiled}{place}{encoded}\n",
+        "bench.js": (
+            'import { bench, run } from "mitata";\nimport { word } from "./word.js";\n'
+            'bench("word", () => word(" a "));\nawait run();\n'
+        ),
+    }.items():
+        (project / name).write_text(text)
+    edit = "word.ts", "t.trim()", "t.trim().trim()"
+    seen = measured(str(project), 'node = "bench.js"', edit=edit, observed="bench/word")
+    for one in seen["bench/word"]:
+        assert one.calls
+        (word,) = (each for each in one.calls.functions if each.name == "word")
+        assert (word.path, word.line, word.edit) == ("word.ts", 4, Edit.EDITED)
 
 
 @require("node")

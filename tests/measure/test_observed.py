@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate._worker import observed
-from benchgate._worker.observed import CallCounter, Times, described
+from benchgate._worker.observed import CallCounter, Times, described, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,3 +150,13 @@ def test_the_time_of_a_function_is_its_own() -> None:
     times.clock()
     by_name = {code.co_name: time_ns for code, time_ns in times.by_code().items()}
     assert by_name["spin"] > 10 * by_name["outer"] >= 0
+
+
+def test_code_in_no_file_has_a_digest_of_what_it_does() -> None:
+    def digest(source: str, file: str = "<string>") -> str:
+        return digest_of(compile(source, file, "exec").co_consts[0])
+
+    one = digest("def f(a):\n    return [x + 1 for x in a]\n")
+    assert one == digest("\n\ndef f(a):  # the same\n    return [x + 1 for x in a]\n")
+    assert one != digest("def f(a):\n    return [x + 2 for x in a]\n")
+    assert digest("def f(a):\n    return a\n", "code.py") == digest_of(("builtins", "len")) == ""

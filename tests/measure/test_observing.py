@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.observing import observe
+from benchgate.measure.observing import Observed, compared, observe
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
@@ -120,6 +120,24 @@ def test_edits(arms: tuple[Arm, Arm], old: str, new: str, edited: Edit) -> None:
     assert {one.path for one in found.values()} == {"src/code.py"}
     assert found["head"].is_own
     assert found["head"].own_s == pytest.approx(1e-6)
+
+
+def test_code_in_no_file_is_compared_by_itself(arms: tuple[Arm, Arm]) -> None:
+    """Decorators of classes write functions, and let Python compile these."""
+    replies = (
+        {
+            "functions": [
+                ["<string>", 1, "__eq__", 1000, 0, True, equal],
+                ["<string>", 1, "__init__", 1000, 0, True, first],
+                ["<string>", 1, "__init__", 1000, 0, True, second],
+            ],
+            "nodes": [],
+        }
+        for equal, first, second in (("a", "b", "c"), ("d", "c", "b"))
+    )
+    sides = [Observed.of(arm, [], reply, 1) for arm, reply in zip(arms, replies, strict=True)]
+    for tree in compared(sides).values():
+        assert [one.edit for one in tree.functions] == [Edit.EDITED, Edit.NONE, Edit.NONE]
 
 
 def test_new_and_gone_functions(arms: tuple[Arm, Arm]) -> None:

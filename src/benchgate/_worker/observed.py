@@ -180,7 +180,9 @@ def described(root: CallNode, times: dict[Key, int]) -> dict[str, Any]:
         nodes.append([places[id(parent)], number, node.calls])
         waiting += [(node, child) for child in node.children.values()]
     return {
-        "functions": [[*of_key(key), times.get(key, 0)] for key in functions],
+        "functions": [
+            [*of_key(key), times.get(key, 0), 0, True, digest_of(key)] for key in functions
+        ],
         "nodes": nodes,
     }
 
@@ -191,3 +193,24 @@ def of_key(key: Key) -> tuple[str, int, str]:
         module, name = key
         return "", 0, name if module in {"", "builtins"} else module + "." + name
     return key.co_filename, key.co_firstlineno, getattr(key, "co_qualname", key.co_name)
+
+
+def digest_of(key: Key) -> str:
+    """Return a digest of code that is in no file, such as that of a `dataclass`."""
+    if isinstance(key, tuple) or not key.co_filename.startswith("<"):
+        return ""
+    with STANDARD_LIBRARY:
+        from hashlib import sha256  # noqa: PLC0415 - only here, outside of every timing
+
+    digest = sha256()
+    waiting = [key]
+    while waiting:
+        code = waiting.pop()
+        digest.update(code.co_code)
+        digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
+        for each in code.co_consts:
+            if isinstance(each, type(key)):
+                waiting.append(each)
+            else:
+                digest.update(repr(each).encode())
+    return digest.hexdigest()[:16]

@@ -85,8 +85,8 @@ class ProgramObserver:
             for file, line, name, own_ns in process["functions"]:
                 times[file, line, name] = times.get((file, line, name), 0) + own_ns
         timed = [
-            [file, line, name, times.get((file, line, name), 0)]
-            for file, line, name, _ in most["functions"]
+            [file, line, name, times.get((file, line, name), 0), *more]
+            for file, line, name, _, *more in most["functions"]
         ]
         arm = self.arms[command.arm]
         return Observed.of(arm, most["folders"], {**most, "functions": timed}, 1)

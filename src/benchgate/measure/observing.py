@@ -20,6 +20,7 @@ from benchgate.model.calls import CallTree, Edit, ObservedFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from benchgate.measure.changed_lines import FunctionKey, Ran
     from benchgate.measure.engine import Arm, ArmName
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMELESS = "<"
 _MODULE = "<module>"
+# What a worker may leave out of a function: its last line, that its calls are exact, a digest.
+_UNSAID: list[Any] = [0, True, ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,14 @@ class Observed:
         files: by its path in the tree, or in the folder that it was imported from, each file that
             has a function that ran.
         ran: the lines of the functions of other languages than Python.
+        digests: of the functions with a name whose code is in no file.
     """
 
     arm: Arm
     tree: CallTree
     files: Mapping[str, Path]
     ran: Ran
+    digests: Mapping[FunctionKey, AbstractSet[str]]
 
     @classmethod
     def of(cls, arm: Arm, folders: Sequence[str], reply: Mapping[str, Any], loops: int) -> Observed:
@@ -130,13 +135,16 @@ class Observed:
         files: dict[str, Path] = {}
         ran: defaultdict[FunctionKey, set[tuple[str, int]]] = defaultdict(set)
         deepest_first = sorted(map(Path, folders), key=lambda one: len(one.parts), reverse=True)
+        digests: defaultdict[FunctionKey, set[str]] = defaultdict(set)
         functions = []
         for name_of_file, line, name, own_ns, *more in reply["functions"]:
-            last, is_counted = more or (0, True)
+            last, is_counted, digest = more + _UNSAID[len(more) :]
             file = Path(name_of_file)
             path, is_own = _place(file, arm, deepest_first) if name_of_file else ("", False)
             if path:
                 files[path] = file
+            if digest:
+                digests[path, name].add(digest)
             if is_own and last:
                 ran[path, name].update((path, one) for one in range(line, last + 1))
             functions.append(
@@ -144,7 +152,7 @@ class Observed:
             )
         nodes = tuple((parent, function, calls) for parent, function, calls in reply["nodes"])
         tree = CallTree(reply.get("operations", loops), tuple(functions), nodes)
-        return cls(arm, tree, files, ran)
+        return cls(arm, tree, files, ran, digests)
 
 
 def observe(
@@ -222,6 +230,10 @@ def _compared(
         key = function.path, function.name
         if key in side.ran:
             yield replace(function, edit=edited.get(key, Edit.NONE))
+            continue
+        if key in side.digests and key in other.digests:
+            edit = Edit.EDITED if side.digests[key] != other.digests[key] else Edit.NONE
+            yield replace(function, edit=edit)
             continue
         file = side.files.get(function.path)
         if file is None:
