@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.browser import samples
 from tests.results import arm
 
+from benchgate.config import loads
 from benchgate.gate.causes import explain, explained
+from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Cause, Row
@@ -215,3 +218,13 @@ def test_only_typical_times_that_changed_are_explained(
     )
     (found,) = explained([replace(row(1, 2), **changes)], base, head)
     assert (found.explanation is not None) is is_explained
+
+
+def test_what_was_observed_changes_no_verdict() -> None:
+    config = loads("", "benchgate.toml")
+    seen, unseen = (
+        make_verdict(judge_result(one, config), config)
+        for one in (samples.explained(), samples.measured())
+    )
+    assert any(one.explanation for one in seen.rows)
+    assert [replace(one, explanation=None) for one in seen.rows] == list(unseen.rows)

@@ -155,11 +155,45 @@ def test_a_module_that_customizes_the_site_still_does(
     assert calls(base)["clean"] == 15
 
 
+SCRIPT = """
+const { slug, later } = require("./text.cjs");
+later("a").then(() => {
+  for (let i = 0; i < 30000; i++) slug("a b c");
+  process.exit(0);
+});
+"""
+MODULE = """
+function clean(word) { return word.trim(); }
+exports.slug = (title) => title.split(" ").map((word) => clean(word)).join("-");
+exports.later = async function later(word) {
+  await null;
+  return clean(word);
+};
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is missing")
+def test_a_program_of_node(observe: Callable[..., list[Observation]]) -> None:
+    edit = "text.cjs", "clean(word))", "clean(clean(word)))"
+    files = {"main.cjs": SCRIPT, "text.cjs": MODULE}
+    base, head = trees(observe(("node", "main.cjs"), files, edit))
+    assert (calls(base)["clean"], calls(head)["clean"]) == (90_001, 180_001)
+    assert calls(base)["later"] == calls(head)["later"] == 1
+    assert edits(head)["exports.slug"] is Edit.EDITED
+    assert edits(head)["later"] is Edit.BESIDE
+    assert all(one.is_counted for one in head.functions)
+    assert sum(one.own_s for one in head.functions) > 0
+
+
 @pytest.mark.parametrize(
     ("command", "limit_s", "why"),
     [
         (PYTHON, 0.0, "it makes too many calls to count them in time"),
-        (("/bin/true",), 60.0, "it is no program of Python, nor one that the project built"),
+        (
+            ("/bin/true",),
+            60.0,
+            "it is no program of Python or Node, nor one that the project built",
+        ),
         ((sys.executable, "-c", "raise SystemExit(3)"), 60.0, "exited with 3"),
     ],
 )

@@ -90,9 +90,9 @@ def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:
         raise UsageError(f"there is no benchmark {benchmark}{did_you_mean(benchmark, ids)}")
     raise UsageError(
         f"what {benchmark or 'the benchmarks of this result'} calls was not observed",
-        hint="`benchgate check` observes what got slower or faster in Python, and under valgrind "
-        "in C++ and Rust, the worst first, for a tenth of its time. --filter NAME leaves out the "
-        "others.",
+        hint="`benchgate check` observes what got slower or faster, the worst first, for a tenth "
+        "of its time: in Python, Node and Go, and with valgrind in C++, Rust and programs that "
+        "the project has built. --filter NAME leaves out the others.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Observes what a program calls on both sides: one of Python, or one that the project built.
+"""Observes what a program calls on both sides: one of Python or Node, or one that is built.
 
 Each is executed again, outside of every measurement.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate._worker import PROGRAM
+from benchgate.measure.adapters import HERE
 from benchgate.measure.arm_command import CommandFailedError
 from benchgate.measure.callgrind import call_trees, under_callgrind
 from benchgate.measure.counters import CounterError, find_valgrind
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _HOOK: Final = str(PROGRAM.parent / "hook")
+_NODE_HOOK: Final = str(HERE / "program.cjs")
 _VARIABLE: Final = "BENCHGATE_OBSERVE"
 _ELF: Final = b"\x7fELF"
 
@@ -59,7 +61,7 @@ class ProgramObserver:
             UnobservedError: it failed, makes too many calls, or cannot be observed.
         """
         try:
-            found = [self._python(settings, one, limit_s) for one in commands]
+            found = [self._running(settings, one, limit_s) for one in commands]
             if all(found):
                 return compared([one for one in found if one])
             return self._built(settings, commands)
@@ -70,10 +72,10 @@ class ProgramObserver:
                 with suppress(CommandFailedError):
                     self.runners[command.arm].clean_up(settings, command)
 
-    def _python(
+    def _running(
         self, settings: RunSettings, command: ArmCommand, limit_s: float
     ) -> Observed | None:
-        """Observe the process that calls most; None if none is of Python."""
+        """Observe the process that calls most; None if none is of Python or Node."""
         counts = self._hooked(settings, command, f"counts|{round(1e9 * limit_s)}")
         if not counts:
             return None
@@ -82,7 +84,7 @@ class ProgramObserver:
             raise UnobservedError("it makes too many calls to count them in time")
         times: dict[tuple[str, int, str], int] = {}
         for process in self._hooked(settings, command, "times|0"):
-            for file, line, name, own_ns in process["functions"]:
+            for file, line, name, own_ns, *_ in process["functions"]:
                 times[file, line, name] = times.get((file, line, name), 0) + own_ns
         timed = [
             [file, line, name, times.get((file, line, name), 0), *more]
@@ -94,10 +96,12 @@ class ProgramObserver:
     def _hooked(
         self, settings: RunSettings, command: ArmCommand, what: str
     ) -> list[Mapping[str, Any]]:
-        """Execute a command; return what each process of Python wrote."""
+        """Execute a command; return what each process of Python or Node wrote."""
         with folder_for_counts() as folder:
-            path = os.pathsep.join(filter(None, (_HOOK, command.env.get("PYTHONPATH", ""))))
-            env = {**command.env, "PYTHONPATH": path, _VARIABLE: f"{folder}|{what}"}
+            paths = os.pathsep.join(filter(None, (_HOOK, command.env.get("PYTHONPATH", ""))))
+            options = f'--require "{_NODE_HOOK}" {command.env.get("NODE_OPTIONS", "")}'.strip()
+            own = {"PYTHONPATH": paths, "NODE_OPTIONS": options, _VARIABLE: f"{folder}|{what}"}
+            env = {**command.env, **own}
             self.runners[command.arm].prepare_and_time(settings, replace(command, env=env))
             return [json.loads(file.read_text(encoding="utf-8")) for file in folder.iterdir()]
 
@@ -106,7 +110,9 @@ class ProgramObserver:
     ) -> Mapping[ArmName, CallTree]:
         """Observe programs that belong to the project, under callgrind."""
         if not all(self._is_built(one) for one in commands):
-            raise UnobservedError("it is no program of Python, nor one that the project built")
+            raise UnobservedError(
+                "it is no program of Python or Node, nor one that the project built"
+            )
         valgrind = find_valgrind(commands[0].env)
         with folder_for_counts() as folder:
             for command in commands:

@@ -218,7 +218,7 @@ async function measure(one, sample) {
       send("{}");
     } else if (word === "observe") {
       try {
-        const { observe } = await import(new URL("observed.mjs", import.meta.url).href);
+        const { observe } = module.createRequire(import.meta.url)("./observed.cjs");
         send(await observe(() => runSample(one, sample, loops), loops, Number(argument)));
       } catch (error) {
         refuse(error);

@@ -4,53 +4,83 @@
 // come from samples of V8's profiler that are taken before, and its samples meanwhile say where
 // functions are called from.
 
-import fs from "node:fs";
-import { Session } from "node:inspector";
-import module from "node:module";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
+"use strict";
 
-const OWN = path.dirname(fileURLToPath(import.meta.url));
+const fs = require("node:fs");
+const { Session } = require("node:inspector");
+const { SourceMap } = require("node:module");
+const path = require("node:path");
+const { fileURLToPath } = require("node:url");
+
 const INTERVAL_US = 100;
 // How long the functions are timed and counted at most: thousands of the profiler's samples.
 const LONGEST_NS = 500e6;
 
-/** Observes samples of a number of calls; `take` takes one. */
-export async function observe(take, loops, limit_ns) {
+/** Gives orders to V8's inspector; each is answered at once. */
+function connect() {
   const session = new Session();
   session.connect();
   const post = (method, parameters) => {
-    let reply; // it comes at once
+    let reply;
     session.post(method, parameters, (error, value) => { reply = error ? fail(error) : value; });
     return reply;
   };
+  post("Profiler.enable");
+  post("Debugger.enable");
+  post("Profiler.setSamplingInterval", { interval: INTERVAL_US });
+  return post;
+}
+
+/** The calls that the profiler saw since it was started, and how long one of its samples stands for. */
+function profiled(post) {
+  const { nodes, samples, startTime, endTime } = post("Profiler.stop").profile;
+  return { nodes, hit_ns: (1000 * (endTime - startTime)) / Math.max(1, samples.length) };
+}
+
+/** Observes samples of a number of calls; `take` takes one. */
+async function observe(take, loops, limit_ns) {
+  const post = connect();
   const profile = async () => {
     const until_ns = performance.now() * 1e6 + Math.min(LONGEST_NS, limit_ns / 4);
     let count = 0;
     post("Profiler.start");
     for (; !count || performance.now() * 1e6 < until_ns; count++) await take();
-    const { nodes, samples, startTime, endTime } = post("Profiler.stop").profile;
-    return { count, nodes, hit_ns: (1000 * (endTime - startTime)) / samples.length };
+    return { count, ...profiled(post) };
   };
-  post("Profiler.enable");
-  post("Debugger.enable");
-  post("Profiler.setSamplingInterval", { interval: INTERVAL_US });
   const timed = await profile();
   post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   await take(); // what V8 has optimized before is not counted
   post("Profiler.takePreciseCoverage");
   const counted = await profile();
-  const scripts = new Map();
-  for (const { scriptId, url, functions } of post("Profiler.takePreciseCoverage").result) {
-    const file = fileOf(url);
-    if (!file || path.dirname(file) === OWN) continue;
-    const { scriptSource } = post("Debugger.getScriptSource", { scriptId });
-    scripts.set(scriptId, new Script(file, scriptSource, functions));
-  }
-  session.disconnect();
+  const coverage = post("Profiler.takePreciseCoverage").result;
+  const scripts = read(post, coverage, GOES_ON);
   const hit_ns = (timed.hit_ns * counted.count) / timed.count;
-  const operations = loops * counted.count;
-  return { operations, ...described(scripts, timed.nodes, counted.nodes, hit_ns) };
+  return { operations: loops * counted.count, ...described(scripts, timed.nodes, counted.nodes, hit_ns) };
+}
+
+/** Observes a program from now on: its calls, or else its times; returns what tells of them at its end. */
+function observeProgram(isCounted) {
+  const post = connect();
+  // From the start, V8 counts blocks of code, and so the calls of all functions exactly.
+  if (isCounted) post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+  post("Profiler.start");
+  return () => {
+    const { nodes, hit_ns } = profiled(post);
+    const coverage = post(isCounted ? "Profiler.takePreciseCoverage" : "Profiler.getBestEffortCoverage");
+    return described(read(post, coverage.result), nodes, nodes, hit_ns);
+  };
+}
+
+/** The scripts that are from a file. */
+function read(post, coverage, uncounted) {
+  const scripts = new Map();
+  for (const { scriptId, url, functions } of coverage) {
+    const file = fileOf(url);
+    if (!file || path.dirname(file) === __dirname) continue;
+    const { scriptSource } = post("Debugger.getScriptSource", { scriptId });
+    scripts.set(scriptId, new Script(file, scriptSource, functions, uncounted));
+  }
+  return scripts;
 }
 
 function fail({ message }) {
@@ -64,19 +94,20 @@ function fileOf(url) {
   return path.isAbsolute(plain) ? plain : "";
 }
 
-// An asynchronous function or a generator: V8 counts a call each time that it goes on.
+// An asynchronous function or a generator: unless V8 counts blocks, it counts these each time that they
+// go on.
 const GOES_ON = /^\s*(?:static\s+)?(?:async\b|\*|function\s*\*)/;
 
 /** A script, and its functions that ran. */
 class Script {
-  constructor(file, text, functions) {
+  constructor(file, text, functions, uncounted) {
     this.file = file;
     this.starts = [0];
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.starts.push(at + 1);
     this.functions = functions
       .map(({ functionName, ranges: [{ startOffset, endOffset, count }] }) => ({
         script: this, name: functionName || "<anonymous>", start: startOffset, end: endOffset, count,
-        goesOn: GOES_ON.test(text.slice(startOffset, endOffset)), own: 0, places: [],
+        isCounted: !uncounted?.test(text.slice(startOffset, endOffset)), own: 0, places: [],
       }))
       .filter(({ start, count }) => count && start);
     this.map = sourceMap(file, text);
@@ -110,7 +141,7 @@ function sourceMap(file, text) {
     const written = data
       ? Buffer.from(data[1], "base64").toString()
       : fs.readFileSync(path.resolve(path.dirname(file), place), "utf8");
-    return new module.SourceMap(JSON.parse(written));
+    return new SourceMap(JSON.parse(written));
   } catch {
     return undefined;
   }
@@ -149,10 +180,10 @@ function described(scripts, timed, counted, hit_ns) {
   for (const one of every) share(one);
   nodes.forEach((place, number) => { place.number = number; });
   return {
-    functions: every.map(({ script, name, start, end, own, goesOn }) => {
+    functions: every.map(({ script, name, start, end, own, isCounted }) => {
       const [first, last] = [script.origin(start), script.origin(end - 1)];
       const end_line = last.file === first.file ? last.line : first.line;
-      return [first.file, first.line, name, Math.round(own * hit_ns), end_line, !goesOn];
+      return [first.file, first.line, name, Math.round(own * hit_ns), end_line, isCounted];
     }),
     nodes: nodes.map(({ above, one, calls }) => [above?.number ?? -1, numbers.get(one), calls]),
   };
@@ -182,3 +213,5 @@ function share({ count, places }) {
     given += place.calls;
   }
 }
+
+module.exports = { observe, observeProgram };
