@@ -203,14 +203,23 @@ function walk(nodes, visit) {
 
 const OF_BENCHGATE = new Set(["hrtimeBigInt", "cpuUsage", "waited", "gc", "(garbage collector)", "(program)", "(idle)"]);
 
+// The profiler places some samples of optimized code wrong. So a function is called from the place where
+// so many of its samples were taken; with several such places, nobody knows how often from each.
+const MOSTLY = 0.9;
+
 /** Shares the calls of a function between the places that it is called from, as often as these were seen. */
-function share({ count, places }) {
-  const hits = places.reduce((sum, one) => sum + Math.max(one.hits, 1), 0);
+function share(one) {
+  const { count, places } = one;
+  const hits = places.reduce((sum, { hits }) => sum + Math.max(hits, 1), 0);
+  const most = places.reduce((a, b) => (b.hits > a.hits ? b : a));
+  const isOnly = Math.max(most.hits, 1) >= MOSTLY * hits;
+  one.isCounted &&= isOnly;
   let [seen, given] = [0, 0];
   for (const place of places) {
     seen += Math.max(place.hits, 1);
-    place.calls = Math.round((count * seen) / hits) - given;
-    given += place.calls;
+    const calls = Math.round((count * seen) / hits) - given;
+    place.calls = isOnly ? (place === most ? count : 0) : calls;
+    given += calls;
   }
 }
 
