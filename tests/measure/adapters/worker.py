@@ -52,7 +52,7 @@ def sample(function, loops):
         function()
     wall_ns, cpu_ns = time.perf_counter_ns() - wall_ns, time.process_time_ns() - cpu_ns
     if FAULT == "lies":
-        wall_ns *= 100
+        wall_ns += 3_600 * 10**9
     channel.write(b"%d %d\n" % (wall_ns, cpu_ns))
 
 
