@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.observing import Observed, compared, observe
+from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
@@ -138,6 +139,30 @@ def test_code_in_no_file_is_compared_by_itself(arms: tuple[Arm, Arm]) -> None:
     sides = [Observed.of(arm, [], reply, 1) for arm, reply in zip(arms, replies, strict=True)]
     for tree in compared(sides).values():
         assert [one.edit for one in tree.functions] == [Edit.EDITED, Edit.NONE, Edit.NONE]
+
+
+class WrongWorker(ObservingWorker):
+    """A worker whose reply to `observe` has these nodes."""
+
+    nodes: tuple[Any, ...] = ()
+
+    def ask(self, step: str, _: object = "") -> dict[str, Any]:
+        return {**super().ask(step), "nodes": self.nodes}
+
+
+@pytest.mark.parametrize("nodes", [[[-1, 9, 1]], [[0, 0, 1]], [[-1]], [7], [["", 0, 1]]])
+def test_a_wrong_reply_is_refused(arms: tuple[Arm, Arm], nodes: Any) -> None:  # noqa: ANN401
+    workers = [WrongWorker(arm, [("code.py", 1, "plain")], arm.root) for arm in arms]
+    workers[0].nodes = nodes
+    with pytest.raises(WorkerFailedError, match="its reply to `observe` is not as benchgate"):
+        observe([cast("Worker", one) for one in workers], "bb", loops=1, warms_up=False, limit_s=1)
+
+
+def test_a_worker_that_does_not_observe_says_so(arms: tuple[Arm, Arm]) -> None:
+    workers = [ObservingWorker(arm, [], arm.root) for arm in arms]
+    workers[0].steps = frozenset()
+    with pytest.raises(WorkerFailedError, match="no step `observe` or `profile`"):
+        observe([cast("Worker", one) for one in workers], "bb", loops=1, warms_up=False, limit_s=1)
 
 
 def test_new_and_gone_functions(arms: tuple[Arm, Arm]) -> None:

@@ -31,10 +31,8 @@ def edits(base: tuple[Path, Ran], head: tuple[Path, Ran]) -> Mapping[FunctionKey
     texts = {path: [_lines(root / path) for root, _, _ in sides] for path in paths}
     changed: list[set[tuple[str, int]]] = [set(), set()]
     for path, (before, after) in texts.items():
-        for kind, *ends in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-            if kind != "equal":
-                changed[0] |= {(path, one + 1) for one in range(ends[0], ends[1])}
-                changed[1] |= {(path, one + 1) for one in range(ends[2], ends[3])}
+        for side, numbers in enumerate(_changed(before, after)):
+            changed[side] |= {(path, one) for one in numbers}
     found: dict[FunctionKey, Edit] = {}
     for side, (_, ran, edit) in enumerate(sides):
         for key, lines in ran.items():
@@ -45,6 +43,23 @@ def edits(base: tuple[Path, Ran], head: tuple[Path, Ran]) -> Mapping[FunctionKey
     edited = {path for path, (before, after) in texts.items() if before != after}
     beside = [key for _, ran, _ in sides for key in ran if key[0] in edited]
     return {**dict.fromkeys(beside, Edit.BESIDE), **found}
+
+
+def _changed(before: list[str], after: list[str]) -> tuple[set[int], set[int]]:
+    """The numbers of the lines of each text that the other one does not have in their place."""
+    # Comparing takes the square of their number.
+    shorter = min(len(before), len(after))
+    same = (one != other for one, other in zip(before, after, strict=False))
+    first = next((at for at, differs in enumerate(same) if differs), shorter)
+    ends = zip(reversed(before[first:]), reversed(after[first:]), strict=False)
+    last = next((at for at, (one, other) in enumerate(ends) if one != other), shorter - first)
+    middle = before[first : len(before) - last], after[first : len(after) - last]
+    found: tuple[set[int], set[int]] = set(), set()
+    for kind, *at in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
+        if kind != "equal":
+            found[0].update(range(first + at[0] + 1, first + at[1] + 1))
+            found[1].update(range(first + at[2] + 1, first + at[3] + 1))
+    return found
 
 
 def _has(text: list[str], name: str) -> bool:

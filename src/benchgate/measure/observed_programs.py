@@ -103,7 +103,7 @@ class ProgramObserver:
             own = {"PYTHONPATH": paths, "NODE_OPTIONS": options, _VARIABLE: f"{folder}|{what}"}
             env = {**command.env, **own}
             self.runners[command.arm].prepare_and_time(settings, replace(command, env=env))
-            return [json.loads(file.read_text(encoding="utf-8")) for file in folder.iterdir()]
+            return [found for file in folder.iterdir() if (found := _read(file))]
 
     def _built(
         self, settings: RunSettings, commands: Sequence[ArmCommand]
@@ -133,3 +133,11 @@ class ProgramObserver:
             return False
         with file.open("rb") as opened:
             return opened.read(len(_ELF)) == _ELF
+
+
+def _read(file: Path) -> Any:  # noqa: ANN401 - what the program that wrote it says
+    """What a process wrote; None if it was killed meanwhile."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return None

@@ -151,6 +151,9 @@ class Observed:
                 ObservedFunction(path, line, name, own_ns / 1e9, is_own, is_counted=is_counted)
             )
         nodes = tuple((parent, function, calls) for parent, function, calls in reply["nodes"])
+        for at, (parent, function, _) in enumerate(nodes):
+            if not (-1 <= parent < at and 0 <= function < len(functions)):
+                raise ValueError(f"node {at} has the caller {parent} and the function {function}")
         tree = CallTree(reply.get("operations", loops), tuple(functions), nodes)
         return cls(arm, tree, files, ran, digests)
 
@@ -182,7 +185,11 @@ def observe(
         if "end" in worker.steps:
             worker.ask("end")
         worker.ask("close")
-        sides.append(Observed.of(worker.arm, worker.folders, reply, loops))
+        try:
+            sides.append(Observed.of(worker.arm, worker.folders, reply, loops))
+        except (TypeError, ValueError, AttributeError) as error:
+            why = f"its reply to `observe` is not as benchgate knows it: {error}"
+            raise WorkerFailedError(worker, why, "") from error
     return compared(sides)
 
 
@@ -198,8 +205,10 @@ def compared(sides: Sequence[Observed]) -> Mapping[ArmName, CallTree]:
 
 def _observed(worker: Worker, limit_ns: int) -> Mapping[str, Any]:
     """What a worker counts, or else the samples of its profiler."""
-    if "profile" not in worker.steps:
+    if "observe" in worker.steps:
         return worker.ask("observe", limit_ns)
+    if "profile" not in worker.steps:
+        raise WorkerFailedError(worker, "its worker has no step `observe` or `profile`", "")
     reply = worker.ask("profile", limit_ns)
     try:
         return {**reply, **read_profile(bytes.fromhex(reply["pprof"]))}

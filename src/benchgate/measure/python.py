@@ -20,6 +20,7 @@ from benchgate.config.benchmarks import (
     GoBenchmark,
     NodeBenchmark,
     RustBenchmark,
+    WorkerBenchmark,
 )
 from benchgate.measure.callgrind import observe_compiled, under_callgrind
 from benchgate.measure.counters import CounterError, find_valgrind
@@ -168,7 +169,7 @@ class PythonEngine:
         sides = self._discovery.entries[id_].sides.values()
         path = self._settings.outside.environ.get("PATH", os.defpath)
         compiled = (CppBenchmark, RustBenchmark) if shutil.which("valgrind", path=path) else ()
-        able = (FunctionBenchmarks, GoBenchmark, NodeBenchmark, *compiled)
+        able = (FunctionBenchmarks, GoBenchmark, NodeBenchmark, WorkerBenchmark, *compiled)
         are_able = all(isinstance(one.file.benchmark, able) for one in sides)
         return are_able and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
 

@@ -8,9 +8,11 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { observeProgram } = require("./observed.cjs");
 
-const [folder, what] = process.env.BENCHGATE_OBSERVE.split("|");
-const observed = observeProgram(what === "counts");
-process.on("exit", () => {
-  const found = { ...observed(), folders: [], is_over: false };
-  fs.writeFileSync(path.join(folder, String(process.pid)), JSON.stringify(found));
-});
+if (process.env.BENCHGATE_OBSERVE) {
+  const [folder, what] = process.env.BENCHGATE_OBSERVE.split("|");
+  const observed = observeProgram(what === "counts");
+  process.on("exit", () => {
+    const found = { ...observed(), folders: [], is_over: false };
+    if (fs.existsSync(folder)) fs.writeFileSync(path.join(folder, String(process.pid)), JSON.stringify(found));
+  });
+}
