@@ -100,7 +100,7 @@ def command(
     state = last_result_path(git.root, effects.environ).with_name("bisect.json") if last else None
     if rebuild and state:
         state.unlink(missing_ok=True)
-    teller = _Lines(_short(good), _short(bad), console(stderr=True), quiet=quiet)
+    teller = _StepLines(_short(good), _short(bad), console(stderr=True), quiet=quiet)
 
     def compare(request: CheckRequest, config: Config) -> tuple[Verdict, Result]:
         own = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
@@ -148,7 +148,7 @@ class _Brief(Progress):
             self._progress.measured(benchmark)
 
 
-class _Lines(Teller):
+class _StepLines(Teller):
     """Prints a line about each step."""
 
     def __init__(self, good: str, bad: str, console: Console, *, quiet: bool) -> None:

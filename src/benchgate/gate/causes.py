@@ -55,7 +55,7 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
     functions do not explain the change, look for those of which something else in their file is
     edited, and then for any that calls another one more or less often.
     """
-    sides = _Side(base, row.base or 0.0), _Side(head, row.head or 0.0)
+    sides = _CallSide(base, row.base or 0.0), _CallSide(head, row.head or 0.0)
     uncounted = sides[0].uncounted() | sides[1].uncounted()
     total_s = (row.head or 0.0) - (row.base or 0.0)
     least_s = _TRACE * abs(total_s)
@@ -69,7 +69,7 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
 
 
 def _first_causes(
-    base: _Side, head: _Side, uncounted: frozenset[_Key], total_s: float
+    base: _CallSide, head: _CallSide, uncounted: frozenset[_Key], total_s: float
 ) -> tuple[Cause, ...]:
     sign = 1 if total_s > 0 else -1
     before, after = base.calls(), head.calls()
@@ -89,7 +89,9 @@ def _first_causes(
     return ()
 
 
-def _functions(base: _Side, head: _Side, uncounted: frozenset[_Key]) -> list[CalledFunction]:
+def _functions(
+    base: _CallSide, head: _CallSide, uncounted: frozenset[_Key]
+) -> list[CalledFunction]:
     every = frozenset(base.functions) | frozenset(head.functions)
     before, after = base.shares(every), head.shares(every)
     found = []
@@ -123,7 +125,7 @@ class _Share:
     below: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
 
 
-class _Side:
+class _CallSide:
     """The calls of one side.
 
     Args:
@@ -190,7 +192,7 @@ class _Side:
 
 
 def _causes(
-    base: _Side, head: _Side, owners: Collection[_Key], uncounted: frozenset[_Key]
+    base: _CallSide, head: _CallSide, owners: Collection[_Key], uncounted: frozenset[_Key]
 ) -> Iterator[Cause]:
     before, after = base.shares(owners), head.shares(owners)
     for key in before.keys() | after.keys():

@@ -106,7 +106,7 @@ def call_trees(folders: Sequence[tuple[Arm, Path]], operations: int) -> Mapping[
     Raises:
         CounterError: nothing was observed.
     """
-    sides = [_Side(arm, read_profile(folder / _FILE)) for arm, folder in folders]
+    sides = [_CallgrindSide(arm, read_profile(folder / _FILE)) for arm, folder in folders]
     if not all(side.profile.calls for side in sides):
         raise CounterError("valgrind has seen no calls")
     base, head = ((side.arm.root, side.ran()) for side in sides)
@@ -209,7 +209,7 @@ def short_name(name: str) -> str:
 
 
 @dataclass(slots=True)
-class _Side:
+class _CallgrindSide:
     """What ran on one side."""
 
     arm: Arm

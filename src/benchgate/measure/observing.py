@@ -50,7 +50,7 @@ class _Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _PythonText:
     """The functions of a file, and the digest of what is outside of them."""
 
     definitions: tuple[_Definition, ...] = ()
@@ -66,17 +66,17 @@ class _Text:
 
 
 @cache
-def _read(file: Path) -> _Text:
+def _read(file: Path) -> _PythonText:
     """Read a file of Python; empty if it cannot be read as one."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return _Text()
+        return _PythonText()
     for node in ast.walk(tree):
         if isinstance(node, (*_SCOPES, ast.Module)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     definitions = tuple(_definitions(tree))
-    return _Text(definitions, _digest(_WithoutFunctions().visit(tree)))
+    return _PythonText(definitions, _digest(_WithoutFunctions().visit(tree)))
 
 
 def _definitions(scope: ast.AST, above: str = "") -> Iterator[_Definition]:
@@ -248,7 +248,11 @@ def _compared(
         if file is None:
             yield function
             continue
-        text = _read(file) if function.is_own or _differs(file, function.path, other) else _Text()
+        text = (
+            _read(file)
+            if function.is_own or _differs(file, function.path, other)
+            else _PythonText()
+        )
         definition = text.at(function.line)
         if definition is None:
             is_module = function.name == _MODULE

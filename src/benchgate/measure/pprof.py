@@ -38,7 +38,7 @@ class _Function:
 
 
 @dataclass(slots=True)
-class _Place:
+class _ProfiledPlace:
     """A function in the place that it is called from.
 
     Attributes:
@@ -48,9 +48,9 @@ class _Place:
 
     number: int
     function: _Function
-    path: dict[_Function, _Place]
+    path: dict[_Function, _ProfiledPlace]
     samples: int = 0
-    below: dict[_Function, _Place] = field(default_factory=dict)
+    below: dict[_Function, _ProfiledPlace] = field(default_factory=dict)
 
 
 def read_profile(data: bytes) -> dict[str, Any]:
@@ -68,17 +68,17 @@ def read_profile(data: bytes) -> dict[str, Any]:
         raise ValueError(f"it is no profile of pprof: {error}") from error
     if not stacks:
         raise ValueError("its profiler has seen nothing")
-    places: list[_Place] = []
+    places: list[_ProfiledPlace] = []
     own_ns = Counter[_Function]()
-    top: dict[_Function, _Place] = {}
+    top: dict[_Function, _ProfiledPlace] = {}
     for stack, samples, ns in stacks:
-        here: _Place | None = None
+        here: _ProfiledPlace | None = None
         for function in stack:
             below = here.below if here else top
             known = (here.path if here else top).get(function) or below.get(function)
             if known is None and len(places) < MOST_NODES:
                 path = here.path if here else {}
-                known = below[function] = _Place(len(places), function, {**path})
+                known = below[function] = _ProfiledPlace(len(places), function, {**path})
                 known.path[function] = known
                 places.append(known)
             here = known or here

@@ -60,7 +60,7 @@ class FlameView:
 
 
 @dataclass(slots=True)
-class _Place:
+class _FramePlace:
     """A function in the place that it is called from, on both sides.
 
     Attributes:
@@ -72,7 +72,7 @@ class _Place:
     own_s: list[float] = field(default_factory=lambda: [0.0, 0.0])
     calls: list[float] = field(default_factory=lambda: [0.0, 0.0])
     is_counted: bool = True
-    below: dict[str, _Place] = field(default_factory=dict)
+    below: dict[str, _FramePlace] = field(default_factory=dict)
 
     def all_s(self, side: int) -> float:
         """The time with that of everything below."""
@@ -84,7 +84,7 @@ def flames(base: CallTree, head: CallTree, redact: Callable[[str], str]) -> tupl
 
     In each drawing, the width of a function is its time with that of all that it calls.
     """
-    root = _Place("")
+    root = _FramePlace("")
     for side, tree in enumerate((base, head)):
         _add(root, tree, side, redact)
     times_s = root.all_s(0), root.all_s(1)
@@ -95,15 +95,15 @@ def flames(base: CallTree, head: CallTree, redact: Callable[[str], str]) -> tupl
     return tuple(_view(name, root, side, times_s) for name, side in views.items())
 
 
-def _add(root: _Place, tree: CallTree, side: int, redact: Callable[[str], str]) -> None:
+def _add(root: _FramePlace, tree: CallTree, side: int, redact: Callable[[str], str]) -> None:
     counts = [0] * len(tree.functions)
     for _, number, count in tree.nodes:
         counts[number] += count
     names = [plain_line(redact(one.name), _NAME_LIMIT) for one in tree.functions]
-    places: list[_Place] = []
+    places: list[_FramePlace] = []
     for parent, number, count in tree.nodes:
         above = places[parent] if parent >= 0 else root
-        place = above.below.setdefault(names[number], _Place(names[number]))
+        place = above.below.setdefault(names[number], _FramePlace(names[number]))
         place.calls[side] += count / tree.operations
         place.is_counted &= tree.functions[number].is_counted
         own_s = tree.functions[number].own_s / tree.operations
@@ -111,7 +111,7 @@ def _add(root: _Place, tree: CallTree, side: int, redact: Callable[[str], str]) 
         places.append(place)
 
 
-def _view(name: str, root: _Place, side: int, times_s: tuple[float, float]) -> FlameView:
+def _view(name: str, root: _FramePlace, side: int, times_s: tuple[float, float]) -> FlameView:
     scale = FlameView.WIDTH / times_s[side]
     differs = name == "difference"
     frames = sorted(_frames(root, side, scale, abs(times_s[1] - times_s[0]), differs=differs))
@@ -121,7 +121,7 @@ def _view(name: str, root: _Place, side: int, times_s: tuple[float, float]) -> F
 
 
 def _frames(
-    root: _Place, side: int, scale: float, whole_s: float, *, differs: bool
+    root: _FramePlace, side: int, scale: float, whole_s: float, *, differs: bool
 ) -> Iterator[tuple[tuple[float, int, float], Frame]]:
     """Give the frames, each after what tells which are drawn: the widest."""
     waiting = [(one, x, 0) for one, x in _beside(root, 0.0, side, scale)]
@@ -146,13 +146,15 @@ def _frames(
         waiting += [(one, at, depth + 1) for one, at in _beside(place, x, side, scale)]
 
 
-def _beside(place: _Place, x: float, side: int, scale: float) -> Iterator[tuple[_Place, float]]:
+def _beside(
+    place: _FramePlace, x: float, side: int, scale: float
+) -> Iterator[tuple[_FramePlace, float]]:
     for one in place.below.values():
         yield one, x
         x += one.all_s(side) * scale
 
 
-def _title(place: _Place, base_s: float, head_s: float) -> str:
+def _title(place: _FramePlace, base_s: float, head_s: float) -> str:
     arrow = f" {words.ARROW} "
     times = arrow.join(format_values((base_s, head_s), "s"))
     if not place.is_counted:
