@@ -195,6 +195,11 @@ def test_a_program_of_node(observe: Callable[..., list[Observation]]) -> None:
             "it is no program of Python or Node, nor one that the project built",
         ),
         ((sys.executable, "-c", "raise SystemExit(3)"), 60.0, "exited with 3"),
+        (
+            (sys.executable, "-c", "import time; time.sleep(99)"),
+            60.0,
+            "it took longer than 0.5 s",
+        ),
     ],
 )
 def test_a_note_says_why_nothing_is_known(
@@ -205,6 +210,8 @@ def test_a_note_says_why_nothing_is_known(
     why: str,
 ) -> None:
     monkeypatch.setattr("benchgate.measure.command._COUNT_S", 0.0)
+    if "sleep" in command[-1]:
+        monkeypatch.setattr("benchgate.measure.observed_programs.LIMIT_S", 0.5)
     for one in observe(command, FILES, limit_s=limit_s):
         assert one.error is None
         assert one.notes[0].startswith("what it calls is not known: ")

@@ -16,7 +16,7 @@ from benchgate._worker import PROGRAM
 from benchgate.measure.adapters import HERE
 from benchgate.measure.arm_command import CommandFailedError
 from benchgate.measure.callgrind import call_trees, under_callgrind
-from benchgate.measure.counters import CounterError, find_valgrind
+from benchgate.measure.counters import LIMIT_S, CounterError, find_valgrind
 from benchgate.measure.counting import folder_for_counts
 from benchgate.measure.observing import Observed, compared
 
@@ -60,13 +60,15 @@ class ProgramObserver:
         Raises:
             UnobservedError: it failed, makes too many calls, or cannot be observed.
         """
+        settings = replace(settings, timeout_s=min(settings.timeout_s, LIMIT_S))
         try:
             found = [self._running(settings, one, limit_s) for one in commands]
             if all(found):
                 return compared([one for one in found if one])
             return self._built(settings, commands)
         except (CommandFailedError, CounterError) as error:
-            raise UnobservedError(str(error)) from error
+            # What follows would advise to raise the timeout, which is not what ended it.
+            raise UnobservedError(str(error).partition("\n")[0].partition(";")[0]) from error
         finally:
             for command in commands:
                 with suppress(CommandFailedError):
