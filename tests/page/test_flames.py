@@ -27,7 +27,12 @@ def by_name(base: CallTree, head: CallTree, view: int = 0) -> dict[str, Frame]:
 
 
 def test_the_difference_is_as_wide_as_the_slower_side() -> None:
-    assert [view.name for view in flames(BASE, HEAD, str)] == ["difference", "base", "head"]
+    assert [view.name for view in flames(BASE, HEAD, str)] == [
+        "difference",
+        "base",
+        "head",
+        "callers",
+    ]
     found = by_name(BASE, HEAD)
     assert {name: (one.x, one.width, one.y) for name, one in found.items()} == {
         "bench": (0, 1000, 0),
@@ -71,3 +76,22 @@ def test_names_are_redacted_and_cut() -> None:
     (view, *_) = flames(named, named, lambda text: text.replace("secret", "[removed]"))
     assert view.frames[0].text.startswith("[removed][removed]")
     assert len(view.frames[0].text) <= 81
+
+
+def test_callers_are_below_what_they_call() -> None:
+    twice = tree((-1, "bench", 1, 2), (0, "parse", 1, 4), (1, "join", 5, 6), (0, "join", 2, 3))
+    frames = flames(twice, twice, str)[3].frames
+    of_join = next(one for one in frames if one.text == "join")
+    assert (of_join.title, of_join.y) == ("join: 9.000 µs → 9.000 µs", 0)
+    callers = [one for one in frames if one.y and of_join.x <= one.x < of_join.x + of_join.width]
+    assert sorted((one.y // 18, one.title.partition(":")[0], one.width) for one in callers) == [
+        (1, "bench", 200.0),
+        (1, "parse", 400.0),
+        (2, "bench", 400.0),
+    ]
+    assert sum(one.width for one in frames if not one.y) == pytest.approx(1000)
+
+
+def test_recursion_has_its_callers() -> None:
+    deep = tree((-1, "a", 1, 1), *((at, "a", 1, 1) for at in range(60)))
+    assert max(one.y for one in flames(deep, deep, str)[3].frames) < 40 * 18

@@ -82,17 +82,34 @@ class _FramePlace:
 def flames(base: CallTree, head: CallTree, redact: Callable[[str], str]) -> tuple[FlameView, ...]:
     """Draw both sides, and first what differs; nothing if no time was observed.
 
-    In each drawing, the width of a function is its time with that of all that it calls.
+    In each drawing, the width of a function is its time with that of all that it calls. In the last
+    one, which has the difference, too, it is its own time, and those that call it are below it.
     """
-    root = _FramePlace("")
+    root, callers = _FramePlace(""), _FramePlace("")
     for side, tree in enumerate((base, head)):
         _add(root, tree, side, redact)
+    for place in root.below.values():
+        _turn(callers, place, ())
     times_s = root.all_s(0), root.all_s(1)
     if not all(times_s):
         return ()
     larger = int(times_s[1] >= times_s[0])
     views = {"difference": larger, "base": 0, "head": 1}
-    return tuple(_view(name, root, side, times_s) for name, side in views.items())
+    return (
+        *(_view(name, root, side, times_s) for name, side in views.items()),
+        _view("callers", callers, larger, times_s),
+    )
+
+
+def _turn(callers: _FramePlace, place: _FramePlace, above: tuple[str, ...]) -> None:
+    """Add the own time of a function, and of all below it, to what is read from the other end."""
+    to = callers
+    for name in (place.name, *reversed(above)):
+        to = to.below.setdefault(name, _FramePlace(name, is_counted=False))
+    for side, own_s in enumerate(place.own_s):
+        to.own_s[side] += own_s
+    for one in place.below.values():
+        _turn(callers, one, (*above, place.name))
 
 
 def _add(root: _FramePlace, tree: CallTree, side: int, redact: Callable[[str], str]) -> None:
@@ -113,7 +130,7 @@ def _add(root: _FramePlace, tree: CallTree, side: int, redact: Callable[[str], s
 
 def _view(name: str, root: _FramePlace, side: int, times_s: tuple[float, float]) -> FlameView:
     scale = FlameView.WIDTH / times_s[side]
-    differs = name == "difference"
+    differs = name in {"difference", "callers"}
     frames = sorted(_frames(root, side, scale, abs(times_s[1] - times_s[0]), differs=differs))
     kept = [one for _, one in frames[:_MOST_FRAMES]]
     height = FlameView.ROW + max((one.y for one in kept), default=0)
