@@ -15,6 +15,8 @@ const { fileURLToPath } = require("node:url");
 const INTERVAL_US = 100;
 // How long the functions are timed and counted at most: thousands of the profiler's samples.
 const LONGEST_NS = 500e6;
+// Most functions, and most places that they are called from; others count as their callers.
+const MOST = 5000;
 
 /** Gives orders to V8's inspector; each is answered at once. */
 function connect() {
@@ -149,8 +151,7 @@ function sourceMap(file, text) {
 
 /** The functions that were counted, and where they were called from. */
 function described(scripts, timed, counted, hit_ns) {
-  const every = [...scripts.values()].flatMap((script) => script.functions);
-  const numbers = new Map(every.map((one, number) => [one, number]));
+  const found = [...scripts.values()].flatMap((script) => script.functions);
   const functionOf = ({ callFrame }) =>
     callFrame.lineNumber < 0 ? undefined : scripts.get(callFrame.scriptId)?.at(callFrame);
   walk(timed, (node, above) => {
@@ -158,26 +159,30 @@ function described(scripts, timed, counted, hit_ns) {
     if (one) one.own += node.hitCount;
     return one;
   });
+  const every = found.sort((a, b) => b.own - a.own || b.count - a.count).slice(0, MOST);
+  const numbers = new Map(every.map((one, number) => [one, number]));
   const nodes = [];
   walk(counted, (node, above) => {
-    const one = functionOf(node);
+    const known = functionOf(node);
+    const one = numbers.has(known) ? known : undefined;
     let place = above;
     if (one && !above?.path.has(one)) {
       place = { above, one, hits: 0, path: new Map(above?.path) };
-      const known = one.places.find((other) => other.above === above);
-      if (!known) {
-        one.places.push(place);
-        nodes.push(place);
-      } else place = known;
-      place.path.set(one, place);
+      const same = one.places.find((other) => other.above === above);
+      if (same || nodes.length < MOST) {
+        if (!same) nodes.push(place);
+        if (!same) one.places.push(place);
+        place = same ?? place;
+        place.path.set(one, place);
+      } else place = above;
     } else if (one) place = above.path.get(one);
     for (const each of new Set(place ? place.path.values() : [])) each.hits += node.hitCount;
     return place;
   });
   // One that the profiler never saw.
   for (const one of every)
-    if (!one.places.length) nodes.push(one.places[0] = { one, hits: 1 });
-  for (const one of every) share(one);
+    if (!one.places.length && nodes.length < MOST) nodes.push(one.places[0] = { one, hits: 1 });
+  for (const one of every) if (one.places.length) share(one);
   nodes.forEach((place, number) => { place.number = number; });
   return {
     functions: every.map(({ script, name, start, end, own, isCounted }) => {
