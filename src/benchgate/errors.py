@@ -100,8 +100,13 @@ class Interrupted(BenchgateError):  # noqa: N818 - it is an event, as KeyboardIn
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """A sentence ending such as `; did you mean 'margin'?`; empty if no candidate is close."""
+    """A sentence ending such as `; did you mean 'margin'?`; empty if no candidate is close.
+
+    A benchmark may be named by the end of its id.
+    """
     import difflib  # noqa: PLC0415 - for a message alone
 
-    close = difflib.get_close_matches(word, list(candidates), n=1)
+    known = list(candidates)
+    ends = [one for one in known if one.endswith(f"/{word}")]
+    close = ends or difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

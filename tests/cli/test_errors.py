@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.errors import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -205,3 +207,8 @@ def test_no_folder_for_temporary_files(
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nowhere"])
     call(project, "check").check(2, "there is no folder for temporary files", "Set TMPDIR")
+
+
+def test_the_end_of_an_id_suggests_it() -> None:
+    assert did_you_mean("load", ["loads", "bench/load"]) == "; did you mean 'bench/load'?"
+    assert did_you_mean("laod", ["bench/load", "load"]) == "; did you mean 'load'?"
