@@ -387,6 +387,54 @@ await bench.run();
 """
 
 
+OBSERVING = """
+import json, os, pathlib, socket, time
+
+channel = socket.socket(fileno=int(os.environ.pop("BENCHGATE_FD"))).makefile("rwb", buffering=0)
+text = pathlib.Path("text.x").resolve()
+twice = text.read_text().count("clean")
+
+
+def reply(message):
+    channel.write(json.dumps(message).encode() + b"\\n")
+
+
+reply({"protocol": 1, "pid": os.getpid()})
+loops = 1
+for line in channel:
+    step, _, argument = line.decode().strip().partition(" ")
+    if step == "hello":
+        about = {"language": "X", "versions": {}, "clock": "x", "clock_steps_ns": [40] * 1000}
+        reply({**about, "steps": ["observe"]})
+    elif step == "list":
+        reply({"benchmarks": [{"id": "words"}], "faults": {}})
+    elif step == "loops":
+        loops = int(argument.split()[0])
+        reply({})
+    elif step == "s":
+        channel.write(b"%d %d\\n" % (1000 * loops, 1000 * loops))
+    elif step == "observe":
+        functions = [[str(text), 1, "words", 500, 2, True], ["", 0, "clean", 500]]
+        reply({"functions": functions, "nodes": [[-1, 0, 3], [0, 1, 3 * twice]], "operations": 3})
+    else:
+        reply({})
+"""
+
+
+def test_what_a_worker_says_that_it_calls(
+    measured: Callable[..., dict[str, list[Observation]]], tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "worker.py").write_text(OBSERVING)
+    (project / "text.x").write_text("to words:\n  clean\nto others:\n  clean\n")
+    table = f'worker = "{sys.executable} worker.py"\npaths = ["worker.py"]'
+    edit = "text.x", "to words:\n  clean", "to words:\n  clean clean"
+    base, head = functions_of(measured(str(project), table, edit=edit, observed="words")["words"])
+    assert (base["words"], head["words"]) == ((Edit.EDITED, 1), (Edit.EDITED, 1))
+    assert (base["clean"][1], head["clean"][1]) == (2, 3)
+
+
 @require("node")
 def test_what_node_calls_is_counted(
     measured: Callable[..., dict[str, list[Observation]]], tmp_path: Path
