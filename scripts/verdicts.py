@@ -188,10 +188,10 @@ def _explained(*rows: Row) -> tuple[Row, ...]:
     name, place = "_refuse_control_characters", "src/textkit/logs.py:32"
 
     def explanation(row: Row) -> Explanation:
-        more_s = 0.97 * ((row.head or 0) - (row.base or 0))
+        more = 0.97 * ((row.head or 0) - (row.base or 0))
         about = name, place, True, Edit.NEW
-        called = CalledFunction(*about, calls=(0.0, 1.0), seconds=(0.0, more_s))
-        cause = Cause(*about, callee="", calls=(0.0, 1.0), seconds=more_s)
+        called = CalledFunction(*about, calls=(0.0, 1.0), amounts=(0.0, more))
+        cause = Cause(*about, callee="", calls=(0.0, 1.0), amount=more)
         return Explanation((cause,), (called,))
 
     return tuple(row if row.is_tail else replace(row, explanation=explanation(row)) for row in rows)

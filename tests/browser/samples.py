@@ -116,7 +116,7 @@ def explained() -> Result:
         )
         nodes = tuple((above, at, count) for at, (above, _, count, _) in enumerate(calls))
         first, *others = run.benchmarks
-        observed = replace(first, calls=CallTree(1, functions, nodes))
+        observed = replace(first, calls={"time": CallTree(1, functions, nodes)})
         return replace(run, benchmarks=(observed, *others))
 
     result = measured()

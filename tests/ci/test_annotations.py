@@ -62,7 +62,7 @@ def test_it_stands_at_the_function_that_the_change_comes_from() -> None:
         edit=Edit.EDITED,
         callee="re.compile",
         calls=(0.0, 1.0),
-        seconds=1e-3,
+        amount=1e-3,
     )
     slow = changed("parse", Outcome.REGRESSED, 1.146, location="bench_parse.py:3")
     row = replace(slow, explanation=Explanation((cause,)))

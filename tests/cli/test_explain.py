@@ -33,7 +33,10 @@ def result(tmp_path: Path) -> Path:
     )
 
     def observed(run: Run, calls: CallTree) -> Run:
-        some = (replace(one, calls=calls if one.id == "slow" else None) for one in run.benchmarks)
+        some = (
+            replace(one, calls={"time": calls} if one.id == "slow" else {})
+            for one in run.benchmarks
+        )
         return replace(run, benchmarks=tuple(some))
 
     assert found.base

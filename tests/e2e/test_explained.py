@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,6 +69,42 @@ def test_the_edited_function_is_named(benchgate: Program, project: Project) -> N
     assert (
         "words (edited, src/toy/__init__.py:6) now calls re.compile 20 times per iteration: " in out
     )
+
+
+def test_who_allocates_is_named_if_memory_decides(benchgate: Program, project: Project) -> None:
+    decides = DECISIVE.replace("[gate]", '[gate]\nmetrics = ["time", "alloc_peak", "alloc_blocks"]')
+    assert decides != DECISIVE
+    project.write({"benchgate.toml": f"{decides}{PYTHON}"})
+    project.commit()
+    project.write({"src/toy/__init__.py": CODE.replace("(text)\n", "(text) + [bytes(100)]\n", 1)})
+    done = benchgate(project.root, "check", "--json", "../v.json")
+    done.check(3)
+    rows = json.loads((project.root.parent / "v.json").read_text())["rows"]
+    for row in rows:
+        if row["metric"].startswith("alloc_"):
+            assert row["outcome"] == "regressed"
+            (cause, *_) = row["explanation"]["causes"]
+            assert cause["function"] == "words"
+            assert cause["amount"] == pytest.approx(row["head"] - row["base"], rel=0.1)
+    assert " % of the change of alloc_" in done.out
+
+
+def test_a_fresh_look_shows_the_calls_of_what_is_unchanged(
+    benchgate: Program, project: Project
+) -> None:
+    looks = "explain", "toy/work", "--against", "HEAD"
+    done = benchgate(project.root, *looks)
+    done.check(0)
+    assert "unchanged" in done.out
+    assert "both sides make the same calls equally often" in done.out
+    code = CODE.replace("WORD.findall(text)", "WORD.findall(text.strip())")
+    project.write({"src/toy/__init__.py": code})
+    done = benchgate(project.root, *looks, "--speedscope", "../calls.json")
+    done.check(0)
+    assert re.search(r"^str.strip +0 → 20$", done.out, re.MULTILINE)
+    profiles = json.loads((project.root.parent / "calls.json").read_text())["profiles"]
+    assert [one["name"][-4:] for one in profiles] == ["base", "head"]
+    benchgate(project.root, "explain", "--against", "HEAD").check(2, "give it a BENCHMARK")
 
 
 def test_nothing_is_observed_if_that_is_not_wanted(benchgate: Program, project: Project) -> None:

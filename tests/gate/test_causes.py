@@ -31,10 +31,10 @@ def tree(*lines: Line, operations: int = 1) -> CallTree:
     above: list[int] = []
     for depth, name, calls, own_ns, edit in lines:
         before = functions.get(name)
-        own_s = own_ns / 1e9 + (before.own_s if before else 0)
+        own = own_ns / 1e9 + (before.own if before else 0)
         is_own = not name.startswith("sys")
         path = "m.py" if is_own else "lib/sys.py"
-        functions[name] = ObservedFunction(path, len(functions) + 1, name, own_s, is_own, edit)
+        functions[name] = ObservedFunction(path, len(functions) + 1, name, own, is_own, edit)
         del above[depth:]
         nodes.append((above[-1] if above else -1, list(functions).index(name), calls))
         above.append(len(nodes) - 1)
@@ -48,7 +48,7 @@ def row(base_ns: float, head_ns: float, outcome: Outcome = Outcome.REGRESSED) ->
 
 def first(base: CallTree, head: CallTree, *, slower: bool = True) -> Cause:
     """The most important cause; both sides take as long as was observed."""
-    base_ns, head_ns = (1e9 * sum(one.own_s for one in side.functions) for side in (base, head))
+    base_ns, head_ns = (1e9 * sum(one.own for one in side.functions) for side in (base, head))
     assert (head_ns > base_ns) is slower
     return explain(row(base_ns, head_ns), base, head).causes[0]
 
@@ -69,7 +69,7 @@ def test_what_an_edited_function_calls_more_often_counts_for_it() -> None:
     )
     assert (cause.function, cause.location) == ("parse", "m.py:2")
     assert (cause.callee, cause.calls) == ("lib.sys.sys.compile", (0.0, 100.0))
-    assert cause.seconds == pytest.approx(920e-9)
+    assert cause.amount == pytest.approx(920e-9)
 
 
 def test_a_change_without_other_calls_is_in_the_function_itself() -> None:
@@ -107,6 +107,28 @@ def uncounted(side: CallTree) -> CallTree:
     return replace(side, functions=tuple(replace(one, is_counted=False) for one in side.functions))
 
 
+def test_a_call_that_allocates_nothing_is_no_evidence() -> None:
+    memory = replace(row(40, 90), metric="alloc_blocks", unit="")
+    base = tree((0, "line", 1, 40, EDITED))
+    head = tree((0, "line", 1, 90, EDITED), (1, "sys.strip", 800, 0, NONE))
+    (cause,) = explain(memory, base, head).causes
+    assert (cause.function, cause.callee, cause.calls) == ("line", "", None)
+    head = tree((0, "line", 1, 40, EDITED), (1, "sys.copy", 50, 50, NONE))
+    (cause,) = explain(memory, base, head).causes
+    assert (cause.callee, cause.calls) == ("lib.sys.sys.copy", (0.0, 50.0))
+
+
+def test_of_what_is_unchanged_only_different_calls_are_listed() -> None:
+    same = row(100, 100, Outcome.UNCHANGED)
+    base = tree((0, "bench", 1, 10, NONE), (1, "work", 1, 90, EDITED))
+    head = tree((0, "bench", 1, 20, NONE), (1, "work", 1, 70, EDITED), (2, "sys.new", 2, 10, NONE))
+    explanation = explain(same, base, head)
+    assert explanation.causes == ()
+    assert [one.function for one in explanation.functions] == ["lib.sys.sys.new"]
+    assert not explanation.same_calls
+    assert explain(same, base, base).same_calls
+
+
 def test_numbers_of_samples_are_no_calls() -> None:
     base = tree((0, "bench", 1, 10, NONE), (1, "slug", 3, 30, EDITED), (2, "sum", 5, 50, NONE))
     head = tree((0, "bench", 2, 20, NONE), (1, "slug", 4, 40, EDITED), (2, "sum", 50, 500, NONE))
@@ -114,7 +136,7 @@ def test_numbers_of_samples_are_no_calls() -> None:
     cause = explanation.causes[0]
     assert (cause.function, cause.callee, cause.calls) == ("slug", "sum", None)
     assert not cause.is_counted
-    assert cause.seconds == pytest.approx(460e-9)
+    assert cause.amount == pytest.approx(460e-9)
     assert [one.calls for one in explanation.functions] == [None] * 3
     assert not explanation.same_calls
     head = tree((0, "bench", 2, 20, NONE), (1, "slug", 40, 400, EDITED), (2, "sum", 5, 50, NONE))
@@ -213,7 +235,9 @@ def test_only_typical_times_that_changed_are_explained(
     base = arm({"b": 1e-3})
     head = arm({"b": 1e-3, "new": 1e-3})
     base, head = (
-        replace(run, benchmarks=tuple(replace(one, calls=calls) for one in run.benchmarks))
+        replace(
+            run, benchmarks=tuple(replace(one, calls={"time": calls}) for one in run.benchmarks)
+        )
         for run in (base, head)
     )
     (found,) = explained([replace(row(1, 2), **changes)], base, head)

@@ -56,6 +56,7 @@ def measured(
         launch_s: float = 0.005,
         edit: tuple[str, str, str] | None = None,
         observed: str = "",
+        metrics: tuple[str, ...] = ("time",),
         **more: Any,  # noqa: ANN401 - settings of an engine
     ) -> dict[str, list[Observation]]:
         arms = []
@@ -93,7 +94,7 @@ def measured(
                 seen[one.benchmark].append(one)
         if observed:
             assert engine.observes(observed)
-            return {observed: list(engine.observe(observed, 60.0))}
+            return {observed: list(engine.observe(observed, 60.0, metrics))}
         return seen
 
     yield measure
@@ -296,14 +297,12 @@ def functions_of(seen: list[Observation]) -> list[dict[str, tuple[Edit, float]]]
     found = []
     for one in sorted(seen, key=lambda one: one.arm is ArmName.HEAD):
         assert one.calls, one.notes
+        tree = one.calls["time"]
         calls = Counter[str]()
-        for _, number, count in one.calls.nodes:
-            calls[one.calls.functions[number].name] += count
+        for _, number, count in tree.nodes:
+            calls[tree.functions[number].name] += count
         found.append(
-            {
-                each.name: (each.edit, calls[each.name] / one.calls.operations)
-                for each in one.calls.functions
-            }
+            {each.name: (each.edit, calls[each.name] / tree.operations) for each in tree.functions}
         )
     return found
 
@@ -350,6 +349,28 @@ def test_what_cpp_calls_is_observed(
 
 
 @require("go")
+def test_who_allocates_in_go_is_known_exactly(
+    measured: Callable[..., dict[str, list[Observation]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOTOOLCHAIN", "local")
+    twice = "range strings.ToLower(s)", 'range strings.Repeat("A", 100) + s'
+    seen = measured(
+        "go",
+        'go = "./..."',
+        edit=("text/text.go", *twice),
+        observed="text/Slug/long_one",
+        metrics=("alloc_peak", "alloc_blocks"),
+    )
+    for one in seen["text/Slug/long_one"]:
+        added = 1 if one.arm is ArmName.HEAD else 0
+        for metric, expected in (("alloc_blocks", added), ("alloc_peak", added * 2304)):
+            tree = one.calls[metric]
+            (slug,) = (each for each in tree.functions if each.name == "text.Slug")
+            assert slug.edit is Edit.EDITED
+            assert slug.own / tree.operations == expected
+
+
+@require("go")
 def test_what_go_calls_is_profiled(
     measured: Callable[..., dict[str, list[Observation]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,9 +383,9 @@ def test_what_go_calls_is_profiled(
     assert base["text.Slug"][0] is head["text.Slug"][0] is Edit.EDITED
     assert "strings.ToLower" in base.keys() & head.keys()
     for one in seen["text/Slug/long_one"]:
-        assert one.calls
-        assert not any(each.is_counted for each in one.calls.functions)
-        assert not any("testing" in each.name for each in one.calls.functions)
+        functions = one.calls["time"].functions
+        assert not any(each.is_counted for each in functions)
+        assert not any("testing" in each.name for each in functions)
 
 
 COUNTED = """
@@ -450,15 +471,15 @@ def test_what_node_calls_is_counted(
     assert (base["words"], head["words"]) == ((Edit.EDITED, 1), (Edit.EDITED, 1))
     assert (base["clean"], head["clean"]) == ((Edit.BESIDE, 6), (Edit.BESIDE, 12))
     for one in seen["bench/later"]:
-        assert one.calls
-        by_name = {each.name: each for each in one.calls.functions}
-        names = [each.name for each in one.calls.functions]
+        calls = one.calls["time"]
+        by_name = {each.name: each for each in calls.functions}
+        names = [each.name for each in calls.functions]
         assert not by_name["later"].is_counted
         assert by_name["words"].line == 5
         # V8's profiler may place some samples wrong.
-        places = [place for place in one.calls.nodes if place[1] == names.index("words")]
+        places = [place for place in calls.nodes if place[1] == names.index("words")]
         parent, *_ = max(places, key=lambda place: place[2])
-        assert names[one.calls.nodes[parent][1]] == "later"
+        assert names[calls.nodes[parent][1]] == "later"
 
 
 @require("node")
@@ -486,8 +507,7 @@ def test_what_node_calls_is_named_where_it_was_written(
     edit = "word.ts", "t.trim()", "t.trim().trim()"
     seen = measured(str(project), 'node = "bench.js"', edit=edit, observed="bench/word")
     for one in seen["bench/word"]:
-        assert one.calls
-        (word,) = (each for each in one.calls.functions if each.name == "word")
+        (word,) = (each for each in one.calls["time"].functions if each.name == "word")
         assert (word.path, word.line, word.edit) == ("word.ts", 4, Edit.EDITED)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate._worker import observed
-from benchgate._worker.observed import CallCounter, Times, described, digest_of
+from benchgate._worker.observed import AllocationWatch, CallCounter, Times, described, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +151,71 @@ def test_the_time_of_a_function_is_its_own() -> None:
     times.clock()
     by_name = {code.co_name: time_ns for code, time_ns in times.by_code().items()}
     assert by_name["spin"] > 10 * by_name["outer"] >= 0
+
+
+def keeps() -> list[bytearray]:
+    return [bytearray(1000) for _ in range(50)]
+
+
+def drops() -> int:
+    return len(bytearray(400_000))
+
+
+def sorts() -> int:
+    """What it needs most is free again when it returns."""
+    return len(sorted(range(50_000)))
+
+
+def allocated(function: Callable[[], Any]) -> dict[str, dict[str, int]]:
+    """Observe what each function has allocated, by metric."""
+    calls = CallCounter(LIMIT_NS)
+    calls.clock()
+    function()
+    calls.clock()
+    watch = AllocationWatch(LIMIT_NS)
+    for _ in range(2):
+        tracemalloc.start(1)
+        try:
+            watch.begin()
+            kept = function()
+            watch.end()
+        finally:
+            tracemalloc.stop()
+        del kept
+    found = watch.by_code(calls.root)
+    return {
+        metric: {code.co_name: amount for code, amount in own.items()}
+        for metric, own in found.items()
+    }
+
+
+def test_the_memory_at_the_peak_and_the_blocks_that_are_kept() -> None:
+    def work() -> list[bytearray]:
+        drops()
+        return keeps()
+
+    found = allocated(work)
+    assert found["alloc_peak"]["drops"] == pytest.approx(400_000, rel=0.05)
+    assert sum(found["alloc_peak"].values()) == pytest.approx(400_000, rel=0.05)
+    blocks = found["alloc_blocks"]
+    # Before Python 3.12, a comprehension is a function.
+    assert 100 <= blocks.get("keeps", 0) + blocks.get("<listcomp>", 0) <= 110
+    assert "drops" not in blocks
+
+
+def test_memory_that_was_free_before_anybody_could_look_counts_for_who_ran() -> None:
+    found = allocated(sorts)
+    assert found["alloc_peak"]["sorts"] > 1_000_000
+
+
+def test_who_allocates_too_long_is_told() -> None:
+    watch = AllocationWatch(0)
+    tracemalloc.start(1)
+    watch.begin()
+    calls_leaf()
+    watch.end()
+    tracemalloc.stop()
+    assert watch.is_over
 
 
 def test_code_in_no_file_has_a_digest_of_what_it_does() -> None:

@@ -87,7 +87,7 @@ def observe(tmp_path: Path, guardian: Guardian) -> Iterator[Callable[..., list[O
         engines.append(engine)
         engine.discover()
         assert engine.observes("one")
-        return list(engine.observe("one", limit_s))
+        return list(engine.observe("one", limit_s, ["time"]))
 
     yield observing
     for engine in engines:
@@ -96,7 +96,7 @@ def observe(tmp_path: Path, guardian: Guardian) -> Iterator[Callable[..., list[O
 
 def trees(seen: list[Observation]) -> list[CallTree]:
     """Those of base and head."""
-    found = {one.arm: one.calls for one in seen if one.calls}
+    found = {one.arm: one.calls["time"] for one in seen if one.calls}
     assert len(found) == 2, [one.notes for one in seen]
     return [found[ArmName.BASE], found[ArmName.HEAD]]
 
@@ -124,7 +124,7 @@ def test_a_program_of_python(observe: Callable[..., list[Observation]]) -> None:
     assert edits(head)["slug"] is Edit.EDITED
     assert edits(head)["clean"] is edits(head)["main"] is Edit.NONE
     assert {one.path for one in head.functions if one.is_own} == {"main.py", "text.py"}
-    assert sum(one.own_s for one in head.functions) > 0
+    assert sum(one.own for one in head.functions) > 0
     assert not any("sitecustomize" in one.path for one in head.functions)
 
 
@@ -182,7 +182,7 @@ def test_a_program_of_node(observe: Callable[..., list[Observation]]) -> None:
     assert edits(head)["exports.slug"] is Edit.EDITED
     assert edits(head)["later"] is Edit.BESIDE
     assert all(one.is_counted for one in head.functions)
-    assert sum(one.own_s for one in head.functions) > 0
+    assert sum(one.own for one in head.functions) > 0
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from benchgate.measure.worker import Worker
@@ -92,9 +93,10 @@ def observed(arms: tuple[Arm, Arm], text: str, name: str) -> dict[str, ObservedF
         functions = [(file, line, name)] if line else []
         workers.append(ObservingWorker(arm, functions, arm.root / "src"))
     players = [cast("Worker", one) for one in workers]
-    trees = observe(players, ["b", "b"], loops=5, warms_up=True, limit_s=1)
+    trees = observe(players, "bb", ["time"], loops=5, warms_up=True, limit_s=1)
     assert workers[0].asked == ["open", "loops", "sample", "begin", "observe", "end", "close"]
-    return {arm: tree.functions[0] for arm, tree in trees.items() if tree.functions}
+    found = {arm: one["time"].functions for arm, one in trees.items()}
+    return {arm: some[0] for arm, some in found.items() if some}
 
 
 PLAIN = ("@staticmethod", "plain")
@@ -120,7 +122,7 @@ def test_edits(arms: tuple[Arm, Arm], old: str, new: str, edited: Edit) -> None:
     assert [one.edit for one in found.values()] == [edited, edited]
     assert {one.path for one in found.values()} == {"src/code.py"}
     assert found["head"].is_own
-    assert found["head"].own_s == pytest.approx(1e-6)
+    assert found["head"].own == pytest.approx(1e-6)
 
 
 def test_code_in_no_file_is_compared_by_itself(arms: tuple[Arm, Arm]) -> None:
@@ -141,6 +143,11 @@ def test_code_in_no_file_is_compared_by_itself(arms: tuple[Arm, Arm]) -> None:
         assert [one.edit for one in tree.functions] == [Edit.EDITED, Edit.NONE, Edit.NONE]
 
 
+def observe_once(workers: Sequence[ObservingWorker]) -> None:
+    players = [cast("Worker", one) for one in workers]
+    observe(players, "bb", ["time"], loops=1, warms_up=False, limit_s=1)
+
+
 class WrongWorker(ObservingWorker):
     """A worker whose reply to `observe` has these nodes."""
 
@@ -155,14 +162,14 @@ def test_a_wrong_reply_is_refused(arms: tuple[Arm, Arm], nodes: Any) -> None:  #
     workers = [WrongWorker(arm, [("code.py", 1, "plain")], arm.root) for arm in arms]
     workers[0].nodes = nodes
     with pytest.raises(WorkerFailedError, match="its reply to `observe` is not as benchgate"):
-        observe([cast("Worker", one) for one in workers], "bb", loops=1, warms_up=False, limit_s=1)
+        observe_once(workers)
 
 
 def test_a_worker_that_does_not_observe_says_so(arms: tuple[Arm, Arm]) -> None:
     workers = [ObservingWorker(arm, [], arm.root) for arm in arms]
     workers[0].steps = frozenset()
     with pytest.raises(WorkerFailedError, match="no step `observe` or `profile`"):
-        observe([cast("Worker", one) for one in workers], "bb", loops=1, warms_up=False, limit_s=1)
+        observe_once(workers)
 
 
 def test_new_and_gone_functions(arms: tuple[Arm, Arm]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.pprof import read_profile
+from benchgate.measure.pprof import PROFILED, read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,6 +124,18 @@ def test_what_is_not_of_the_benchmark_is_left_out(file: Path) -> None:
     )
     assert [one[2] for one in found["functions"]] == ["text.Slug", "runtime.growslice", "work"]
     assert found["nodes"] == [[-1, 0, 0], [0, 1, 2], [-1, 2, 1]]
+
+
+def test_what_was_allocated_before_does_not_count(file: Path) -> None:
+    before = profile([([SLUG], 3), ([INNER, SLUG], 2)], file)
+    after = profile([([SLUG], 3), ([INNER, SLUG], 4), ([("other", 1)], 1)], file)
+    found = read_profile(after, PROFILED["alloc_blocks"], before)
+    assert [one[2:4] for one in found["functions"]] == [
+        ["text.Slug", 0],
+        ["text.Slug.<function>", 2],
+        ["other", 1],
+    ]
+    assert read_profile(after, PROFILED["alloc_peak"], after)["functions"] == []
 
 
 def test_recursion_is_folded(file: Path) -> None:

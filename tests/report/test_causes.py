@@ -26,7 +26,7 @@ CAUSE = Cause(
     edit=Edit.EDITED,
     callee="re.compile",
     calls=(1.0, 100.0),
-    seconds=6e-6,
+    amount=6e-6,
 )
 
 
@@ -48,7 +48,7 @@ def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = 
     [
         ({}, f"{PLACE} now calls `re.compile` 100 times per iteration instead of once: {SHARE}"),
         (
-            {"calls": (0.0, 1.0), "seconds": 9e-6},
+            {"calls": (0.0, 1.0), "amount": 9e-6},
             f"{PLACE} now calls `re.compile` once per iteration: 100 % of the change",
         ),
         (
@@ -69,7 +69,7 @@ def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = 
         ),
         (
             {"callee": "", "calls": None, "edit": Edit.BESIDE, "location": ""},
-            f"`parse_line` (in an edited file) takes more time, with the same calls: {SHARE}",
+            f"`parse_line` (in an edited file) takes more time: {SHARE}",
         ),
         (
             {"is_own": False, "edit": Edit.NONE, "callee": "", "function": "json.decoder.f"},
@@ -80,6 +80,11 @@ def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = 
 def test_sentences(changes: dict[str, object], sentence: str) -> None:
     (found,) = view_causes([slower(replace(CAUSE, **changes))])  # type: ignore[arg-type]
     assert found.sentence == sentence
+
+
+def test_the_same_calls_are_told() -> None:
+    (found,) = view_causes([slower(replace(CAUSE, callee="", calls=None), same_calls=True)])
+    assert found.what == f"takes more time, with the same calls: {SHARE}"
 
 
 def test_what_explains_nothing_says_where_to_look() -> None:
@@ -96,6 +101,38 @@ def test_benchmarks_with_one_cause_are_one_line() -> None:
     first, second = view_causes(rows)
     assert first.sentence.endswith("of the change (`a` and 2 other benchmarks)")
     assert second.sentence.endswith("of the change (`c`)")
+
+
+def test_a_benchmark_that_also_needs_more_memory_is_one_benchmark() -> None:
+    memory = replace(slower(CAUSE), metric="alloc_peak", statistic="", unit="B")
+    (found,) = view_causes([slower(CAUSE), memory])
+    assert found.sentence.endswith("of the change")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"metric": "alloc_peak", "unit": "B"}, "allocates more memory"),
+        ({"metric": "alloc_blocks", "unit": ""}, "allocates more blocks"),
+        (
+            {"metric": "alloc_blocks", "unit": "", "base": 9.5, "head": 2},
+            "allocates fewer blocks",
+        ),
+    ],
+)
+def test_of_allocations_the_metric_is_named(changes: dict[str, object], sentence: str) -> None:
+    row = replace(slower(None), **changes)  # type: ignore[arg-type]
+    more = (row.head or 0.0) - (row.base or 0.0)
+    cause = replace(CAUSE, callee="", calls=None, amount=more)
+    what = view_causes([replace(row, explanation=Explanation((cause,)))])[0].what
+    assert what == f"{sentence}: 100 % of the change of {row.metric}"
+
+
+def test_of_what_is_unchanged_only_the_calls_are_compared() -> None:
+    same = replace(slower(None, same_calls=True), outcome=Outcome.UNCHANGED)
+    other = replace(slower(None), outcome=Outcome.INCONCLUSIVE)
+    assert view_causes([same])[0].what.startswith("both sides make the same calls equally often")
+    assert view_causes([other])[0].what.startswith("some functions are called more or less often")
 
 
 def test_what_got_faster_is_explained_if_nothing_got_slower() -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+    from .observed import AllocationWatch
     from .opened import Clock
 
 
@@ -496,10 +497,10 @@ class OpenTime(OpenAsvBenchmark):
             cpu_ns += cpu() - cpu_start
         return wall_ns, cpu_ns
 
-    def _trace(self) -> tuple[int, int]:
+    def _trace(self, watch: AllocationWatch | None = None) -> tuple[int, int]:
         self.renew()
         self.is_fresh = False
-        return super()._trace()
+        return super()._trace(watch)
 
 
 class OpenTimeraw(OpenAsvBenchmark):

@@ -154,6 +154,95 @@ class Times:
         return {one.code: round(1e9 * one.inlinetime) for one in self.profiler.getstats()}
 
 
+class AllocationWatch:
+    """Finds the lines that have allocated what a call holds at its peak, and when it returns.
+
+    It watches two calls. The first one tells at which event the peak is: when a function begins or
+    ends. In the second one, it looks at the memory then.
+
+    Args:
+        limit_ns: stop to watch after this time.
+
+    Attributes:
+        is_over: whether it took longer.
+    """
+
+    def __init__(self, limit_ns: int) -> None:
+        with STANDARD_LIBRARY:
+            import tracemalloc  # noqa: PLC0415 - only here, outside of every timing
+
+        self.traced: Callable[[], tuple[int, int]] = tracemalloc.get_traced_memory
+        self.snapshot: Callable[[], Any] = tracemalloc.take_snapshot
+        self.deadline_ns = perf_counter_ns() + limit_ns
+        self.is_over = False
+        self.events = self.peak_event = self.peak = 0
+        # By file and line, bytes at the peak and blocks at the end.
+        self.bytes: dict[tuple[str, int], int] = {}
+        self.blocks: dict[tuple[str, int], int] = {}
+
+    def begin(self) -> None:
+        self.events = 0
+        setprofile(self.look if self.peak_event else self.find)
+
+    def end(self) -> None:
+        setprofile(None)
+        if self.peak_event:
+            found = self.snapshot().statistics("lineno")
+            self.blocks = {place_of(one): one.count for one in found}
+            self.bytes = self.bytes or {place_of(one): one.size for one in found}
+
+    def find(self, frame: FrameType, event: str, arg: Any) -> None:
+        """Look for the peak in the first call."""
+        self.events += 1
+        peak = self.traced()[1]
+        if peak > self.peak:
+            self.peak, self.peak_event = peak, self.events
+        if perf_counter_ns() > self.deadline_ns:
+            self.is_over = True
+            setprofile(None)
+
+    def look(self, frame: FrameType, event: str, arg: Any) -> None:
+        """Look at the memory at the peak of the second call."""
+        self.events += 1
+        if self.events != self.peak_event:
+            return
+        found = self.snapshot().statistics("lineno")
+        self.bytes = {place_of(one): one.size for one in found}
+        # Some of it may be free again already.
+        last = frame.f_back if event == "call" and frame.f_back else frame
+        place = last.f_code.co_filename, last.f_lineno
+        missing = self.peak - sum(self.bytes.values())
+        self.bytes[place] = self.bytes.get(place, 0) + max(0, missing)
+
+    def by_code(self, root: CallNode) -> dict[str, dict[Key, int]]:
+        """Return by metric what each of the functions that were called has allocated."""
+        with STANDARD_LIBRARY:
+            from dis import findlinestarts  # noqa: PLC0415 - only here, outside of every timing
+
+        codes: dict[tuple[str, int], Key] = {}
+        waiting, seen = [root], set()
+        while waiting:
+            node = waiting.pop()
+            if id(node) in seen:  # folded
+                continue
+            seen.add(id(node))
+            waiting += node.children.values()
+            if node.key and not isinstance(node.key, tuple):
+                for _, line in findlinestarts(node.key):
+                    codes.setdefault((node.key.co_filename, line), node.key)
+        found: dict[str, dict[Key, int]] = {}
+        for metric, places in (("alloc_peak", self.bytes), ("alloc_blocks", self.blocks)):
+            own = found[metric] = {}
+            for place, amount in places.items():
+                if place in codes:
+                    own[codes[place]] = own.get(codes[place], 0) + amount
+        return found
+
+
+def place_of(statistic: Any) -> tuple[str, int]:
+    return statistic.traceback[0].filename, statistic.traceback[0].lineno
+
+
 def name_of(function: Any) -> tuple[str, str]:
     return (
         str(getattr(function, "__module__", None) or ""),

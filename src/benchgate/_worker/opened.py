@@ -17,7 +17,7 @@ from itertools import repeat
 from .clocks import perf_counter_ns, process_time_ns, thread_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
-from .observed import CallCounter, Times, described
+from .observed import AllocationWatch, CallCounter, Times, described
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -387,14 +387,18 @@ class OpenBenchmark:
         peaks, blocks = zip(*traced)
         return {"alloc_peak": min(peaks), "alloc_blocks": min(blocks)}
 
-    def _trace(self) -> tuple[int, int]:
+    def _trace(self, watch: AllocationWatch | None = None) -> tuple[int, int]:
         with STANDARD_LIBRARY:
             import tracemalloc  # noqa: PLC0415 - only in this pass, outside of every timing
 
         collect()
         tracemalloc.start(1)
         try:
+            if watch:
+                watch.begin()
             kept = self._finish(self.call(), "it")
+            if watch:
+                watch.end()
             peak = tracemalloc.get_traced_memory()[1]
             blocks = len(tracemalloc.take_snapshot().traces)
         finally:
@@ -410,12 +414,7 @@ class OpenBenchmark:
                 observed again.
         """
         deadline_ns = perf_counter_ns() + int(message)
-        if not self.is_inside:
-            raise Fault("other processes do its work, in which no calls can be observed")
-        calls = CallCounter(int(message))
-        self.sample(self.loops, calls.clock, process_time_ns)
-        if calls.is_over:
-            raise Fault("it makes too many calls to count them in time")
+        calls = self.counted(self.loops, int(message))
         times: dict[Any, int] = {}
         for number in range(OBSERVED_SAMPLES):
             if number and perf_counter_ns() > deadline_ns:
@@ -425,6 +424,36 @@ class OpenBenchmark:
             for code, time_ns in one.by_code().items():
                 times[code] = min(time_ns, times.get(code, time_ns))
         return described(calls.root, times)
+
+    def counted(self, loops: int, limit_ns: int) -> CallCounter:
+        """Count the functions that a sample calls."""
+        if not self.is_inside:
+            raise Fault("other processes do its work, in which no calls can be observed")
+        calls = CallCounter(limit_ns)
+        self.sample(loops, calls.clock, process_time_ns)
+        if calls.is_over:
+            raise Fault("it makes too many calls to count them in time")
+        return calls
+
+    def observe_allocations(self, message: str) -> dict[str, Any]:
+        """Observe which functions a call calls, and how much of its memory each has allocated.
+
+        Args:
+            message: the time limit in ns.
+
+        Returns:
+            Of each metric of `allocations`, what `observe` returns, with bytes or blocks for times.
+        """
+        calls = self.counted(1, int(message))
+        watch = AllocationWatch(int(message))
+        self._trace(watch)
+        if watch.is_over:
+            raise Fault("it makes too many calls to observe its allocations in time")
+        self._trace(watch)
+        found = watch.by_code(calls.root)
+        return {
+            metric: {**described(calls.root, own), "operations": 1} for metric, own in found.items()
+        }
 
     def close(self) -> dict[str, Any]:
         """Tear it down; return what worked beside it."""
@@ -465,6 +494,7 @@ STEPS = {
     "allocations": "allocations",
     "value": "value",
     "observe": "observe",
+    "observe_allocations": "observe_allocations",
 }
 
 
@@ -511,9 +541,9 @@ class OpenEach(OpenBenchmark):
         if self.teardown_each:
             self._finish(self.teardown_each(*self.each, **self.benchmark.kwargs), "teardown_each")
 
-    def _trace(self) -> tuple[int, int]:
+    def _trace(self, watch: AllocationWatch | None = None) -> tuple[int, int]:
         self.prepare()
         try:
-            return super()._trace()
+            return super()._trace(watch)
         finally:
             self.clean()

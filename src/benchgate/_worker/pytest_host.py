@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Measure = Callable[[OpenBenchmark], None]
     from collections.abc import Iterable, Sequence
 
+    from .observed import AllocationWatch
     from .opened import Clock
     from .server import Server
     from .workloads import Describer
@@ -137,12 +138,12 @@ class PedanticBenchmark(OpenBenchmark):
             self.after_each(*args, **kwargs)
         return spent
 
-    def _trace(self) -> tuple[int, int]:
+    def _trace(self, watch: AllocationWatch | None = None) -> tuple[int, int]:
         """Trace a call, but neither set-up nor teardown."""
         args, kwargs = self.arguments()
         self.call = partial(self.function, *args, **kwargs)
         try:
-            return super()._trace()
+            return super()._trace(watch)
         finally:
             if self.after_each:
                 self.after_each(*args, **kwargs)

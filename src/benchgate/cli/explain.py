@@ -15,16 +15,20 @@ from benchgate.baselines.files import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.report import config_for
-from benchgate.cli.world import console, repository
+from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable
+from benchgate.gate.causes import explained
 from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.model.notes import change
+from benchgate.model.policy import CHANGED, Options
 from benchgate.model.redact import Redactor
+from benchgate.model.run import TIME
 from benchgate.report import words
-from benchgate.report.causes import FUNCTION_TITLES, sentences, speedscope, view_functions
+from benchgate.report.causes import function_titles, sentences, speedscope, view_functions
 from benchgate.report.headline import bare
 from benchgate.report.terminal import Column, Line, print_columns, print_text
+from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -32,7 +36,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from benchgate.model.result import Result
     from benchgate.model.verdict import Row
+    from benchgate.session.effects import Effects
 
 
 @click.command("explain")
@@ -45,38 +51,70 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the calls of both sides for https://www.speedscope.app; - is standard output.",
 )
-@o.options(o.CONFIG)
+@o.options(o.AGAINST, o.CONFIG, o.NO_CACHE, o.QUIET)
+@o.overriding
 def command(
     benchmark: str | None,
     result: Path | None,
     speedscope_file: Path | None,
     config_file: Path | None,
-) -> None:
+    rebuild: bool,
+    quiet: bool,
+    overrides: Options,
+) -> int:
     """Say which functions a change comes from, by default of all that changed in the last check.
 
-    BENCHMARK is an id or a glob, RESULT a result file.
+    BENCHMARK is an id or a glob, RESULT a result file. With --against, benchgate measures the
+    benchmark now, and says which calls differ even if it is unchanged.
 
     \b
     Examples:
       benchgate explain
       benchgate explain parse/large
+      benchgate explain parse/large --against main
       benchgate explain 'parse/*' result.json.gz
       benchgate explain parse/large --speedscope calls.json
     """
     if benchmark and result is None and Path(benchmark).is_file():
         result, benchmark = Path(benchmark), None
-    path = result or require_last_result(repository(Path.cwd()).root, os.environ)
     if speedscope_file is not None and speedscope_file != STANDARD_OUTPUT:
-        keep(path, speedscope=speedscope_file)
+        if result:
+            keep(result, speedscope=speedscope_file)
         ensure_writable(speedscope_file)
-    found = read_any([path])
-    config = config_for(found, config_file)
-    rows = _explained(make_verdict(judge_result(found, config), config).rows, benchmark)
+    if overrides.against:
+        if result or not benchmark:
+            raise UsageError("--against measures: give it a BENCHMARK, and no RESULT")
+        effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
+        rows, found = _measured(benchmark, config_file, overrides, effects)
+    else:
+        path = result or require_last_result(repository(Path.cwd()).root, os.environ)
+        found = read_any([path])
+        config = config_for(found, config_file)
+        rows = make_verdict(judge_result(found, config), config).rows
+    rows = _explained(rows, benchmark)
     if speedscope_file is not None:
         text = json.dumps(speedscope([row.benchmark for row in rows], found))
         put(speedscope_file, Redactor(os.environ)(text).encode())
     if speedscope_file != STANDARD_OUTPUT:
         _render(rows, console())
+    return 0
+
+
+def _measured(
+    benchmark: str, config_file: Path | None, overrides: Options, effects: Effects
+) -> tuple[Sequence[Row], Result]:
+    """Check a benchmark, and observe it whether it changed or not."""
+    git = repository(effects.cwd)
+    config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
+    config = config.with_overrides(Options(explain=True))
+    request = CheckRequest(Choice((benchmark,)), observes_all=True)
+    try:
+        verdict, result = check(request, config, git, effects)
+    finally:
+        effects.progress.close()
+    if result.base is None:
+        return verdict.rows, result
+    return explained(verdict.rows, result.base, result.head, every=True), result
 
 
 def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:
@@ -92,14 +130,8 @@ def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:
         f"what {benchmark or 'the benchmarks of this result'} calls was not observed",
         hint="`benchgate check` observes what got slower or faster, the worst first, for a tenth "
         "of its time: in Python, Node and Go, and with valgrind in C++, Rust and programs that "
-        "the project has built. --filter NAME leaves out the others.",
+        "the project has built. `benchgate explain NAME --against REF` does so whatever changed.",
     )
-
-
-_FUNCTION_COLUMNS = tuple(
-    Column(title, right=title in {"calls", "time"}, name=title == "function")
-    for title in FUNCTION_TITLES
-)
 
 
 def _render(rows: Sequence[Row], console: Console) -> None:
@@ -107,11 +139,15 @@ def _render(rows: Sequence[Row], console: Console) -> None:
     for index, row in enumerate(rows):
         if index:
             console.print()
-        print_text(console, Text(f"{words.name(row)}  {change(row)}", "bold"))
+        said = change(row) if row.outcome in CHANGED else f"{change(row)}, {words.outcome(row)}"
+        metric = "" if row.metric == TIME.name else f"  {row.metric}"
+        print_text(console, Text(f"{words.name(row)}{metric}  {said}", "bold"))
         for sentence in sentences(row):
             print_text(console, bare(sentence), indent=2)
         functions = view_functions(row)
         if functions:
             console.print()
             lines = [Line(astuple(one)) for one in functions]
-            print_columns(console, _FUNCTION_COLUMNS, lines)
+            titles = enumerate(function_titles(row))
+            columns = [Column(title, right=at in {2, 3}, name=not at) for at, title in titles]
+            print_columns(console, columns, lines)

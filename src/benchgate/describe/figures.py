@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Run, Series
@@ -242,8 +243,16 @@ def _benchmark(
             points,
             seed=seed,
         ),
-        (base.calls, head.calls) if base and head and base.calls and head.calls else None,
+        _calls(base, head),
     )
+
+
+def _calls(
+    base: BenchmarkResult | None, head: BenchmarkResult | None
+) -> Mapping[str, tuple[CallTree, CallTree]]:
+    """What both sides call, by metric."""
+    before, after = (one.calls if one else {} for one in (base, head))
+    return {metric: (before[metric], after[metric]) for metric in before if metric in after}
 
 
 def _of(benchmark: BenchmarkResult | None, metric: str) -> Series | None:

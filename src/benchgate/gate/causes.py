@@ -1,17 +1,19 @@
 """Finds the functions that a change of a benchmark comes from, by the calls of both sides.
 
 The numbers of calls are exact. Times were observed together with the calls, which slows small
-functions down: they only tell which functions matter most.
+functions down: they only tell which functions matter most. The same is done for allocations.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.model.calls import Edit
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import CHANGED
+from benchgate.model.run import TIME, observed_as
 from benchgate.model.verdict import MOST_FUNCTIONS, CalledFunction, Cause, Explanation
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ _Key: TypeAlias = "tuple[str, str]"
 _MOST_CAUSES: Final = 3
 # A function that explains less of a change than this is not named.
 _LEAST_SHARE: Final = 0.1
-_CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
 # Calls that are not counted are named if they take this part of what a function explains.
 _MOST_OF_IT: Final = 0.5
 # A function that moved by less is not listed.
@@ -36,20 +37,26 @@ _EDITED: Final = frozenset({Edit.EDITED, Edit.NEW, Edit.GONE})
 _FILES: Final = _EDITED | {Edit.BESIDE}
 
 
-def explained(rows: Iterable[Row], base: Run, head: Run) -> list[Row]:
-    """Explain the rows of typical times that changed, as far as their calls were observed."""
+def explained(rows: Iterable[Row], base: Run, head: Run, *, every: bool = False) -> list[Row]:
+    """Explain the typical rows that changed, as far as their calls were observed.
+
+    Args:
+        every: whether to say of unchanged ones, too, which calls differ.
+    """
     before, after = ({one.id: one.calls for one in run.benchmarks} for run in (base, head))
     found = []
     for row in rows:
-        was, now = before.get(row.renamed_from or row.benchmark), after.get(row.benchmark)
-        is_explained = row.outcome in _CHANGED and row.unit == "s" and row.is_typical
+        metric = observed_as(row.metric, row.unit)
+        was = before.get(row.renamed_from or row.benchmark, {}).get(metric)
+        now = after.get(row.benchmark, {}).get(metric)
+        is_explained = row.is_typical and (every or row.outcome in CHANGED)
         explanation = explain(row, was, now) if was and now and is_explained else None
         found.append(replace(row, explanation=explanation) if explanation else row)
     return found
 
 
 def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
-    """Explain why a row of times got slower or faster.
+    """Explain why a row of times or allocations changed, or which calls of it differ.
 
     What a function takes counts for the nearest edited one that it is called from. If edited
     functions do not explain the change, look for those of which something else in their file is
@@ -57,21 +64,23 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
     """
     sides = _CallSide(base, row.base or 0.0), _CallSide(head, row.head or 0.0)
     uncounted = sides[0].uncounted() | sides[1].uncounted()
-    total_s = (row.head or 0.0) - (row.base or 0.0)
-    least_s = _TRACE * abs(total_s)
+    total = (row.head or 0.0) - (row.base or 0.0)
+    is_changed = row.outcome in CHANGED
+    least = _TRACE * abs(total) if is_changed else math.inf
     every = _functions(*sides, uncounted)
-    moved = [one for one in every if max(_moved(one)[0] - least_s, _moved(one)[1]) > 0]
+    moved = [one for one in every if max(_moved(one)[0] - least, _moved(one)[1]) > 0]
     return Explanation(
-        _first_causes(*sides, uncounted, total_s),
+        _first_causes(*sides, uncounted, row) if is_changed else (),
         tuple(sorted(moved, key=_moved, reverse=True)[:MOST_FUNCTIONS]),
         same_calls=all(one.calls is not None and one.calls[0] == one.calls[1] for one in moved),
     )
 
 
 def _first_causes(
-    base: _CallSide, head: _CallSide, uncounted: frozenset[_Key], total_s: float
+    base: _CallSide, head: _CallSide, uncounted: frozenset[_Key], row: Row
 ) -> tuple[Cause, ...]:
-    sign = 1 if total_s > 0 else -1
+    total = (row.head or 0.0) - (row.base or 0.0)
+    sign = 1 if total > 0 else -1
     before, after = base.calls(), head.calls()
     same = frozenset(key for key, calls in before.items() if after.get(key) == calls)
     for owners in (
@@ -79,12 +88,12 @@ def _first_causes(
         base.with_edit(_FILES) | head.with_edit(_FILES),
         same,
     ):
-        causes = list(_causes(base, head, owners, uncounted))
+        causes = list(_causes(base, head, owners, uncounted, by_amount=row.unit != TIME.unit))
         if owners is same:
             causes = [one for one in causes if one.calls]
-        causes.sort(key=lambda one: sign * one.seconds, reverse=True)
-        least_s = _LEAST_SHARE * abs(total_s)
-        if kept := [one for one in causes[:_MOST_CAUSES] if sign * one.seconds >= least_s]:
+        causes.sort(key=lambda one: sign * one.amount, reverse=True)
+        least = _LEAST_SHARE * abs(total)
+        if kept := [one for one in causes[:_MOST_CAUSES] if sign * one.amount >= least]:
             return tuple(kept)
     return ()
 
@@ -98,30 +107,30 @@ def _functions(
     for key in before.keys() | after.keys():
         was, now = before.get(key, _Share()), after.get(key, _Share())
         calls = None if key in uncounted else (was.calls, now.calls)
-        seconds = was.seconds, now.seconds
+        amounts = was.amount, now.amount
         function = head.functions.get(key) or base.functions[key]
-        found.append(CalledFunction(*_named(function), calls, seconds))
+        found.append(CalledFunction(*_named(function), calls, amounts))
     return found
 
 
 def _moved(one: CalledFunction) -> tuple[float, float]:
-    """How far the time and the calls of a function differ."""
+    """How far the amount and the calls of a function differ."""
     before, after = one.calls or (0.0, 0.0)
-    return abs(one.seconds[1] - one.seconds[0]), abs(after - before)
+    return abs(one.amounts[1] - one.amounts[0]), abs(after - before)
 
 
 @dataclass(slots=True)
 class _Share:
-    """What one operation spends in a function, and in what it calls that is not edited.
+    """What one operation takes in a function, and in what it calls that is not edited.
 
     Attributes:
         calls: of the function itself.
-        below_s, below: time and calls of the functions that it calls directly, with all below.
+        amounts_below, below: amount and calls of what it calls directly, with all below.
     """
 
-    seconds: float = 0.0
+    amount: float = 0.0
     calls: float = 0.0
-    below_s: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
+    amounts_below: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
     below: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
 
 
@@ -129,19 +138,19 @@ class _CallSide:
     """The calls of one side.
 
     Args:
-        operation_s: what an operation took when it was not observed.
+        operation: what an operation took when it was not observed.
     """
 
-    def __init__(self, tree: CallTree, operation_s: float) -> None:
+    def __init__(self, tree: CallTree, operation: float) -> None:
         self.tree = tree
         self.functions = {(one.path, one.name): one for one in tree.functions}
-        observed_s = sum(one.own_s for one in tree.functions)
-        scale = operation_s / observed_s if observed_s else 0.0
+        observed = sum(one.own for one in tree.functions)
+        scale = operation / observed if observed else 0.0
         calls = [0] * len(tree.functions)
         for _, function, count in tree.nodes:
             calls[function] += count
-        self._call_s = [
-            scale * one.own_s / count if count else 0.0
+        self._per_call = [
+            scale * one.own / count if count else 0.0
             for one, count in zip(tree.functions, calls, strict=True)
         ]
 
@@ -173,7 +182,7 @@ class _CallSide:
             function = self.tree.functions[number]
             key = function.path, function.name
             owner, below = owners[parent] if parent >= 0 else (None, None)
-            calls, seconds = count / self.tree.operations, count * self._call_s[number]
+            calls, amount = count / self.tree.operations, count * self._per_call[number]
             is_part = owner is not None and function.name.endswith(">")
             if key in of and not is_part:
                 if owner is not None:
@@ -183,27 +192,32 @@ class _CallSide:
             elif owner is not None:
                 if below is None:
                     found[owner].below[key] += calls
-                found[owner].below_s[below or key] += seconds
+                found[owner].amounts_below[below or key] += amount
                 below = below if is_part else below or key
             if owner is not None:
-                found[owner].seconds += seconds
+                found[owner].amount += amount
             owners.append((owner, below))
         return found
 
 
 def _causes(
-    base: _CallSide, head: _CallSide, owners: Collection[_Key], uncounted: frozenset[_Key]
+    base: _CallSide,
+    head: _CallSide,
+    owners: Collection[_Key],
+    uncounted: frozenset[_Key],
+    *,
+    by_amount: bool,
 ) -> Iterator[Cause]:
     before, after = base.shares(owners), head.shares(owners)
     for key in before.keys() | after.keys():
         was, now = before.get(key, _Share()), after.get(key, _Share())
         function = head.functions.get(key) or base.functions[key]
-        callee, calls = _evidence(key, was, now, uncounted)
+        callee, calls = _evidence(key, was, now, uncounted, by_amount=by_amount)
         yield Cause(
             *_named(function),
             callee=_full_name(head.functions.get(callee) or base.functions.get(callee)),
             calls=calls,
-            seconds=now.seconds - was.seconds,
+            amount=now.amount - was.amount,
             is_counted=key not in uncounted,
         )
 
@@ -225,9 +239,13 @@ def _full_name(function: ObservedFunction | None) -> str:
 
 
 def _evidence(
-    key: _Key, was: _Share, now: _Share, uncounted: frozenset[_Key]
+    key: _Key, was: _Share, now: _Share, uncounted: frozenset[_Key], *, by_amount: bool
 ) -> tuple[_Key, tuple[float, float] | None]:
     """What is called more or less often: the function itself, or else what it calls.
+
+    Args:
+        by_amount: a call that takes little is no evidence. Most calls allocate nothing, and none
+            takes no time.
 
     Returns:
         Of the function that it calls, path and name, or nothing; the calls before and after.
@@ -235,17 +253,17 @@ def _evidence(
     if was.calls != now.calls and key not in uncounted:
         return ("", ""), (was.calls, now.calls)
     called = was.below.keys() | now.below.keys()
-    further_s = {one: now.below_s[one] - was.below_s[one] for one in called}
+    further = {one: now.amounts_below[one] - was.amounts_below[one] for one in called}
     differ = [one for one in called - uncounted if was.below[one] != now.below[one]]
-    if differ:
+    if differ and not by_amount:
         # What a comprehension calls says more than that it runs.
         named = [one for one in differ if not one[1].endswith(">")] or differ
-        most = max(named, key=lambda one: (abs(further_s[one]), _differs(one, was, now), one))
+        most = max(named, key=lambda one: (abs(further[one]), _differs(one, was, now), one))
         return most, (was.below[most], now.below[most])
-    if key in uncounted and called:
-        most = max(called, key=lambda one: (abs(further_s[one]), one))
-        if further_s[most] / (now.seconds - was.seconds or 1.0) > _MOST_OF_IT:
-            return most, None
+    if (by_amount or key in uncounted) and called:
+        most = max(called, key=lambda one: (abs(further[one]), one))
+        if further[most] / (now.amount - was.amount or 1.0) > _MOST_OF_IT:
+            return most, ((was.below[most], now.below[most]) if most in differ else None)
     return ("", ""), None
 
 

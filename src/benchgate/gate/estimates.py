@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import MOVED, Outcome
 from benchgate.stats.differences import (
     detectable_ratio,
     detectable_ratio_two_sample,
@@ -204,7 +204,6 @@ class Finding:
     at_most: bool = False
 
 
-_CHANGED: Final = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 _MORE_THAN_A_STEP: Final = 1.25
 """In steps of the clock: times that are one step apart may differ by anything up to two."""
 
@@ -220,7 +219,7 @@ def within_clock(finding: Finding, evidence: Evidence) -> Finding:
     value = float(np.median(evidence.base))
     log_ratio = evidence.worse_sign * finding.estimate.value if finding.estimate else 0.0
     change = value * abs(finite_exp(log_ratio) - 1)
-    if finding.outcome in _CHANGED and change > _MORE_THAN_A_STEP * step:
+    if finding.outcome in MOVED and change > _MORE_THAN_A_STEP * step:
         return finding
     return replace(
         finding,

@@ -21,7 +21,7 @@ from benchgate.gate.rows import open_outcome, work_in_files
 from benchgate.gate.single_runs import is_steady
 from benchgate.gate.suite import gather_rows, judge
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.result import MOST_RECENT, Course, SkippedResult
 from benchgate.model.run import Tier
 from benchgate.model.verdict import RUNS_NEEDED
@@ -282,9 +282,6 @@ def _started(one: EarlierResult) -> datetime:
     return datetime.fromisoformat(one.run.started)
 
 
-_CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
-
-
 def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
     """Return the benchmarks that stored runs would probably settle if the head were unchanged.
 
@@ -322,7 +319,7 @@ def joined(stored: Judgment, measured: Judgment) -> Judgment:
     nothing, and says so.
     """
     here = {row.benchmark for row in measured.rows}
-    changed = {row.benchmark for row in stored.rows if row.outcome in _CHANGED}
+    changed = {row.benchmark for row in stored.rows if row.outcome in MOVED}
     changed |= _suspects([e for e in stored.evidence if e.obstacle is None])
     unsettled = to_measure(stored)
     asides = _asides(stored)
@@ -351,7 +348,7 @@ def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
     if row.outcome is Outcome.MISSING:
         return True
     if _key(row) in asides:
-        return row.outcome not in _CHANGED
+        return row.outcome not in MOVED
     if row.outcome is Outcome.NOT_TESTED and not row.statistic:
         return True  # a metric that cannot be measured here
     return row.outcome is Outcome.UNCHANGED and not row.advisory

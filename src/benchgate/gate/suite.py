@@ -42,7 +42,7 @@ from benchgate.gate.rows import (
 )
 from benchgate.gate.single_runs import judge_at_once, run_value, with_zeros
 from benchgate.gate.waves import judge_in_waves
-from benchgate.model.policy import COMPARED, Outcome
+from benchgate.model.policy import COMPARED, MOVED, Outcome
 from benchgate.model.result import ids_of
 from benchgate.model.run import (
     CANARY_IDS,
@@ -124,7 +124,7 @@ def disturbance_of(base: Run, head: Run, *, margin: float, alpha: float) -> str 
 
 def doubted(row: Row, warning: str) -> Row:
     """Leave a change open that the disturbance may explain."""
-    if row.outcome not in {Outcome.REGRESSED, Outcome.IMPROVED}:
+    if row.outcome not in MOVED:
         return row
     note = f"was {row.outcome}, but {warning.split(':', maxsplit=1)[0]}"
     return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *row.notes))

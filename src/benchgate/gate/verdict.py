@@ -24,7 +24,7 @@ from benchgate.gate.stored import joined as with_settled
 from benchgate.gate.suite import about_shard, joined, judge, share_of
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.notes import busy_machine, compare_instead
-from benchgate.model.policy import Outcome, Waiver
+from benchgate.model.policy import MOVED, Outcome, Waiver
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 from benchgate.model.verdict import (
@@ -150,7 +150,7 @@ def _reasons_against_a_pass(
     is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
     if is_doubted or terms.disturbed:  # without a regression: it may have hidden one
         yield Reason.DISTURBED, NO_VERDICT if is_doubted else PASS
-    looks_wrong = {Outcome.REGRESSED, *terms.fail_on} & {Outcome.REGRESSED, Outcome.IMPROVED}
+    looks_wrong = {Outcome.REGRESSED, *terms.fail_on} & MOVED
     if any(row.outcome in looks_wrong and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
     yield from _open_reasons(rows, outcomes, terms)

@@ -266,7 +266,7 @@ class _CallgrindSide:
             functions[key] = replace(
                 known,
                 line=min([*own, *([known.line] if known.line else [])], default=0),
-                own_s=known.own_s + _INSTRUCTION_S * sum(lines.values()),
+                own=known.own + _INSTRUCTION_S * sum(lines.values()),
             )
             return list(functions).index(key)
 

@@ -42,11 +42,19 @@ from benchgate.measure.lockstep import (
 from benchgate.measure.machine import kept_off
 from benchgate.measure.observed_programs import ProgramObserver, UnobservedError
 from benchgate.model.notes import OF_ONE_THREAD
-from benchgate.model.run import Tier, renamed
+from benchgate.model.run import TIME, Tier, renamed
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from benchgate.config import CommandBenchmark
     from benchgate.measure.arm_command import ArmCommand, RunSettings
@@ -401,8 +409,10 @@ class CommandEngine:
         """Whether both arms have it."""
         return len(self._commands[id_]) > 1
 
-    def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
+    def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> Sequence[Observation]:
         """Observe a command, executed again in each arm; see `engine.ObservingEngine`."""
+        if TIME.name not in metrics:
+            return []
         observer = ProgramObserver(self._arms, self._runners)
         commands = sorted(self._commands[id_], key=lambda one: one.arm)
         try:
@@ -410,7 +420,7 @@ class CommandEngine:
         except UnobservedError as error:
             notes = (f"what it calls is not known: {error}",)
             return [Observation(one.arm, id_, 0, notes=notes) for one in commands]
-        return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
+        return [Observation(arm, id_, 0, calls={TIME.name: tree}) for arm, tree in found.items()]
 
     def close(self) -> None:
         """End the commands that are running, if there are any."""

@@ -16,7 +16,15 @@ from benchgate.model.run import PEAK_RSS, BenchmarkFiles, Better, Kind, Metric
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
@@ -195,7 +203,7 @@ class Observation:
         server: version and settings of what was under load, if it was asked for them.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
         lane: as in `model.run.Launch`.
-        calls: what it called, if that was observed.
+        calls: what it called, by metric, if that was observed.
     """
 
     arm: ArmName
@@ -211,7 +219,7 @@ class Observation:
     server: Mapping[str, str] = field(default_factory=dict)
     runs_own_code: bool = True
     lane: int | None = None
-    calls: CallTree | None = None
+    calls: Mapping[str, CallTree] = field(default_factory=dict)
 
 
 class Stopwatch:
@@ -314,11 +322,12 @@ class ObservingEngine(Engine, Protocol):
         """Whether that is so for a benchmark that was measured on both arms."""
         ...
 
-    def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
+    def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> Sequence[Observation]:
         """Observe a benchmark on both arms.
 
         Args:
             limit_s: time limit for counting the calls on each arm.
+            metrics: what is to be explained, as `model.run.observed_as` names it.
 
         Returns:
             For each arm its calls, or a note that says why they are not known.

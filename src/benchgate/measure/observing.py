@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.changed_lines import edits
-from benchgate.measure.pprof import read_profile
+from benchgate.measure.pprof import PROFILED, read_profile
 from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
+from benchgate.model.run import TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from benchgate.measure.changed_lines import FunctionKey, Ran
@@ -125,19 +126,27 @@ class Observed:
     digests: Mapping[FunctionKey, AbstractSet[str]]
 
     @classmethod
-    def of(cls, arm: Arm, folders: Sequence[str], reply: Mapping[str, Any], loops: int) -> Observed:
+    def of(
+        cls,
+        arm: Arm,
+        folders: Sequence[str],
+        reply: Mapping[str, Any],
+        loops: int,
+        unit: float = 1e-9,
+    ) -> Observed:
         """Read what a worker, or a program, says that it called.
 
         Args:
             folders: those that its Python imports from.
             loops: how many operations these are if it does not say so.
+            unit: that of what the functions took: ns, or 1 for bytes and blocks.
         """
         files: dict[str, Path] = {}
         ran: defaultdict[FunctionKey, set[tuple[str, int]]] = defaultdict(set)
         deepest_first = sorted(map(Path, folders), key=lambda one: len(one.parts), reverse=True)
         digests: defaultdict[FunctionKey, set[str]] = defaultdict(set)
         functions = []
-        for name_of_file, line, name, own_ns, *more in reply["functions"]:
+        for name_of_file, line, name, own, *more in reply["functions"]:
             last, is_counted, digest = more + _UNSAID[len(more) :]
             file = Path(name_of_file)
             path, is_own = _place(file, arm, deepest_first) if name_of_file else ("", False)
@@ -148,7 +157,7 @@ class Observed:
             if is_own and last:
                 ran[path, name].update((path, one) for one in range(line, last + 1))
             functions.append(
-                ObservedFunction(path, line, name, own_ns / 1e9, is_own, is_counted=is_counted)
+                ObservedFunction(path, line, name, own * unit, is_own, is_counted=is_counted)
             )
         nodes = tuple((parent, function, calls) for parent, function, calls in reply["nodes"])
         for at, (parent, function, _) in enumerate(nodes):
@@ -159,13 +168,20 @@ class Observed:
 
 
 def observe(
-    workers: Sequence[Worker], names: Sequence[str], *, loops: int, warms_up: bool, limit_s: float
-) -> Mapping[ArmName, CallTree]:
-    """Observe a benchmark in every worker.
+    workers: Sequence[Worker],
+    names: Sequence[str],
+    metrics: Collection[str],
+    *,
+    loops: int,
+    warms_up: bool,
+    limit_s: float,
+) -> Mapping[ArmName, Mapping[str, CallTree]]:
+    """Observe a benchmark in every worker, for each of these metrics.
 
     Args:
         workers: ready workers with no benchmark open.
         names: the benchmark's name in each worker.
+        metrics: `time`, `alloc_peak` or `alloc_blocks`.
         loops: operations to observe.
         warms_up: whether to call it before, to fill caches.
         limit_s: time limit for counting the calls of each worker.
@@ -173,7 +189,7 @@ def observe(
     Raises:
         WorkerFailedError: it failed, or it makes too many calls.
     """
-    sides = []
+    sides: defaultdict[str, list[Observed]] = defaultdict(list)
     for worker, name in zip(workers, names, strict=True):
         worker.ask("open", name)
         worker.ask("loops", loops)
@@ -181,16 +197,23 @@ def observe(
             worker.sample()
         if "begin" in worker.steps:
             worker.ask("begin")
-        reply = _observed(worker, round(1e9 * limit_s))
+        replies = _observed(worker, metrics, round(1e9 * limit_s))
         if "end" in worker.steps:
             worker.ask("end")
         worker.ask("close")
         try:
-            sides.append(Observed.of(worker.arm, worker.folders, reply, loops))
+            for metric, reply in replies.items():
+                unit = 1e-9 if metric == TIME.name else 1.0
+                one = Observed.of(worker.arm, worker.folders, reply, loops, unit)
+                sides[metric].append(one)
         except (TypeError, ValueError, AttributeError) as error:
             why = f"its reply to `observe` is not as benchgate knows it: {error}"
             raise WorkerFailedError(worker, why, "") from error
-    return compared(sides)
+    trees = {metric: compared(both) for metric, both in sides.items()}
+    return {
+        worker.arm.name: {metric: both[worker.arm.name] for metric, both in trees.items()}
+        for worker in workers
+    }
 
 
 def compared(sides: Sequence[Observed]) -> Mapping[ArmName, CallTree]:
@@ -203,15 +226,33 @@ def compared(sides: Sequence[Observed]) -> Mapping[ArmName, CallTree]:
     }
 
 
-def _observed(worker: Worker, limit_ns: int) -> Mapping[str, Any]:
-    """What a worker counts, or else the samples of its profiler."""
-    if "observe" in worker.steps:
-        return worker.ask("observe", limit_ns)
-    if "profile" not in worker.steps:
-        raise WorkerFailedError(worker, "its worker has no step `observe` or `profile`", "")
-    reply = worker.ask("profile", limit_ns)
+def _observed(
+    worker: Worker, metrics: Collection[str], limit_ns: int
+) -> Mapping[str, Mapping[str, Any]]:
+    """What a worker counts, or else what its profiler says, by metric."""
+    found: dict[str, Mapping[str, Any]] = {}
+    allocations = [one for one in metrics if one != TIME.name]
+    if TIME.name in metrics:
+        if "observe" in worker.steps:
+            found[TIME.name] = worker.ask("observe", limit_ns)
+        elif "profile" in worker.steps:
+            reply = worker.ask("profile", limit_ns)
+            found[TIME.name] = {**reply, **_profile(worker, reply, TIME.name)}
+        else:
+            raise WorkerFailedError(worker, "its worker has no step `observe` or `profile`", "")
+    if allocations and "observe_allocations" in worker.steps:
+        reply = worker.ask("observe_allocations", limit_ns)
+        found.update({one: reply[one] for one in allocations})
+    elif allocations and "profile_allocations" in worker.steps:
+        reply = worker.ask("profile_allocations", limit_ns)
+        found.update({one: {**reply, **_profile(worker, reply, one)} for one in allocations})
+    return found
+
+
+def _profile(worker: Worker, reply: Mapping[str, Any], metric: str) -> Mapping[str, Any]:
     try:
-        return {**reply, **read_profile(bytes.fromhex(reply["pprof"]))}
+        before = bytes.fromhex(reply.get("before", ""))
+        return read_profile(bytes.fromhex(reply["pprof"]), PROFILED[metric], before)
     except (TypeError, ValueError) as error:
         raise WorkerFailedError(worker, str(error), "") from error
 

@@ -11,7 +11,7 @@ import zlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.calls import MOST_NODES
 
@@ -23,6 +23,10 @@ _SAMPLE, _LOCATION, _FUNCTION, _STRING = 2, 4, 5, 6
 _ID, _PLACES, _VALUES = 1, 1, 2
 _LINE, _FUNCTION_ID, _LINE_NUMBER = 4, 1, 2
 _NAME, _FILE, _BEGINS = 2, 4, 5
+
+# The values of a sample that say how often something was seen, and how much that was, by metric:
+# of a profile of CPU times samples and ns, of one of memory objects and bytes.
+PROFILED: Final = {"time": (0, 1), "alloc_peak": (0, 1), "alloc_blocks": (0, 0)}
 
 _GO_TESTING = "testing."
 _GO_CALLERS = ("testing.(*B).runN", "testing.(*B).RunParallel")
@@ -42,7 +46,7 @@ class _ProfiledPlace:
     """A function in the place that it is called from.
 
     Attributes:
-        samples: how often it was seen running itself there.
+        samples: how often it was seen running, or allocating, itself there.
         path: the functions that it is called from, and itself, each with its place.
     """
 
@@ -53,8 +57,14 @@ class _ProfiledPlace:
     below: dict[_Function, _ProfiledPlace] = field(default_factory=dict)
 
 
-def read_profile(data: bytes) -> dict[str, Any]:
-    """Read a profile of CPU times.
+def read_profile(
+    data: bytes, values: tuple[int, int] = PROFILED["time"], before: bytes = b""
+) -> dict[str, Any]:
+    """Read a profile of CPU times, or of memory.
+
+    Args:
+        values: which of a sample's values are read, as in `PROFILED`.
+        before: an earlier profile of the same process, whose values do not count.
 
     Returns:
         What a worker replies to `observe`. A place has as many calls as samples were taken in it.
@@ -63,15 +73,20 @@ def read_profile(data: bytes) -> dict[str, Any]:
         ValueError: it has another format.
     """
     try:
-        stacks = list(_stacks(gzip.decompress(data)))
+        stacks = _amounts(data, values)
+        for stack, (samples, amount) in (_amounts(before, values) if before else {}).items():
+            stacks[stack][0] -= samples
+            stacks[stack][1] -= amount
     except (OSError, EOFError, zlib.error, IndexError, KeyError, UnicodeDecodeError) as error:
         raise ValueError(f"it is no profile of pprof: {error}") from error
-    if not stacks:
+    if not stacks and not before:
         raise ValueError("its profiler has seen nothing")
     places: list[_ProfiledPlace] = []
-    own_ns = Counter[_Function]()
+    own = Counter[_Function]()
     top: dict[_Function, _ProfiledPlace] = {}
-    for stack, samples, ns in stacks:
+    for stack, (samples, amount) in stacks.items():
+        if samples <= 0:
+            continue
         here: _ProfiledPlace | None = None
         for function in stack:
             below = here.below if here else top
@@ -84,21 +99,22 @@ def read_profile(data: bytes) -> dict[str, Any]:
             here = known or here
         if here:
             here.samples += samples
-            own_ns[here.function] += ns
+            own[here.function] += amount
     numbers = {one: number for number, one in enumerate(dict.fromkeys(p.function for p in places))}
     above = {id(one): place.number for place in places for one in place.below.values()}
     return {
         "functions": [
-            [one.file, one.line, _short(one.name), own_ns[one], _last_line(one), False]
+            [one.file, one.line, _short(one.name), own[one], _last_line(one), False]
             for one in numbers
         ],
         "nodes": [[above.get(id(one), -1), numbers[one.function], one.samples] for one in places],
     }
 
 
-def _stacks(data: bytes) -> Iterator[tuple[list[_Function], int, int]]:
-    """Of each place where samples were taken: the functions, outermost first, samples and ns."""
-    profile = _message(data)
+def _amounts(data: bytes, values: tuple[int, int]) -> dict[tuple[_Function, ...], list[int]]:
+    """Of each place where samples were taken: the functions, outermost first, and two values."""
+    found: defaultdict[tuple[_Function, ...], list[int]] = defaultdict(lambda: [0, 0])
+    profile = _message(gzip.decompress(data))
     strings = [str(text, "utf-8") for text in profile[_STRING]]
     lines = {
         one[_ID][0]: [_message(line) for line in one.get(_LINE, ())]
@@ -113,11 +129,13 @@ def _stacks(data: bytes) -> Iterator[tuple[list[_Function], int, int]]:
         first = begins or _first_line(Path(strings[file]), min(seen[one[_ID][0]], default=0))
         functions[one[_ID][0]] = _Function(strings[name], strings[file], first)
     for one in map(_message, profile[_SAMPLE]):
-        places, (samples, ns, *_) = (_numbers(one[key]) for key in (_PLACES, _VALUES))
+        places, amounts = (_numbers(one[key]) for key in (_PLACES, _VALUES))
         # Of a place, the first function is inlined into the others.
         inner_first = [functions[line[_FUNCTION_ID][0]] for at in places for line in lines[at]]
-        if stack := list(_of_benchmark(inner_first[::-1])):
-            yield stack, samples, ns
+        if stack := tuple(_of_benchmark(inner_first[::-1])):
+            for at, value in enumerate(values):
+                found[stack][at] += amounts[value]
+    return found
 
 
 def _of_benchmark(stack: list[_Function]) -> Iterator[_Function]:

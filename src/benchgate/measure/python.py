@@ -54,12 +54,13 @@ from benchgate.measure.worker import (
     WorkerFailedError,
     WorkerSkippedError,
 )
-from benchgate.model.run import Kind
+from benchgate.model.run import TIME, Kind
 
 if TYPE_CHECKING:
     import random
     from collections.abc import (
         Callable,
+        Collection,
         Generator,
         Iterable,
         Iterator,
@@ -173,38 +174,50 @@ class PythonEngine:
         are_able = all(isinstance(one.file.benchmark, able) for one in sides)
         return are_able and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
 
-    def observe(self, id_: str, limit_s: float) -> Sequence[Observation]:
+    def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> Sequence[Observation]:
         """Observe a benchmark in processes of its own; see `engine.ObservingEngine`."""
         entry, plan = self._discovery.entries[id_], self._plans[id_]
         if not isinstance(plan, SamplePlan):
             raise TypeError(f"{id_} is not timed")
         files = {arm: side.file for arm, side in entry.sides.items()}
         names = [side.name for side in entry.sides.values()]
+        calls: Mapping[ArmName, Mapping[str, CallTree]]
         try:
             if isinstance(next(iter(files.values())).benchmark, (CppBenchmark, RustBenchmark)):
-                found = self._observe_compiled(files, names, plan, limit_s)
+                trees = self._observe_compiled(files, names, plan, limit_s)
+                calls = {arm: {TIME.name: tree} for arm, tree in trees.items()}
             else:
-                found = self._observe_itself(files, names, plan, entry.timeout_s, limit_s)
+                calls = self._observe_itself(
+                    files, names, metrics, plan, timeout_s=entry.timeout_s, limit_s=limit_s
+                )
         except (WorkerFailedError, CounterError) as failure:
             error = failure.error if isinstance(failure, WorkerFailedError) else str(failure)
             notes = (f"what it calls is not known: {error.partition(chr(10))[0]}",)
             return [Observation(arm, id_, 0, notes=notes) for arm in files]
-        return [Observation(arm, id_, 0, calls=calls) for arm, calls in found.items()]
+        return [Observation(arm, id_, 0, calls=found) for arm, found in calls.items()]
 
     def _observe_itself(
         self,
         files: Mapping[ArmName, BenchFile],
         names: Sequence[str],
+        metrics: Collection[str],
         plan: SamplePlan,
+        *,
         timeout_s: float,
         limit_s: float,
-    ) -> Mapping[ArmName, CallTree]:
+    ) -> Mapping[ArmName, Mapping[str, CallTree]]:
         workers = self._started(files)
         try:
             for worker in workers:
                 worker.allow(timeout_s)
-            warms_up = plan.samples > 1
-            return observe(workers, names, loops=plan.loops, warms_up=warms_up, limit_s=limit_s)
+            return observe(
+                workers,
+                names,
+                metrics,
+                loops=plan.loops,
+                warms_up=plan.samples > 1,
+                limit_s=limit_s,
+            )
         finally:
             for worker in workers:
                 self._workers.end(worker)

@@ -65,7 +65,9 @@ _KEYS: Final[Mapping[str, Sequence[str]]] = {
     "value": ("value",),
     "allocations": ("alloc_peak", "alloc_blocks"),
     "observe": ("functions", "nodes"),
+    "observe_allocations": ("alloc_peak", "alloc_blocks"),
     "profile": ("operations", "pprof"),
+    "profile_allocations": ("operations", "before", "pprof"),
     "close": (),
 }
 # What a worker of Python says, too.

@@ -36,8 +36,8 @@ class ObservedFunction(JsonObject):
             is not written in Python.
         line: where it begins, from 1; 0 if unknown.
         name: qualified, "Version.__init__".
-        own_s: how long it took itself in all operations that were observed, with functions of
-            other languages that it called. Observing takes time, too.
+        own: what it took itself in all operations that were observed, with functions of other
+            languages that it called: seconds, bytes or blocks. Observing takes time, too.
         is_own: whether its file belongs to the tree.
         is_counted: whether its calls are exact. Otherwise they are samples of a profiler, or those
             of a function that waits count again each time that it goes on.
@@ -46,7 +46,7 @@ class ObservedFunction(JsonObject):
     path: Text
     line: Count
     name: Text
-    own_s: NotNegative = 0.0
+    own: NotNegative = 0.0
     is_own: bool = False
     edit: Edit = Edit.NONE
     is_counted: bool = True

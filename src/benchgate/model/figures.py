@@ -127,11 +127,11 @@ class BenchmarkFigures:
     """All figures of one benchmark, by the head's id; the base's id if the head has none.
 
     Attributes:
-        calls: of base and head, if they were observed.
+        calls: of base and head by metric, as far as they were observed.
     """
 
     benchmark: str
     display_unit: str | None
     series: tuple[SeriesFigures, ...]
     load: LoadFigures | None = None
-    calls: tuple[CallTree, CallTree] | None = None
+    calls: Mapping[str, tuple[CallTree, CallTree]] = field(default_factory=dict)

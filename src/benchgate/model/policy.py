@@ -36,7 +36,13 @@ class Outcome(StrEnum):
     WAIVED = "waived"
 
 
-DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WAIVED})
+MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
+"""Outcomes of rows that count as slower or faster."""
+
+CHANGED = MOVED | {Outcome.WAIVED}
+"""Outcomes of rows that are slower or faster, whether that was accepted or not."""
+
+DECIDED = CHANGED | {Outcome.UNCHANGED}
 """Outcomes that say whether something changed."""
 
 COMPARED = DECIDED | {Outcome.INCONCLUSIVE, Outcome.NOT_SETTLED}

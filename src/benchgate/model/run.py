@@ -468,7 +468,7 @@ class BenchmarkResult(JsonObject):
         files: whose benchmark files it ran with.
         new_version_of: the id of the benchmark that this is the head's version of, if the base's
             version decides: its figures are only shown. Its own id is that id and `NEW_VERSION`.
-        calls: what it calls, if that was observed to explain a change.
+        calls: what it calls, by metric, if that was observed to explain a change.
     """
 
     id: Name
@@ -486,7 +486,7 @@ class BenchmarkResult(JsonObject):
     of_all: bool = False
     files: BenchmarkFiles = BenchmarkFiles.OWN
     new_version_of: Text | None = None
-    calls: CallTree | None = None
+    calls: dict[Text, CallTree] = field(default_factory=dict)
 
 
 MOST_CHANGED: Final = 100
@@ -613,6 +613,14 @@ PEAK_RSS = Metric("peak_rss", "B")
 ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
 ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
 INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
+
+
+def observed_as(metric: str, unit: str) -> str:
+    """What is observed of each call to explain a change of a metric; "" if nothing can be."""
+    if unit == TIME.unit:
+        return TIME.name
+    return metric if metric in {ALLOC_PEAK.name, ALLOC_BLOCKS.name} else ""
+
 
 PERF: Final = "perf"
 VALGRIND: Final = "valgrind"

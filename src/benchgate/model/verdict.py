@@ -194,7 +194,8 @@ class Cause(JsonObject):
             counted; "" if that is the function itself, or nothing.
         calls: of the callee, or of the function itself, in an operation of base and head; None if
             they are the same, or not counted.
-        seconds: how much more or less an operation takes because of it, estimated.
+        amount: how much more or less an operation takes because of it, in the row's unit,
+            estimated.
     """
 
     function: Text
@@ -203,7 +204,7 @@ class Cause(JsonObject):
     edit: Edit
     callee: Text
     calls: tuple[float, float] | None
-    seconds: float
+    amount: float
     is_counted: bool = True
 
 
@@ -214,7 +215,8 @@ class CalledFunction(JsonObject):
     Attributes:
         location, is_own: as in `Cause`.
         calls: in an operation of base and head; None if they were not counted.
-        seconds: how long an operation of each spends in the function itself, estimated.
+        amounts: what an operation of each takes in the function itself, in the row's unit,
+            estimated.
     """
 
     function: Text
@@ -222,7 +224,7 @@ class CalledFunction(JsonObject):
     is_own: bool
     edit: Edit
     calls: tuple[NotNegative, NotNegative] | None
-    seconds: tuple[NotNegative, NotNegative]
+    amounts: tuple[NotNegative, NotNegative]
 
 
 MOST_FUNCTIONS: Final = 20

@@ -123,7 +123,7 @@ def _add(root: _FramePlace, tree: CallTree, side: int, redact: Callable[[str], s
         place = above.below.setdefault(names[number], _FramePlace(names[number]))
         place.calls[side] += count / tree.operations
         place.is_counted &= tree.functions[number].is_counted
-        own_s = tree.functions[number].own_s / tree.operations
+        own_s = tree.functions[number].own / tree.operations
         place.own_s[side] += own_s * count / max(1, counts[number])
         places.append(place)
 

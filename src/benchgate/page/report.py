@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
-from benchgate.model.run import BenchmarkFiles
+from benchgate.model.run import TIME, BenchmarkFiles
 from benchgate.model.verdict import NO_BASELINE
 from benchgate.page.flames import flames
 from benchgate.page.frame import render
 from benchgate.page.plots import MOST_DRAWN, is_news, leaves_out, plots
 from benchgate.report import words
 from benchgate.report.arrangement import arrange
-from benchgate.report.causes import FUNCTION_TITLES
 from benchgate.report.columns import ON_PAGE
 from benchgate.report.headline import bare
 from benchgate.report.statistics import LEGEND, series_cells
@@ -326,7 +325,8 @@ def render_report(
         captions = tuple((f"{key}-{number}", plot) for number, plot in enumerate(found))
         charts |= {key: plot.chart for key, plot in captions}
         make = partial(_section, verdict=view, scale=scale, errors=errors)
-        drawn = flames(*own.calls, redact) if own and own.calls else ()
+        calls = own.calls.get(TIME.name) if own else None
+        drawn = flames(*calls, redact) if calls else ()
         sections.append(make(key, rows, one, captions, drawn))
     said = redacted(
         (provenance(verdict), machine(verdict.environment), decided(verdict)),
@@ -352,7 +352,6 @@ def render_report(
         decided=said[2],
         ratio_titles=(*RATIO_TITLES[:2], view.interval_title, RATIO_TITLES[3]),
         test_titles=TEST_TITLES,
-        function_titles=FUNCTION_TITLES,
     )
 
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
-from benchgate.model.policy import OPEN, Outcome
+from benchgate.model.policy import MOVED, OPEN, Outcome
 from benchgate.model.verdict import (
     ORDER,
     WRONG,
@@ -169,7 +169,7 @@ def _joined(shown: Sequence[Benchmark], ids: Collection[str]) -> tuple[Line, ...
     Their intervals overlap, each with the next one's. An id that belongs to a wider and to a
     narrower group joins the wider one.
     """
-    left = [one for one in shown if one[0].outcome in {Outcome.REGRESSED, Outcome.IMPROVED}]
+    left = [one for one in shown if one[0].outcome in MOVED]
     joined: dict[str, Together] = {}
     beginnings = {start for one in left for start in _beginnings(one[0].benchmark)}
     for start in sorted(beginnings, key=lambda text: (len(_PART.findall(text)), text)):

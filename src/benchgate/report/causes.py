@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.calls import Edit
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import CHANGED, Outcome
+from benchgate.model.run import TIME
 from benchgate.report.words import from_to
 from benchgate.units import counted, format_values
 
@@ -28,9 +29,12 @@ _EDITS: Final = {
     Edit.BESIDE: "in an edited file",
 }
 _SAME_CALLS: Final = (
-    "both sides make the same calls equally often, and no edited function takes more time: look at "
-    "data, dependencies and the interpreter"
+    "both sides make the same calls equally often, and no edited function {takes} more {amount}: "
+    "look at data, dependencies and the interpreter"
 )
+_EQUAL: Final = "both sides make the same calls equally often"
+_DIFFERENT: Final = "some functions are called more or less often"
+_BLOCKS: Final = "blocks"
 _NOT_EDITED: Final = "no function explains the change"
 
 
@@ -69,7 +73,8 @@ def view_causes(rows: Sequence[Row]) -> tuple[CauseView, ...]:
     alike: dict[tuple[str, ...], list[Row]] = {}
     for row in worse or explained:
         alike.setdefault(_key(row), []).append(row)
-    return tuple(_view(some, is_only=len(explained) == 1) for some in alike.values())
+    is_only = len({row.benchmark for row in explained}) == 1
+    return tuple(_view(some, is_only=is_only) for some in alike.values())
 
 
 def view_cause(row: Row) -> CauseView | None:
@@ -92,32 +97,41 @@ class FunctionView:
     """A function that a changed benchmark calls, as strings.
 
     Attributes:
-        calls, time: "1 → 20": of base and head, in one iteration; once if they are equal.
+        calls, amount: "1 → 20": of base and head, in one iteration; once if they are equal.
         place: `path:line`.
     """
 
     function: str
     edit: str
     calls: str
-    time: str
+    amount: str
     place: str
 
 
-FUNCTION_TITLES: Final = ("function", "code", "calls", "time", "place")
+def function_titles(row: Row) -> tuple[str, ...]:
+    """The titles of the columns of `FunctionView`."""
+    return "function", "code", "calls", _amount(row), "place"
 
 
 def view_functions(row: Row) -> tuple[FunctionView, ...]:
-    """The functions whose calls or times differ most; empty if that was not observed."""
+    """The functions whose calls or amounts differ most; empty if that was not observed."""
     return tuple(
         FunctionView(
             _plain(one.function),
             _EDITS[one.edit],
             from_to(*map(_count, one.calls)) if one.calls else "",
-            from_to(*format_values(one.seconds, "s", row.display_unit)) if any(one.seconds) else "",
+            _amounts(one.amounts, row),
             plain_line(one.location),
         )
         for one in (row.explanation.functions if row.explanation else ())
     )
+
+
+def _amounts(both: tuple[float, float], row: Row) -> str:
+    if not any(both):
+        return ""
+    values = both if row.unit == TIME.unit else [float(round(one)) for one in both]
+    return from_to(*format_values(values, row.unit, row.display_unit))
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -127,13 +141,17 @@ def _key(row: Row) -> tuple[str, ...]:
 
 
 def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
-    first, *others = rows
-    more = f" and {counted(len(others), 'other benchmark')}" if others else ""
+    first = rows[0]
+    others = len({row.benchmark for row in rows}) - 1
+    more = f" and {counted(others, 'other benchmark')}" if others else ""
     named = f"`{_plain(first.benchmark)}`{more}"
     explanation = first.explanation
     if explanation is None or not explanation.causes:
         same = explanation is not None and explanation.same_calls
-        return CauseView("", "", "", f"{_SAME_CALLS if same else _NOT_EDITED} ({named})")
+        if first.outcome not in CHANGED:
+            return CauseView("", "", "", f"{_EQUAL if same else _DIFFERENT} ({named})")
+        alike = _SAME_CALLS.format(takes=_takes(first), amount=_amount(first))
+        return CauseView("", "", "", f"{alike if same else _NOT_EDITED} ({named})")
     cause = explanation.causes[0]
     is_there = cause.is_own and cause.edit is not Edit.GONE
     place = plain_line(cause.location) if is_there else ""
@@ -143,14 +161,26 @@ def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
 
 def does(cause: Cause, row: Row) -> str:
     """What a function does, and how much that explains of the change of a row."""
-    total_s = (row.head or 0.0) - (row.base or 0.0)
-    ratio = min(1.0, cause.seconds / total_s) if total_s else 0.0
-    share = f"{100 * ratio:.0f} % of the change"
+    total = (row.head or 0.0) - (row.base or 0.0)
+    ratio = min(1.0, cause.amount / total) if total else 0.0
+    of_what = "" if row.metric == TIME.name else f" of {row.metric}"
+    share = f"{100 * ratio:.0f} % of the change{of_what}"
     if cause.calls:
         return f"{_calls(cause, cause.calls)}: {share}"
     most = f", most of it in `{_plain(cause.callee)}`" if cause.callee else ""
-    same = ", with the same calls" if cause.is_counted else most
-    return f"takes {'more' if total_s > 0 else 'less'} time{same}: {share}"
+    is_same = row.explanation is not None and row.explanation.same_calls
+    same = ", with the same calls" if is_same and not most and row.unit == TIME.unit else most
+    less = "fewer" if _amount(row) == _BLOCKS else "less"
+    return f"{_takes(row)} {'more' if total > 0 else less} {_amount(row)}{same}: {share}"
+
+
+def _takes(row: Row) -> str:
+    return "takes" if row.unit == TIME.unit else "allocates"
+
+
+def _amount(row: Row) -> str:
+    """What a row of times or allocations counts, in a word."""
+    return {"s": "time", "B": "memory"}.get(row.unit, _BLOCKS)
 
 
 def _calls(cause: Cause, calls: tuple[float, float]) -> str:
@@ -190,11 +220,11 @@ def speedscope(ids: Sequence[str], result: Result) -> dict[str, Any]:
     frames: dict[tuple[str, str, int], int] = {}
     runs = {"base": result.base, "head": result.head}
     profiles = [
-        _profile(f"{id_}, {side}", one.calls, frames)
+        _profile(f"{id_}, {side}", one.calls[TIME.name], frames)
         for id_ in ids
         for side, run in runs.items()
         for one in (run.benchmarks if run else ())
-        if one.id == id_ and one.calls
+        if one.id == id_ and TIME.name in one.calls
     ]
     return {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
@@ -219,7 +249,7 @@ def _profile(name: str, tree: CallTree, frames: dict[tuple[str, str, int], int])
         one = tree.functions[number]
         frame = frames.setdefault((one.name, one.path, one.line), len(frames))
         stacks.append([*(stacks[parent] if parent >= 0 else ()), frame])
-        weights.append(1e9 * one.own_s * count / (calls[number] or 1) / tree.operations)
+        weights.append(1e9 * one.own * count / (calls[number] or 1) / tree.operations)
     return {
         "type": "sampled",
         "name": name,

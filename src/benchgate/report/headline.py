@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, machine, sides
-from benchgate.model.policy import OPEN, Outcome
+from benchgate.model.policy import MOVED, OPEN, Outcome
 from benchgate.model.run import Better
 from benchgate.model.verdict import (
     NO_BASELINE,
@@ -234,7 +234,7 @@ def _alike(lines: Iterable[Line]) -> list[list[Line]]:
 
 def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
     row, one = first_row(lines[0]), benchmarks_of(lines) == 1
-    if outcome in {Outcome.REGRESSED, Outcome.IMPROVED} and row.advisory:
+    if outcome in MOVED and row.advisory:
         looks = "looks" if one else "look"
         return f"{_listed(lines, looks_like=True)} {looks} {words.outcome(row)}"
     verb, s = ("is", "es") if one else ("are", "")

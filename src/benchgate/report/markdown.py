@@ -24,7 +24,7 @@ from benchgate.escape import (
     prose,
     with_code,
 )
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import CHANGED, Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report import words
 from benchgate.report.columns import IN_COMMENT
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 
 # Of the others, a number in bold would look as if it were known.
-_CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
 _NOTE_LIMIT = 600
 _MARK = re.compile(r"\[\d+\]")
 _PERCENT = re.compile(r"(?<=\d) %")
@@ -73,7 +72,7 @@ def change_cell(row: RowView, change: str = "") -> str:
         change: instead of that of the row.
     """
     known, what = change or row.change, f"{row.icon}&nbsp;{unbroken(row.word)}"
-    if row.outcome not in _CHANGED or not known:
+    if row.outcome not in CHANGED or not known:
         return lines(what, unbroken(row.change))
     below = "least to most" if change else row.interval
     return lines(what, f"**{unbroken(known)}**", _small(unbroken(below)))
@@ -86,7 +85,7 @@ def about_cell(one: BenchmarkView, links: Links, once: Mapping[str, str] = NO_NO
         once: what stands in place of these marks.
     """
     first = one.first
-    is_changed = first.outcome in _CHANGED and first.change
+    is_changed = first.outcome in CHANGED and first.change
     subject = link(name(first), links.source(first.location))
     note, *others = (plain_line(_written_out(text, once), _NOTE_LIMIT) for text in _notes(one))
     gap = " " if note.startswith("[") else ", "
@@ -219,7 +218,7 @@ def result_lines(shown: Sequence[BenchmarkView | TogetherView], verdict: Verdict
     """A table: two lines of titles, then one line for each; empty if there are none."""
     once = _said_once(shown, verdict)
     rows = [_result(one, verdict.links, once) for one in shown]
-    has_interval = any(one.first.interval and one.first.outcome in _CHANGED for one in shown)
+    has_interval = any(one.first.interval and one.first.outcome in CHANGED for one in shown)
     change = f"change, {verdict.interval_title}" if has_interval else "change"
     return _table(dict.fromkeys((change, "benchmark"), "---"), rows) if rows else []
 

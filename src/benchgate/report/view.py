@@ -25,7 +25,13 @@ from benchgate.model.run import MOST_CHANGED
 from benchgate.model.verdict import NO_BASELINE, WRONG, Decision, Reason
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange, first_row
-from benchgate.report.causes import sentences, view_cause, view_causes, view_functions
+from benchgate.report.causes import (
+    function_titles,
+    sentences,
+    view_cause,
+    view_causes,
+    view_functions,
+)
 from benchgate.report.columns import EVIDENCE
 from benchgate.report.drawing import course_title, draw_course
 from benchgate.report.headline import bare, heading, is_exactly_worse, last_line, waivers
@@ -149,7 +155,7 @@ class RowView:
         is_limit: whether the head was compared with a limit, which is the base then.
         is_edited: whether the benchmark changed together with the code.
         cause: where to look first for what changed it; `causes` are the sentences of all, and
-            `functions` those whose calls or times differ most.
+            `functions` those whose calls or amounts differ most.
         detail: all other estimates and tests, if they were requested.
     """
 
@@ -177,6 +183,7 @@ class RowView:
     cause: CauseView | None = None
     causes: tuple[str, ...] = ()
     functions: tuple[FunctionView, ...] = ()
+    function_titles: tuple[str, ...] = ()
 
     @property
     def values(self) -> str:
@@ -342,6 +349,7 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         cause=view_cause(row),
         causes=sentences(row),
         functions=view_functions(row),
+        function_titles=function_titles(row) if row.explanation else (),
     )
 
 

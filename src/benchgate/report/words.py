@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, change, display_unit, side_by_side, sides
-from benchgate.model.policy import AcceptanceMethod, Outcome
+from benchgate.model.policy import MOVED, AcceptanceMethod, Outcome
 from benchgate.model.run import ERROR_RATIO, Better, Tier
 from benchgate.model.verdict import RUNS_NEEDED, VALUE, Decision
 from benchgate.units import (
@@ -213,7 +213,7 @@ def icon(row: Row) -> str:
 
 def outcome(row: Row) -> str:
     """What people call an outcome: "slower", "larger", "crashed"."""
-    if row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED}:
+    if row.outcome in MOVED:
         return moved(row, is_worse=row.outcome is Outcome.REGRESSED)
     if row.outcome is Outcome.INCOMPARABLE and row.changed_together:
         return "changed together with the code"

@@ -30,7 +30,7 @@ from benchgate.json_object import JsonObject, Text
 from benchgate.measure.engine import ArmName
 from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import two_arms
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import Row, worst_first
 from benchgate.session.benchmark_sets import UNABLE
@@ -202,7 +202,6 @@ Check: TypeAlias = "Callable[[CheckRequest, Config], tuple[Verdict, Result]]"
 _MOST_TRIALS = 3
 _MOST_MERGED = 5000
 _MOST_CONFIRMED = 3
-_MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 
 
 def bisect(
@@ -384,7 +383,7 @@ class _Search:
         config = _against(self.config, good, explain=False)
         verdict, _ = self.check(self._wanted(self.tree), config)
         rows = [row for row in worst_first(verdict.rows) if row.decides and row.ratio]
-        moved = [row for row in rows if row.outcome in _MOVED]
+        moved = [row for row in rows if row.outcome in MOVED]
         if moved:
             return next((row for row in moved if row.is_typical), moved[0])
         request = self.request
@@ -482,7 +481,7 @@ class _Search:
             self.teller.confirming(last, before)
             row, warnings = self._compared(before, last)
             self._checks += 1
-        is_same = row is not None and row.outcome in _MOVED and self._is_alike(row)
+        is_same = row is not None and row.outcome in MOVED and self._is_alike(row)
         self._confirmed += 1
         if row is not None and not is_same and len(suspects) == 1:
             self._chances.clear(suspects[0])

@@ -18,9 +18,9 @@ from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.own_code import installed_versions, packages_in
 from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
-from benchgate.model.policy import Outcome
+from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.result import Phase
-from benchgate.model.run import MOST_CHANGED, PYTHON, BenchmarkFiles, Source
+from benchgate.model.run import MOST_CHANGED, PYTHON, BenchmarkFiles, Source, observed_as
 from benchgate.model.verdict import (
     WRONG,
     by_benchmark,
@@ -214,6 +214,7 @@ class ArmsRequest(RunRequest):
         unfinished: the interrupted check to go on with, if there is one.
         again: the command that goes on if this one is interrupted.
         head: another checkout of the repository that holds the head; None for the user's own.
+        observes_all: whether to observe what unchanged benchmarks call, too.
     """
 
     self_check: bool = False
@@ -223,6 +224,7 @@ class ArmsRequest(RunRequest):
     unfinished: Unfinished | None = None
     again: str = ""
     head: Git | None = None
+    observes_all: bool = False
 
 
 def measure_arms(
@@ -409,7 +411,8 @@ def _measure(
     if config.measure.explain:
         rows = judge_run(result_file.result(), config).judgment.rows
         with result_file.kept_when_interrupted():
-            observe_changed(session, rows, effects, spent_s=effects.clock() - result_file.began_s)
+            spent_s = effects.clock() - result_file.began_s
+            observe(session, rows, effects, spent_s=spent_s, every=request.observes_all)
     result_file.finish(session.conclude())
 
 
@@ -417,28 +420,33 @@ _SHARE = 0.1
 _LONGEST_S = 10.0
 
 
-def observe_changed(
-    session: Session, rows: Sequence[Row], effects: Effects, *, spent_s: float
+def observe(
+    session: Session, rows: Sequence[Row], effects: Effects, *, spent_s: float, every: bool
 ) -> None:
     """Observe what those benchmarks call that changed, the worst first, at least one.
 
     Args:
         spent_s: the time of the check so far; this may take a tenth of it.
+        every: whether to observe unchanged ones, too.
     """
     effects.phases.begin(Phase.EXPLAIN)
     began_s, most_s = effects.clock(), _SHARE * spent_s
-    changed = [row for row in worst_first(rows) if row.outcome in _MOVED and row.is_typical]
     ids = set(session.ids)
-    found = [row.benchmark for row in changed if row.benchmark in ids]
-    for index, id_ in enumerate(dict.fromkeys(filter(session.observes, found))):
+    found: dict[str, set[str]] = {}
+    for row in worst_first(rows):
+        metric = observed_as(row.metric, row.unit)
+        is_wanted = row.is_typical and (every or row.outcome in MOVED)
+        if metric and is_wanted and row.benchmark in ids:
+            found.setdefault(row.benchmark, set()).add(metric)
+    for index, id_ in enumerate(filter(session.observes, found)):
         if not index:
-            effects.progress.preparing("observing which functions the changed benchmarks call")
-        elif effects.clock() - began_s > most_s:
+            which = "the benchmarks call" if every else "the changed benchmarks call"
+            effects.progress.preparing(f"observing which functions {which}")
+        elif not every and effects.clock() - began_s > most_s:
             break
-        session.observe(id_, min(_LONGEST_S, max(1.0, most_s / 4)))
+        session.observe(id_, min(_LONGEST_S, max(1.0, most_s / 4)), found[id_])
 
 
-_MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 _TOLD = WRONG | {Outcome.IMPROVED, Outcome.WAIVED}
 
 

@@ -94,7 +94,7 @@ class _BenchmarkRecord:
     round_s: float | None = None
     load: list[LoadLaunch] = field(default_factory=list)
     server: Mapping[str, str] = field(default_factory=dict)
-    calls: CallTree | None = None
+    calls: dict[str, CallTree] = field(default_factory=dict)
 
     def restore(self, earlier: BenchmarkResult) -> None:
         """Go on with what an earlier session measured."""
@@ -193,7 +193,7 @@ class Recorder:
                 one.error = one.error or observation.error
                 one.of_all = one.of_all or observation.of_all
             self._fail_base(observation.benchmark)
-        record.calls = observation.calls or record.calls
+        record.calls.update(observation.calls)
         if observation.load is not None:
             record.load.append(observation.load)
             record.server = observation.server or record.server

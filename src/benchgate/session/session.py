@@ -40,7 +40,7 @@ from benchgate.stats.spread import robust_spread
 from benchgate.units import counted, format_duration, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.measure.engine import ArmName, Definition, Engine, Task
@@ -596,13 +596,13 @@ class Session:
         engine = finding.engine
         return not others and isinstance(engine, ObservingEngine) and engine.observes(own)
 
-    def observe(self, id_: str, limit_s: float) -> None:
-        """Observe what a benchmark calls on both sides."""
+    def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> None:
+        """Observe what a benchmark calls on both sides; see `engine.ObservingEngine`."""
         (finding,) = self._engines_of[id_]
         (own,) = finding.own([id_])
         if isinstance(finding.engine, ObservingEngine):
             self._lay(finding.files)
-            for one in finding.engine.observe(own, limit_s):
+            for one in finding.engine.observe(own, limit_s, metrics):
                 self._recorder.add(finding.named(one), self.full_rounds)
 
     def conclude(self) -> tuple[str, ...]:

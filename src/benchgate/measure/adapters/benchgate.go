@@ -191,7 +191,7 @@ func (w *benchgateWorker) hello() string {
 		steps[i] = strconv.FormatInt(int64(time.Since(start)), 10)
 	}
 	return fmt.Sprintf(
-		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s], "steps": ["allocations", "profile"]}`,
+		`{"language": "Go", "tool": "testing", "versions": {"go": %s}, "clock": "time.Now", "clock_steps_ns": [%s], "steps": ["allocations", "profile", "profile_allocations"]}`,
 		benchgateQuote(runtime.Version()), strings.Join(steps, ", "))
 }
 
@@ -262,6 +262,8 @@ func (w *benchgateWorker) measure(b *B) {
 		case "profile":
 			limit, _ := strconv.ParseInt(argument, 10, 64)
 			w.profile(b, time.Duration(limit))
+		case "profile_allocations":
+			w.profileAllocations(b)
 		case "close":
 			w.send("{}")
 			return
@@ -296,6 +298,28 @@ func (w *benchgateWorker) profile(b *B, limit time.Duration) {
 	if !refused {
 		w.send(fmt.Sprintf(`{"operations": %d, "pprof": "%x"}`, count*w.n, profile.Bytes()))
 	}
+}
+
+// profileAllocations takes a sample, and records each of its allocations.
+func (w *benchgateWorker) profileAllocations(b *B) {
+	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
+	runtime.MemProfileRate = 1
+	before, after := w.allocated(), ""
+	if w.run(b) {
+		after = w.allocated()
+		w.send(fmt.Sprintf(`{"operations": %d, "before": "%s", "pprof": "%s"}`, w.n, before, after))
+	}
+}
+
+// allocated returns a profile of all that was allocated so far, in hexadecimal digits.
+func (w *benchgateWorker) allocated() string {
+	runtime.GC()
+	runtime.GC() // a profile is of the cycle before the last one
+	var profile bytes.Buffer
+	if err := benchgateDeps.WriteProfileTo("allocs", &profile, 0); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", profile.Bytes())
 }
 
 func (w *benchgateWorker) sample(b *B) {

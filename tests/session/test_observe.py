@@ -9,9 +9,11 @@ import pytest
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Row
-from benchgate.session.measuring import observe_changed
+from benchgate.session.measuring import observe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.world import World
 
     from benchgate.session.session import Session
@@ -26,12 +28,14 @@ class Observes:
     cost_s: float = 1.0
     observed: list[str] = field(default_factory=list)
     limits_s: list[float] = field(default_factory=list)
+    metrics: dict[str, set[str]] = field(default_factory=dict)
 
     def observes(self, id_: str) -> bool:
         return not id_.startswith("command")
 
-    def observe(self, id_: str, limit_s: float) -> None:
+    def observe(self, id_: str, limit_s: float, metrics: set[str]) -> None:
         self.observed.append(id_)
+        self.metrics[id_] = metrics
         self.limits_s.append(limit_s)
         self.world.clock.now_s += self.cost_s
 
@@ -53,9 +57,16 @@ ROWS = [
 EVERY = tuple(dict.fromkeys(one.benchmark for one in ROWS))
 
 
-def observed(world: World, *, ids: tuple[str, ...] = EVERY, spent_s: float = 1000.0) -> Observes:
+def observed(
+    world: World,
+    *,
+    rows: Sequence[Row] = ROWS,
+    ids: tuple[str, ...] = EVERY,
+    spent_s: float = 1000.0,
+    every: bool = False,
+) -> Observes:
     session = Observes(world, ids)
-    observe_changed(cast("Session", session), ROWS, world.effects, spent_s=spent_s)
+    observe(cast("Session", session), rows, world.effects, spent_s=spent_s, every=every)
     return session
 
 
@@ -69,6 +80,26 @@ def test_it_takes_a_tenth_of_the_time(world: World) -> None:
 
 def test_one_is_observed_however_short_the_check_was(world: World) -> None:
     assert observed(world, spent_s=0.1).observed == ["worst"]
+
+
+def test_what_is_asked_for_is_observed_whether_it_changed_or_not(world: World) -> None:
+    found = observed(world, spent_s=0.1, every=True).observed
+    assert set(found) == {"worst", "slower", "same", "faster", "failed"}
+
+
+def test_allocations_are_observed_if_they_changed(world: World) -> None:
+    rows = [
+        Row(id_, outcome, metric, "", unit, base=1.0, head=2.0, ratio=2.0)
+        for id_, outcome, metric, unit in (
+            ("both", Outcome.REGRESSED, "time", "s"),
+            ("both", Outcome.IMPROVED, "alloc_peak", "B"),
+            ("memory", Outcome.REGRESSED, "alloc_blocks", ""),
+            ("memory", Outcome.UNCHANGED, "time", "s"),
+            ("size", Outcome.REGRESSED, "peak_rss", "B"),
+        )
+    ]
+    found = observed(world, rows=rows, ids=("both", "memory", "size"))
+    assert found.metrics == {"both": {"time", "alloc_peak"}, "memory": {"alloc_blocks"}}
 
 
 def test_what_is_no_longer_measured_is_not_observed(world: World) -> None:
