@@ -26,7 +26,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-nightly tools lint docs bench fuzz bench-gate bench-peers bench-changes pictures
-.PHONY: lock clean
+.PHONY: lock dist clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +100,9 @@ lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes
 	npm install --prefix requirements --package-lock-only --no-audit --no-fund
 	npm install --prefix requirements/pictures --package-lock-only --no-audit --no-fund
 	npm install --prefix requirements/browser --package-lock-only --no-audit --no-fund
+
+dist: $(INSTALLED) ## build the packages of the tag that is checked out, in build/release, and check them
+	@$(BIN)/python -m scripts.release build
 
 clean: ## remove everything that make created
 	rm -rf $(VENV) $(PEERS) $(FINDERS) $(SUITES) $(DOCS) requirements/node_modules

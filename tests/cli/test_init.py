@@ -12,13 +12,12 @@ import pytest
 from benchgate.cli.init import workflow_texts, write
 from benchgate.cli.world import choose_folder
 from benchgate.errors import UsageError
+from benchgate.git.repository import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tests.cli.conftest import Call
-
-    from benchgate.git.repository import Git
 
 ACTION = "octo-org/benchgate@v1"
 WORKFLOWS = [".github/workflows/benchgate.yml", ".github/workflows/benchgate-comment.yml"]
@@ -43,7 +42,7 @@ def on_github(
     (project.root.parent / "octo-org").mkdir()
     copy = make_repo("octo-org/benchgate")
     commit(copy, {"action.yml": ""})
-    copy.run("tag", "v1")
+    copy.run("tag", "--annotate", "--message", "First", "v1")
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{project.root.parent.as_uri()}/.insteadOf")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/")
@@ -147,9 +146,28 @@ def test_workflows_are_only_written_on_demand(call: Call, on_github: Git) -> Non
     assert wrote(done.out) == WORKFLOWS
     gate, comment = ((on_github.root / name).read_text() for name in WORKFLOWS)
     assert "branches: [trunk]" in gate
-    assert f"uses: {ACTION}" in gate
-    assert f"uses: {ACTION}" in comment
+    commit = copy_of_action(on_github).head_sha()
+    for text in (gate, comment):
+        assert f"uses: octo-org/benchgate@{commit} # v1\n" in text
     assert "working-directory" not in gate + comment
+
+
+def copy_of_action(project: Git) -> Git:
+    return Git(project.root.parent / "octo-org" / "benchgate")
+
+
+@pytest.mark.parametrize("ref", ["trunk", "next", "0" * 40])
+def test_workflows_use_a_commit(call: Call, on_github: Git, ref: str) -> None:
+    copy = copy_of_action(on_github)
+    commit = copy.head_sha()
+    copy.run("tag", "trunk")  # a tag comes before a branch of its name
+    copy.run("branch", "next")
+    copy.run("checkout", "--quiet", "-b", "trunk")
+    copy.run("commit", "--quiet", "--allow-empty", "--message", "Newer")
+    call(on_github.root, "init", "--action", f"octo-org/benchgate@{ref}").check(0)
+    pinned = f"{ref}\n" if ref.startswith("0") else f"{commit} # {ref}\n"
+    for name in WORKFLOWS:
+        assert f"uses: octo-org/benchgate@{pinned}" in (on_github.root / name).read_text()
 
 
 def test_workflows_of_a_subfolder_run_there(call: Call, on_github: Git) -> None:
@@ -164,8 +182,48 @@ def test_workflows_of_a_subfolder_run_there(call: Call, on_github: Git) -> None:
         assert 'working-directory: "libs/deep"' in (on_github.root / name).read_text()
 
 
+@pytest.fixture
+def before_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchgate.cli.init.RELEASED", False)
+
+
+@pytest.fixture
+def released(
+    monkeypatch: pytest.MonkeyPatch, on_github: Git, make_repo: Callable[[str], Git]
+) -> str:
+    """What the workflows use once there is a release."""
+    monkeypatch.setattr("benchgate.cli.init.RELEASED", True)
+    (on_github.root.parent / "benchgate").mkdir()
+    action = make_repo("benchgate/benchgate")
+    action.run("commit", "--quiet", "--allow-empty", "--message", "Release")
+    action.run("tag", "v1")
+    return f"uses: benchgate/benchgate@{action.head_sha()} # v1\n"
+
+
+@pytest.mark.usefixtures("before_the_release")
 def test_workflows_need_an_action(call: Call, on_github: Git) -> None:
     call(on_github.root, "init", "--workflows").check(2, "--workflows needs --action", "hint:")
+
+
+def test_workflows_use_the_release(call: Call, on_github: Git, released: str) -> None:
+    done = call(on_github.root, "init", "--workflows")
+    done.check(0)
+    assert wrote(done.out)[-2:] == WORKFLOWS
+    for name in WORKFLOWS:
+        assert released in (on_github.root / name).read_text()
+
+
+@pytest.mark.parametrize("answer", ["y\n", "\n"])
+def test_a_person_is_asked_for_workflows(
+    call: Call, on_github: Git, released: str, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    (on_github.root / ".github").mkdir()
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    done = call(on_github.root, "init")
+    done.check(0)
+    assert wrote(done.out)[2:] == (WORKFLOWS if answer == "y\n" else [])
+    for name in wrote(done.out)[2:]:
+        assert released in (on_github.root / name).read_text()
 
 
 def test_workflows_need_a_repository(call: Call, tmp_path: Path) -> None:
@@ -216,6 +274,7 @@ def test_an_action_that_cannot_be_checked_is_written_with_a_word(
     done = call(on_github.root, "init", "--action", ACTION)
     done.check(0)
     assert f"benchgate could not check that {ACTION} exists" in done.out
+    assert f"uses: {ACTION}\n" in (on_github.root / WORKFLOWS[0]).read_text()
 
 
 def test_the_workflows_are_what_linters_ask_for(project: Git) -> None:
@@ -243,6 +302,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.usefixtures("before_the_release")
 @pytest.mark.parametrize(("answer", "workflows"), [(f"{ACTION}\n", WORKFLOWS), ("\n", [])])
 def test_a_person_is_asked_for_the_action(
     call: Call,

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate import RELEASED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -31,7 +33,7 @@ _RUN = "https://github.com/octo-org/hello/actions/runs/1234567890"
 NOT_RUN = {
     "make demo": "takes a minute and more; CI runs it",
     "make test": "runs this test",
-    "pipx install .": "downloads packages",
+    f"pipx install {'benchgate' if RELEASED else '.'}": "downloads packages",
     "benchgate ci --margin 3%": "only in a job of GitHub Actions; tests/e2e/test_ci.py",
     "benchgate publish": "only in a job of GitHub Actions; tests/e2e/test_ci.py",
     "benchgate export --hdr latencies.hlog --csv windows.csv --filter 'orders/*'": (
@@ -69,9 +71,10 @@ def scratch_project(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
-    (tmp_path / "octo-org").mkdir()
-    _grow(action := make_repo("octo-org/benchgate"), "action")
-    action.run("tag", "v1")
+    for owner in ("benchgate", "octo-org"):
+        (tmp_path / owner).mkdir()
+        _grow(action := make_repo(f"{owner}/benchgate"), "action")
+        action.run("tag", "v1")
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{tmp_path.as_uri()}/.insteadOf")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/")

@@ -998,7 +998,7 @@ def bench_users(): {IMPORTED}
 """
 
 
-@pytest.mark.parametrize("version", ["3.8", "3.13"])
+@pytest.mark.parametrize("version", ["3.8", "3.13", "3.14"])
 @pytest.mark.parametrize(
     "change",
     [

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchgate import RELEASED
 from benchgate.cli.boundary import say
 from benchgate.cli.validate import validate
 from benchgate.cli.world import choose_folder, configured_in, repository_or_none
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 
 FOLDER = ".github/workflows"
-EXAMPLE_ACTION = "OWNER/benchgate@main"
+RELEASE_ACTION = "benchgate/benchgate@v1"
+EXAMPLE_ACTION = RELEASE_ACTION if RELEASED else "OWNER/benchgate@main"
 CHECKOUT = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2"
 
 _ACTION = re.compile(r"[\w.-]+/[\w.-]+(/[\w./-]+)?@[\w./-]+")
@@ -118,11 +120,11 @@ jobs:
 {with_folder}"""
 
 
-def require_action(git: Git, action: str) -> str:
-    """Check that an action exists, because a workflow that names another one fails.
+def pin_action(git: Git, action: str) -> tuple[str, str]:
+    """Find the commit of an action: a workflow that names no action fails, and a tag can move.
 
     Returns:
-        "", or a sentence that says why this could not be checked.
+        What the workflows use, and a sentence that says why it could not be checked, or "".
     """
     if not _ACTION.fullmatch(action):
         raise UsageError(
@@ -132,21 +134,26 @@ def require_action(git: Git, action: str) -> str:
     name, _, ref = action.partition("@")
     repository = "/".join(name.split("/")[:2])
     try:
-        refs = git.run("ls-remote", f"{_GITHUB}/{repository}", timeout_s=_ASK_TIMEOUT_S)
+        listed = git.run("ls-remote", f"{_GITHUB}/{repository}", timeout_s=_ASK_TIMEOUT_S)
     except TimeoutExpired:
-        return f"benchgate could not check that {action} exists: GitHub did not answer."
+        return action, f"benchgate could not check that {action} exists: GitHub did not answer."
     except UsageError as error:
         reason = (error.details or "").splitlines()[-1:] or ["git failed"]
         if not any(sign in (error.details or "") for sign in _NOT_THERE):
-            return f"benchgate could not check that {action} exists: {reason[0]}"
+            return action, f"benchgate could not check that {action} exists: {reason[0]}"
         raise UsageError(
             f"--action {action}: GitHub has no repository {repository} that you can read",
             hint="If it is private, let git sign in, for example with `gh auth setup-git`.",
             details=error.details,
         ) from None
-    names = {line.partition("\t")[2] for line in refs.splitlines()}
-    if FULL_SHA.fullmatch(ref) or not names.isdisjoint({f"refs/heads/{ref}", f"refs/tags/{ref}"}):
-        return ""
+    if FULL_SHA.fullmatch(ref):
+        return action, ""
+    lines = (line.partition("\t") for line in listed.splitlines())
+    commits = {place: commit for commit, _, place in lines}
+    # What an annotated tag points to has ^{} behind its name.
+    for place in (f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"):
+        if commit := commits.get(place):
+            return f"{name}@{commit} # {ref}", ""
     raise UsageError(
         f"--action {action}: {repository} has no branch or tag {ref}",
         hint="Name a branch or a tag of it, or a commit with all of its 40 digits.",
@@ -247,6 +254,9 @@ def _wanted_action(
         )
     if present := existing_workflow(git.root):
         raise UsageError(f"{present} already uses benchgate", hint="Edit it, or remove it first.")
+    if action is None and RELEASED:
+        question = f"Write workflows for GitHub that use {RELEASE_ACTION}, too?"
+        return RELEASE_ACTION if wanted or click.confirm(question) else None
     if action is None and sys.stdin.isatty():
         say("The workflows for GitHub use the action of benchgate, which has no release.")
         question = "Your copy of it, as OWNER/NAME@REF (empty: no workflows)"
@@ -293,7 +303,7 @@ def make_plan(
     files = {folder / name: text for name, text in proposal.files.items()}
     unchecked = ""
     if action is not None and git is not None:
-        unchecked = require_action(git, action)
+        action, unchecked = pin_action(git, action)
         place, tool = (
             folder.relative_to(git.root).as_posix(),
             "uv" if "uv" in proposal.build.tools else "",
@@ -377,7 +387,7 @@ def find_problems(folder: Path, git: Git | None) -> tuple[str, ...]:
 @click.option(
     "--action",
     metavar="OWNER/NAME@REF",
-    help="The action that the workflows use: your copy of benchgate's repository.",
+    help="The action that the workflows use: benchgate's repository, or your copy of it.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the files instead of writing them.")
 def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
