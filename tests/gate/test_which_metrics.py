@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.gate.rows import ONLY_SHOWN, deciding
-from benchgate.model.run import CPU_TIME, TIME, BenchmarkResult, Better, Metric, Tier
+from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, BenchmarkResult, Better, Metric, Tier
 from benchgate.model.verdict import by_benchmark
 
 if TYPE_CHECKING:
@@ -123,3 +123,23 @@ def test_a_metric_that_does_not_vary_is_marked_although_it_does_not_decide(
     rows = judged([arms[0]], [arms[1]], paired=False).rows
     (row,) = (row for row in rows if row.metric == "allocs/op")
     assert (row.decides, row.test) == (False, test)
+
+
+@pytest.mark.parametrize(
+    ("counter", "shown"), [("perf", True), ("valgrind", True), ("auto", False)]
+)
+def test_instructions_are_shown_if_somebody_asked_for_them(
+    having: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    counter: str,
+    *,
+    shown: bool,
+) -> None:
+    base, head = (
+        having(TIME, INSTRUCTIONS, tier=Tier.LOCKSTEP, value=value) for value in (1e6, 1.5e6)
+    )
+    measure = f'[gate]\nstatistics = ["p25"]\n[measure]\ncounter = "{counter}"\n'
+    rows = [row for row in judged([base], [head], measure).rows if not row.decides]
+    assert [(row.metric, row.ratio, row.notes) for row in rows] == (
+        [("instructions", 1.5, ())] if shown else []
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Environment
-from benchgate.model.verdict import GateSettings, Verdict
+from benchgate.model.verdict import VALUE, GateSettings, Row, Verdict
 from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:
@@ -123,3 +123,24 @@ def test_a_secret_takes_no_other_text_along(samples: Mapping[str, Verdict]) -> N
     redact = re.compile("(?<=password=)'.*?(?:'|$)").sub
     redacted = without_secrets(view, lambda text: redact("...", text))
     assert (redacted.headline, redacted.last_line) == ("a password=...", "' and more")
+
+
+def test_instructions_that_somebody_asked_for_stand_in_the_line_of_the_benchmark(
+    samples: Mapping[str, Verdict],
+) -> None:
+    verdict = samples["fail"]
+    time = next(row for row in verdict.rows if row.benchmark == "parse/large" and not row.is_tail)
+    count = Row(
+        time.benchmark,
+        Outcome.NOT_TESTED,
+        metric="instructions",
+        statistic=VALUE,
+        ratio=1.0,
+        base=2_777_000.0,
+        head=2_777_000.0,
+        test="exact",
+        decides=False,
+    )
+    one = view_verdict(replace(verdict, rows=(*verdict.rows, count))).shown[0]
+    assert one.first.benchmark == time.benchmark
+    assert one.about_others == ("instructions: 0.00 %, 2.777M",)

@@ -33,6 +33,7 @@ from benchgate.gate.exact import (
 from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.policy import OPEN, Outcome
 from benchgate.model.run import (
+    COUNTERS,
     ERROR_RATIO,
     INSTRUCTIONS,
     LEAST_COUNTED_ROUNDS,
@@ -457,22 +458,30 @@ def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
 
 
 def other_rows(
-    one: Pair, base: BenchmarkResult, head: BenchmarkResult, names: Collection[str], *, paired: bool
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, names: Collection[str], terms: Terms
 ) -> Iterator[Row]:
     """Make the rows of the metrics that do not decide: they show the values, without a test.
 
     benchgate measures the memory and the CPU time of everything, so their rows would be too many.
+    Instructions are counted for a reader only if the configuration asks for it.
 
     Args:
         names: of those that decide.
     """
     is_own = head.tier is not Tier.STORED
+    asked = {INSTRUCTIONS.name} if terms.config.measure.counter in COUNTERS else frozenset[str]()
     for name in _names(base, head):
-        if name in names or (is_own and name in MEASURED):
+        if name in names or (is_own and name in MEASURED and name not in asked):
             continue
         before, after = series_of(base, name), series_of(head, name)
         if before and after and _are_alike(before, after):
-            yield _shown_row(one, before, after, paired=paired)
+            row = _shown_row(one, before, after, paired=terms.paired)
+            # A launch has one count, so its statistic says nothing.
+            yield (
+                replace(row, statistic=VALUE)
+                if name in asked
+                else replace(row, notes=(ONLY_SHOWN, *row.notes))
+            )
 
 
 def _are_alike(before: Series, after: Series) -> bool:
@@ -513,7 +522,7 @@ def _shown_row(one: Pair, before: Series, after: Series, *, paired: bool) -> Row
         launches=(len(before.launches), len(after.launches)),
         decides=False,
         test="exact" if _are_exact(before, after) else None,
-        notes=(ONLY_SHOWN, *notes_of(one, metric.name)),
+        notes=tuple(notes_of(one, metric.name)),
         **sides(base, head, ratio),
         **about(one, paired=paired),
     )
@@ -571,7 +580,7 @@ def rows_of_pair(
         return [incomparable_row(one, different_work(base, head))], []
     rows, evidences = deciding_rows(one, base, head, terms)
     names = deciding_names(one, base, head, terms.config)
-    rows += other_rows(one, base, head, names, paired=terms.paired)
+    rows += other_rows(one, base, head, names, terms)
     return rows, evidences
 
 

@@ -21,7 +21,7 @@ from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
-from benchgate.model.run import MOST_CHANGED
+from benchgate.model.run import INSTRUCTIONS, MOST_CHANGED
 from benchgate.model.verdict import NO_BASELINE, WRONG, Decision, Reason
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange, first_row
@@ -315,7 +315,7 @@ _CHANGED: Final = WRONG | {Outcome.IMPROVED, Outcome.WAIVED}
 def _is_told(row: Row, first: Row) -> bool:
     """Whether a row says what the one that stands for its benchmark does not say."""
     if not row.decides:
-        return is_exactly_worse(row)
+        return is_exactly_worse(row) or row.metric == INSTRUCTIONS.name
     is_other = row.outcome is not first.outcome or row.metric != first.metric
     return bool(row.unconfirmed) or (is_other and (row.is_typical or row.outcome in _CHANGED))
 

@@ -411,7 +411,7 @@ def _new(row: Row) -> list[str]:
 
 
 def _unless_noted(text: str) -> Callable[[Row], list[str]]:
-    return lambda row: [] if row.notes else [text]
+    return lambda row: [] if row.notes or not row.decides else [text]
 
 
 _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
