@@ -13,6 +13,7 @@ from benchgate.cli.init import workflow_texts, write
 from benchgate.cli.world import choose_folder
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
+from benchgate.project.agents import SECTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -218,7 +219,7 @@ def test_a_person_is_asked_for_workflows(
     call: Call, on_github: Git, released: str, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
     (on_github.root / ".github").mkdir()
-    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    monkeypatch.setattr("sys.stdin", Terminal(f"{answer}n\n"))
     done = call(on_github.root, "init")
     done.check(0)
     assert wrote(done.out)[2:] == (WORKFLOWS if answer == "y\n" else [])
@@ -312,11 +313,59 @@ def test_a_person_is_asked_for_the_action(
     workflows: list[str],
 ) -> None:
     on_github.run("remote", "set-url", "origin", "git@github.com:octo-org/hello.git")
-    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    monkeypatch.setattr("sys.stdin", Terminal(f"{answer}n\n"))
     done = call(on_github.root, "init")
     done.check(0)
     assert wrote(done.out) == ["benchgate.toml", "benchmarks/bench_pkg.py", *workflows]
     assert "Your copy of it, as OWNER/NAME@REF" in done.out
+
+
+@pytest.mark.parametrize("before", [None, "", "# Rules\n", "# Rules", "# R\u00e4gles\r\n"])
+def test_a_section_for_coding_agents_comes_last_and_once(
+    call: Call, project: Git, before: str | None
+) -> None:
+    path = project.root / "AGENTS.md"
+    if before is not None:
+        path.write_bytes(before.encode())
+    done = call(project.root, "init", "--agents")
+    done.check(0)
+    assert "wrote a section for coding agents to AGENTS.md" in done.out
+    assert "git add benchgate.toml benchmarks/bench_pkg.py AGENTS.md &&" in done.out
+    text = path.read_bytes().decode()
+    assert text.startswith(before or "")
+    assert text.endswith(f"\n\n{SECTION}" if before else SECTION)
+
+    call(project.root, "init", "--agents").check(2, "AGENTS.md already says how to call benchgate")
+    assert path.read_bytes().decode() == text
+
+
+def test_a_configured_project_gets_the_section_alone(call: Call, project: Git) -> None:
+    call(project.root, "init").check(0)
+    assert not (project.root / "AGENTS.md").exists()
+    call(project.root, "init", "--agents", "--dry-run").check(0)
+    assert not (project.root / "AGENTS.md").exists()
+    done = call(project.root, "init", "--agents")
+    done.check(0)
+    assert wrote(done.out) == ["a section for coding agents to AGENTS.md"]
+    assert "To undo this, delete the section of AGENTS.md." in done.out
+
+
+@pytest.mark.parametrize("answer", ["y\n", "n\n", "\n"])
+def test_a_person_sees_the_section_and_is_asked(
+    call: Call, project: Git, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    project.run("remote", "remove", "origin")
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    done = call(project.root, "init")
+    done.check(0)
+    assert SECTION in done.out
+    assert "Write this as AGENTS.md, for coding agents? [y/N]" in done.out
+    assert (project.root / "AGENTS.md").exists() is (answer == "y\n")
+
+
+def test_a_file_for_agents_that_cannot_be_written(call: Call, project: Git) -> None:
+    (project.root / "AGENTS.md").mkdir()
+    call(project.root, "init", "--agents").check(2, "AGENTS.md: Is a directory")
 
 
 @pytest.mark.parametrize("command", ["check", "run", "list"])

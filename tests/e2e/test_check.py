@@ -41,7 +41,8 @@ def verdict_of(done: Done) -> dict[str, Any]:
 
 def comparable(verdict: dict[str, Any]) -> dict[str, Any]:
     """All but the time and the place."""
-    return {key: value for key, value in verdict.items() if key not in {"duration_s", "warnings"}}
+    left_out = {"duration_s", "warnings", "next"}  # `compare` says nothing of what to do next
+    return {key: value for key, value in verdict.items() if key not in left_out}
 
 
 def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) -> None:
@@ -52,10 +53,13 @@ def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) 
     )
     done.check(3, "1 benchmark: 5 rounds each", "slower  ", "toy/work")
     steps = [line for line in done.err.splitlines() if line.startswith("hint: ")]
-    assert steps[0] == "hint: the evidence as a page: benchgate report"
-    assert re.fullmatch(r"hint: what changed: git diff [0-9a-f]{7} -- \S+", steps[1])
-    assert steps[2].startswith("hint: to accept it: a [[waive]] in benchgate.toml with ")
-    assert len(steps) == 3
+    assert re.fullmatch(r"hint: what changed: git diff [0-9a-f]{7} -- \S+", steps[0])
+    assert steps[1] == "hint: the evidence as a page: benchgate report"
+    assert re.fullmatch(
+        "hint: after a fix: benchgate check .* --json - .* --filter toy/work", steps[2]
+    )
+    assert steps[3].startswith("hint: to accept it: a [[waive]] in benchgate.toml with ")
+    assert len(steps) == 4
     verdict = verdict_of(done)
     (row,) = verdict["rows"]
     assert (row["benchmark"], row["outcome"]) == ("toy/work", "regressed")

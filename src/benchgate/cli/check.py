@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -28,11 +30,10 @@ from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
 from benchgate.git.changes import is_ignored
 from benchgate.model.codec import encode_result
-from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
-from benchgate.model.result import Phase
-from benchgate.model.verdict import Decision
-from benchgate.report.headline import next_steps
+from benchgate.model.result import Phase, Shard
+from benchgate.model.verdict import StepKind
+from benchgate.report.next_steps import CheckCommand, Situation, next_steps, sentence
 from benchgate.report.terminal import render_timing
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice
@@ -40,14 +41,13 @@ from benchgate.session.measuring import fixed_rounds
 from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.policy import Options
-    from benchgate.model.result import Result, Shard
-    from benchgate.model.verdict import Verdict
+    from benchgate.model.result import Result
 
 
 @contextmanager
@@ -206,6 +206,9 @@ def command(
     finally:
         effects.progress.close()
     effects.phases.begin(Phase.REPORT)
+    page = last is not None and "html" not in reports
+    situation = _situation(result, config, git, click.get_current_context(), has_page=page)
+    verdict = replace(verdict, next=next_steps(verdict, situation))
     outputs.write(
         verdict,
         effects.environ,
@@ -213,9 +216,9 @@ def command(
         partial(_figures_of, result, config.aliases),
         result,
     )
-    page = last is not None and "html" not in reports
-    for step in _next_steps(verdict, result, config, git, page=page):
-        effects.progress.hint(step)
+    for step in verdict.next:
+        if step.kind is not StepKind.FIX:  # the report says it
+            effects.progress.hint(sentence(step))
     if timing:
         render_timing(effects.phases.taken(), console(stderr=True))
     return verdict.exit_code
@@ -252,41 +255,42 @@ def _figures_of(
     return figures_of(result, aliases=aliases)
 
 
-_FILES_NAMED = 3
-
-
-def _next_steps(
-    verdict: Verdict, result: Result, config: Config, git: Git, *, page: bool
-) -> Iterable[str]:
-    """Say what to do after a failure, or which command decides what is open.
+def _situation(
+    result: Result, config: Config, git: Git, context: click.Context, *, has_page: bool
+) -> Situation:
+    """What the next steps depend on beside the verdict.
 
     Args:
-        page: whether `benchgate report` can write the page of this result.
+        has_page: whether `benchgate report` can write the page of this result.
     """
-    if verdict.decision is Decision.FAIL:
-        return _after_failure(verdict, config, git, page=page)
-    if result.base is None:
-        return ()
+    source = config.source or git.root / OWN_FILE
+    in_turn = result.base is not None
     rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
-    least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
-    return next_steps(verdict, rounds_s, least)
+    return Situation(
+        check=CheckCommand(tuple(_typed(context))),
+        rounds_s=rounds_s if in_turn else None,
+        least_rounds=0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds,
+        config=os.path.relpath(source, git.root),
+        waive="tool.benchgate.waive" if source.name == SHARED_FILE else "waive",
+        has_page=has_page,
+        at_root=Path.cwd() == git.root,
+    )
 
 
-def _after_failure(verdict: Verdict, config: Config, git: Git, *, page: bool) -> Iterator[str]:
-    """Say where the evidence is, where the cause may be, and how to accept a slowdown."""
-    if page:
-        yield "the evidence as a page: benchgate report"
-    base, files = verdict.base.sha, verdict.head.changed_files
-    if base and files:
-        is_named = len(files) <= _FILES_NAMED and Path.cwd() == git.root
-        named = " ".join(["", "--", *map(shlex.quote, files)]) if is_named else ""
-        yield f"what changed: git diff {base[:7]}{named}"
-    if any(
-        row.outcome is Outcome.REGRESSED and verdict.settings.fails(row) for row in verdict.rows
-    ):
-        name = config.source.name if config.source else OWN_FILE
-        table = "[[waive]]" if name != SHARED_FILE else "[[tool.benchgate.waive]]"
-        yield f"to accept it: a {table} in {name} with ceiling, until and reason"
+def _typed(context: click.Context) -> Iterator[tuple[str, str]]:
+    """The name of each option that the command line has, and how it is typed."""
+    for option in context.command.params:
+        name = option.name or ""
+        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        flag, value = max(option.opts, key=len), context.params[name]
+        if isinstance(value, bool):
+            yield flag, flag if value else option.secondary_opts[0]
+        elif isinstance(value, Shard):
+            yield flag, f"{flag} {value.number}/{value.count}"
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            yield flag, " ".join(f"{flag} {shlex.quote(str(one))}" for one in values)
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

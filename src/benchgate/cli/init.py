@@ -26,6 +26,8 @@ from benchgate.files import read_bytes
 from benchgate.git.changes import is_ignored
 from benchgate.git.repository import FULL_SHA, default_branch, remotes
 from benchgate.measure.interpreter import default_interpreter, with_environment
+from benchgate.project.agents import FILE as AGENTS_FILE
+from benchgate.project.agents import SECTION, add_section, has_section
 from benchgate.project.proposal import Proposal, propose
 
 if TYPE_CHECKING:
@@ -217,6 +219,7 @@ class InitPlan:
         build: what prepares each side.
         has_functions: whether Python functions are measured.
         has_suites: whether suites of other tools are measured.
+        agents: the file that gets a section for coding agents; None for none.
         unchecked: why it is unknown whether the action exists; "" if that is known.
     """
 
@@ -227,6 +230,7 @@ class InitPlan:
     build: BuildSteps
     has_functions: bool
     has_suites: bool
+    agents: Path | None
     unchecked: str
 
 
@@ -278,19 +282,43 @@ def _may_ask(git: Git | None) -> bool:
     return is_for_github(git) and existing_workflow(git.root) is None
 
 
+def _wanted_agents(folder: Path, *, wanted: bool | None) -> Path | None:
+    """The file that gets a section for coding agents; None for none.
+
+    Without a person who can answer, it is never offered.
+    """
+    if wanted is False or (wanted is None and (has_section(folder) or not sys.stdin.isatty())):
+        return None
+    path = folder / AGENTS_FILE
+    if has_section(folder):
+        raise UsageError(f"{path} already says how to call benchgate", hint="Edit it.")
+    if wanted is None:
+        say(f"\n{SECTION}")
+        verb = "Add this to" if path.exists() else "Write this as"
+        if not click.confirm(f"{verb} {AGENTS_FILE}, for coding agents?", default=False):
+            return None
+    return path
+
+
 def make_plan(
-    cwd: Path, git: Git | None, *, workflows: bool | None, action: str | None
+    cwd: Path,
+    git: Git | None,
+    *,
+    workflows: bool | None,
+    action: str | None,
+    agents: bool | None = None,
 ) -> InitPlan:
     """Decide what to write; nothing is written yet.
 
     Args:
+        agents: whether a section for coding agents is wanted; None if nobody said.
         workflows: whether workflows are wanted; None if nobody said.
         action: the action that they use; None if nobody said.
     """
     folder = choose_folder(cwd, git.root if git else None)
     action = _wanted_action(git, folder, action, wanted=workflows)
     present = configured_in(folder)
-    if present and action is None:
+    if present and action is None and not agents:
         raise UsageError(f"{present} already", hint="Edit it; `benchgate validate` checks it.")
     proposal = Proposal({}, ())
     if not present:
@@ -319,6 +347,7 @@ def make_plan(
         proposal.build,
         has_functions=proposal.has_functions,
         has_suites=proposal.has_suites,
+        agents=_wanted_agents(folder, wanted=agents),
         unchecked=unchecked,
     )
 
@@ -354,7 +383,8 @@ def _version_of(python: str) -> str:
 
 def _steps(git: Git | None, cwd: Path, plan: InitPlan) -> Iterator[str]:
     """What to do next, as sentences and commands that work as they are."""
-    names = [os.path.relpath(path, cwd) for path in plan.files]
+    changed = [*plan.files, *filter(None, [plan.agents])]
+    names = [os.path.relpath(path, cwd) for path in changed]
     if plan.to_edit:
         yield f"Edit {os.path.relpath(plan.to_edit, cwd)}: put your own work there."
     if git is None:
@@ -389,46 +419,54 @@ def find_problems(folder: Path, git: Git | None) -> tuple[str, ...]:
     metavar="OWNER/NAME@REF",
     help="The action that the workflows use: benchgate's repository, or your copy of it.",
 )
+@click.option(
+    "--agents/--no-agents",
+    default=None,
+    help="Whether to add a section for coding agents to AGENTS.md; asks by default, on a terminal.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the files instead of writing them.")
-def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
+def command(workflows: bool | None, action: str | None, agents: bool | None, dry_run: bool) -> int:
     """Write a benchgate.toml for this project, and GitHub workflows if you ask for them.
 
     benchgate finds the benchmarks that the project has: bench_*.py files, and suites of
     pytest-benchmark, asv, pyperf, Criterion, Go, vitest, Google Benchmark, JMH and others. If it
     has none, benchgate finds Python packages, and programs in C, Go, Node and Rust. It writes what
     to measure, and how to build it if that is necessary. The file goes into the innermost project
-    around the current folder. No existing file is changed.
+    around the current folder. No existing file is changed, but for AGENTS.md if you agree.
 
     \b
     Examples:
       benchgate init
       benchgate init --dry-run
       benchgate init --action OWNER/NAME@REF
+      benchgate init --agents
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
-    plan = make_plan(cwd, git, workflows=workflows, action=action)
+    plan = make_plan(cwd, git, workflows=workflows, action=action, agents=agents)
     named = {Path(os.path.relpath(path, cwd)).as_posix(): text for path, text in plan.files.items()}
     for sentence in plan.found:
         say(sentence, err=dry_run)
+    section = [os.path.relpath(plan.agents, cwd)] if plan.agents else []
     if dry_run:
-        for name, text in named.items():
+        for name, text in (named | dict.fromkeys(section, SECTION)).items():
             say(f"# {name}\n{text}")
         return 0
     write(plan.files)
-    for name in named:
+    if plan.agents:
+        add_section(plan.agents)
+    for name in (*named, *(f"a section for coding agents to {name}" for name in section)):
         say(f"wrote {name}")
-    problems = find_problems(plan.folder, git)
-    for problem in problems:
-        say(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
-    if problems:
+    if problems := find_problems(plan.folder, git):
+        for problem in problems:
+            say(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
         return PROBLEM_EXIT_CODE
     say("`benchgate validate` finds no problem.")
-    for sentence in (_describe_python(plan, git, os.environ), plan.unchecked):
-        if sentence:
-            say(sentence)
+    for sentence in filter(None, (_describe_python(plan, git, os.environ), plan.unchecked)):
+        say(sentence)
     say("\nNext:")
     for step in _steps(git, cwd, plan):
         say(f"  {step}")
-    say("To undo this, delete the files.")
+    undo = [*(["the files"] if named else []), *(f"the section of {name}" for name in section)]
+    say(f"To undo this, delete {' and '.join(undo)}.")
     return 0

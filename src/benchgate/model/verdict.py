@@ -433,6 +433,34 @@ class GateSettings(JsonObject):
         )
 
 
+class StepKind(StrEnum):
+    """What a step is for."""
+
+    FIX = "fix"
+    LOOK = "look"
+    MEASURE = "measure"
+    COMMIT = "commit"
+    ACCEPT = "accept"
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep(JsonObject):
+    """What would help next.
+
+    Attributes:
+        why: in words, one line.
+        command: for a shell, in the folder where the check was called; None if there is none.
+        edit: the place to edit, `path` or `path:line`, relative to the root of the repository.
+        text: what to add at the end of that file; None if the edit is still to be found.
+    """
+
+    kind: StepKind
+    why: Text
+    command: Text | None = None
+    edit: Text | None = None
+    text: Text | None = None
+
+
 NO_BASELINE = "none"
 """The source of a base when there is nothing to compare with yet: the first run."""
 
@@ -444,6 +472,7 @@ class Verdict(JsonObject):
     Attributes:
         rows: worst first.
         summary: the verdict in words, one sentence without markup; "" until it is written.
+        next: what would help next, the most helpful first; only a check tells it.
         rounds: how many rounds were measured.
         base_source: "git" if the base was measured for the verdict; "file", "directory" or
             "artifact" if a stored result was read; "none" on a first run.
@@ -461,6 +490,7 @@ class Verdict(JsonObject):
     reason: Reason | None = field(default=None, kw_only=True)
     complete: bool = field(default=True, kw_only=True)
     summary: Text
+    next: tuple[NextStep, ...] = field(default=(), kw_only=True)
     base: Source
     base_source: Text = field(default="git", kw_only=True)
     files: BenchmarkFiles = field(default=BenchmarkFiles.OWN, kw_only=True)

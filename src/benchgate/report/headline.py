@@ -1,12 +1,8 @@
-"""Words the verdict in one sentence, and what to do next."""
+"""Words the verdict in one sentence."""
 
 from __future__ import annotations
 
-import json
-import math
-import shlex
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.escape import plain_line
 from benchgate.model.notes import TOO_FEW, machine, sides
@@ -18,17 +14,15 @@ from benchgate.model.verdict import (
     ConfirmationCost,
     Decision,
     Reason,
-    _lacks,
     decided_benchmarks,
-    missing_rounds,
     worst_first,
 )
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange, benchmarks_of, first_row
-from benchgate.units import counted, format_budget, format_duration
+from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.model.verdict import Row, Verdict
     from benchgate.report.arrangement import Line
@@ -344,105 +338,3 @@ def _rule(verdict: Verdict) -> str:
     if settings.rule != "launch":
         return f"The rule {plain_line(settings.rule)} has no bound on false alarms"
     return words.false_alarms(settings.alpha)
-
-
-_WAIVED_DAYS: Final = 30
-_MOST_WAIVERS: Final = 10
-# Nobody accepts more on the spot.
-_MOST_WAIVED: Final = 1000.0
-
-
-def waivers(verdict: Verdict, lines: Iterable[Line], today: str) -> str:
-    """The tables of a configuration that accept what fails; "" if nothing can be accepted.
-
-    Args:
-        today: such as "2026-01-31".
-    """
-    entries = [one for line in lines if _fails((line,), verdict) for one in _waiver(line)]
-    last = datetime.fromisoformat(today).replace(tzinfo=UTC) + timedelta(days=_WAIVED_DAYS)
-    until = f'until = {last:%Y-%m-%d}\nreason = ""'
-    tables = [f"[[waive]]\n{entry}\n{until}" for entry in entries[:_MOST_WAIVERS]]
-    if rest := len(entries) - len(tables):
-        tables.append(f"# and {rest} more")
-    return "\n\n".join(tables)
-
-
-def _waiver(line: Line) -> Iterator[str]:
-    """What is waived, and how much of it: its upper bound."""
-    if isinstance(line, Together):
-        if len(line.members) < line.of:
-            yield from (entry for rows in line.members for entry in _waiver(rows))
-            return
-        rows = [rows[0] for rows in line.members]
-        name = line.name
-    else:
-        rows = [row for row in line if row.outcome in {Outcome.REGRESSED, Outcome.MISSING}]
-        name = line[0].benchmark
-    worst = [_worst_ratio(row) for row in rows]
-    if any(row.outcome is Outcome.MISSING for row in rows):
-        yield f'benchmark = {json.dumps(name)}\noutcome = "missing"'
-    elif worst and max(worst) < _MOST_WAIVED:
-        percent = math.ceil(100 * (max(worst) - 1) - 1e-9)
-        yield f'benchmark = {json.dumps(name)}\nceiling = "{percent}%"'
-
-
-def _worst_ratio(row: Row) -> float:
-    """The upper bound of how much worse a row got: 1.17; infinite if that is not known."""
-    ends = row.interval or ()
-    known = [*ends, *([row.ratio] if row.ratio is not None else [])]
-    if not known or min(known) <= 0:
-        return math.inf
-    worst: float = max(known) if row.better is Better.LOWER else 1 / min(known)
-    return worst
-
-
-_FILTERS_SHOWN = 3
-
-
-def next_steps(
-    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int
-) -> tuple[str, ...]:
-    """Say what to do next, one sentence each; nothing if the verdict leaves nothing to do.
-
-    Args:
-        verdict: on two sides that were measured in turn.
-        rounds_s: how long a round of each benchmark took.
-        least_rounds: how many rounds every benchmark should get.
-    """
-    if verdict.reason is Reason.FIRST_RUN:
-        return (_first_run(verdict),)
-    return _more_rounds(verdict, rounds_s, least_rounds)
-
-
-def _more_rounds(
-    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int
-) -> tuple[str, ...]:
-    # What one of its metrics has shown already is not open.
-    shown = {row.benchmark for row in verdict.rows if row.outcome is Outcome.REGRESSED}
-    rows = [row for row in verdict.rows if row.benchmark not in shown]
-    missing = missing_rounds(rows, least_rounds)
-    if not missing:
-        return ()
-    more_s = sum(rounds_s.get(id_, 0.0) * rounds for id_, rounds in missing.items())
-    again_s = verdict.duration_s + more_s
-    if any(row.unconfirmed or _lacks(row, least_rounds) for row in rows):
-        return (
-            f"{_missing(missing)} more rounds: benchgate check --budget {format_budget(again_s)}",
-        )
-    few = len(missing) <= _FILTERS_SHOWN
-    filters = "".join(f" --filter {shlex.quote(id_)}" for id_ in missing) if few else ""
-    takes = f", about {format_duration(more_s)} more than this check" if more_s else ""
-    return (f"{_missing(missing)} more rounds: benchgate check --until-decided{filters}{takes}",)
-
-
-def _first_run(verdict: Verdict) -> str:
-    if verdict.head.dirty or verdict.head.untracked:
-        return (
-            "the base has no benchmarks. Commit these: the next change is then compared with them"
-        )
-    return "the base has no benchmarks. The next change is compared with this commit"
-
-
-def _missing(missing: Mapping[str, int]) -> str:
-    verb = "needs" if len(missing) == 1 else "need"
-    return f"{counted(len(missing), 'undecided benchmark')} {verb}"

@@ -34,7 +34,8 @@ from benchgate.report.causes import (
 )
 from benchgate.report.columns import EVIDENCE
 from benchgate.report.drawing import course_title, draw_course
-from benchgate.report.headline import bare, heading, is_exactly_worse, last_line, waivers
+from benchgate.report.headline import bare, heading, is_exactly_worse, last_line
+from benchgate.report.next_steps import waivers
 from benchgate.report.words import notes_of, view_loosening
 from benchgate.units import counted, format_change, format_percent
 
@@ -623,6 +624,8 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     views = {rows[0].benchmark: view(rows) for rows in arranged.shown}
     shown = tuple(views.values())
     started = (verdict.started or "")[:_SECONDS]
+    fail_on = verdict.settings.fail_on
+    failing = [one for one in arranged.lines if first_row(one).policy_outcome.value in fail_on]
     return VerdictView(
         decision=verdict.decision,
         exit_code=verdict.exit_code,
@@ -637,7 +640,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         failures=view_failures(shown),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         repeat=_repeat(verdict, arranged.lines),
-        accept=waivers(verdict, arranged.lines, started or str(datetime.now(UTC).date())),
+        accept=waivers(failing, started or str(datetime.now(UTC).date())),
         causes=view_causes(verdict.rows),
         changed_files=_changed_files(verdict),
         base_commit=plain_line(verdict.base.sha or ""),
