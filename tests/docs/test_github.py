@@ -40,7 +40,7 @@ _WRAPPED = {"name": "example", "on": "pull_request"}
 
 
 _RELEASE = "benchgate/benchgate@v1"
-"""The release that the examples name; the page says that it does not exist yet."""
+"""The release that the examples name."""
 
 
 def read_yaml(text: str) -> Any:  # noqa: ANN401 - whatever the file holds

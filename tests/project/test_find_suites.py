@@ -70,7 +70,7 @@ def test_what_git_ignores_is_left_out(find: Find) -> None:
     [
         ({"Cargo.toml": "[[bench"}, "Cargo.toml was not looked at: it is not valid TOML ("),
         ({"package.json": '{"a": '}, "package.json was not looked at: it is not valid JSON ("),
-        ({"package.json": '{"a":' * 20_000}, "(it is nested too deeply)"),
+        ({"package.json": '{"a":' * 100_000}, "(it is nested too deeply)"),
         ({"asv.conf.json": '{"benchmark_dir": }'}, "asv.conf.json was not looked at"),
         ({"asv.conf.json": '{"benchmark_dir": "../b"}'}, "asv.conf.json names the folder ../b"),
     ],
