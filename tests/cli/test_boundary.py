@@ -59,10 +59,10 @@ import sys, threading
 import click
 from benchgate.cli.boundary import guarded
 
-def refuse(*_):
+def refuse(*_, **__):
     raise RuntimeError("can't start new thread")
 
-threading._start_new_thread = refuse
+threading._start_new_thread = threading._start_joinable_thread = refuse  # before 3.13, and since
 
 @click.command()
 def command():

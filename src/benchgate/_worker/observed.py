@@ -136,14 +136,14 @@ class Times:
         with STANDARD_LIBRARY:
             from cProfile import Profile  # noqa: PLC0415 - only here, outside of every timing
 
-            self.profiler: Any = Profile(builtins=False)
+            self.profiler: Any = Profile()
         self.is_on = False
 
     def clock(self) -> int:
         """Begin to measure, or stop."""
         self.is_on = not self.is_on
         if self.is_on:
-            self.profiler.enable()
+            self.profiler.enable(builtins=False)
         else:
             self.profiler.disable()
         now_ns: int = perf_counter_ns()
