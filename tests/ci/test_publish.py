@@ -359,7 +359,8 @@ def test_nothing_of_the_pull_request_is_checked_out_or_kept(make: Make) -> None:
     checkout = fork.git.checkout
     assert checkout.head_sha() == fork.git.base
     assert checkout.run("status", "--porcelain") == ""
-    assert checkout.run("for-each-ref", "--format=%(refname)") == REFS
+    refs = checkout.run("for-each-ref", "--format=%(refname)")
+    assert refs.replace("refs/remotes/origin/HEAD\n", "") == REFS  # git 2.48 writes it, too
     assert len(fork.server.state.all(Artifact)) == artifacts + 1
     writes = [f"{x.method} {x.path}" for x in fork.server.requests if x.method != "GET"]
     assert writes == [f"POST /repos/octo-org/hello/issues/{NUMBER}/comments"]
