@@ -74,7 +74,7 @@ class ChangeRequest:
 
     Attributes:
         base: the commit; None if there is none to measure.
-        output: saved after every round of both arms.
+        output: saved after rounds of both arms, at most once a second.
         keep: receives the result of the head measured alone, if it becomes a baseline.
         by_stored_alone: compare with stored runs only; measure nothing in turn.
         files: whose benchmarks both sides run.

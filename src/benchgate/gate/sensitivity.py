@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaincinv
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO, RowStage
@@ -28,6 +27,7 @@ from benchgate.model.policy import Outcome
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Tier
 from benchgate.model.statistics import Rehearsal, Sensitivity, SteadierMetric, Tail
 from benchgate.model.verdict import TAIL_STATISTICS
+from benchgate.stats import special
 from benchgate.stats.differences import MOST_COUNTED, detectable_ratio, launches_to_detect
 from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
 
@@ -481,4 +481,4 @@ def summed_up(
 
 
 def _at_most(hits: int, trials: int) -> float:
-    return float(betaincinv(hits + 1, trials - hits, 1 - _ERROR)) if hits < trials else 1.0
+    return float(special.betaincinv(hits + 1, trials - hits, 1 - _ERROR)) if hits < trials else 1.0

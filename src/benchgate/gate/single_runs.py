@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from benchgate.gate.estimates import (
     MOST_DETECTABLE_RATIO,
@@ -38,6 +37,7 @@ from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
 from benchgate.model.run import THROUGHPUT, Kind
 from benchgate.model.verdict import RUNS_NEEDED, Calibration
+from benchgate.stats import special
 from benchgate.stats.differences import least_launches
 from benchgate.stats.rank_tests import holm, mann_whitney, signed_rank
 from benchgate.stats.spread import finite_exp, moments
@@ -181,7 +181,7 @@ def prediction_reach(spread: float, runs: int, alpha: float) -> float:
         alpha: within (0, 1/2).
     """
     # From the lower tail, which is precise even if alpha is small.
-    return -float(stdtrit(runs - 1, alpha)) * spread * math.sqrt(1 + 1 / runs)
+    return -float(special.stdtrit(runs - 1, alpha)) * spread * math.sqrt(1 + 1 / runs)
 
 
 def foretell(evidence: Evidence, *, confidence: float, level: float) -> Forecast | None:
@@ -235,7 +235,7 @@ def _p(change: float, spread: float, runs: int) -> float:
     """Invert `prediction_reach`; if all runs are equal, any change is certain."""
     if not spread:
         return 0.0 if change else 0.5
-    return float(stdtr(runs - 1, -abs(change) / (spread * math.sqrt(1 + 1 / runs))))
+    return float(special.stdtr(runs - 1, -abs(change) / (spread * math.sqrt(1 + 1 / runs))))
 
 
 def calibration_of(evidence: Evidence, forecast: Forecast | None) -> Calibration | None:

@@ -45,11 +45,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import bdtrc, ndtri
 
 from benchgate.gate.estimates import Finding, RowStage, by_length, by_lengths, paired_estimates
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
+from benchgate.stats import special
 from benchgate.stats.differences import detectable_ratio, launches_needed, least_launches
 from benchgate.stats.rank_tests import (
     MAX_PAIRS,
@@ -254,7 +254,7 @@ def _least_p(ratios: FloatArray) -> FloatArray:
     The sign test ignores how far off a disturbed round is.
     """
     agreeing = (ratios > 0).sum(axis=1)
-    p_sign = bdtrc(agreeing - 1, ratios.shape[1], 0.5)
+    p_sign = special.bdtrc(agreeing - 1, ratios.shape[1], 0.5)
     p: FloatArray = np.minimum(signed_rank(ratios).p_greater, p_sign)
     return p
 
@@ -421,7 +421,7 @@ def foretold(d: FloatArray, estimate: Estimate, margin: float, confidence: float
     distance = abs(abs(estimate.value) - math.log1p(margin))
     if distance == 0:
         return None
-    z = -float(ndtri((1 - confidence) / 2))
+    z = -float(special.ndtri((1 - confidence) / 2))
     widest = z * float(robust_spread(d[np.newaxis])[0])
     if widest > distance * math.sqrt(_MOST_FORETOLD):
         return None

@@ -23,7 +23,7 @@ REMOVED: Final = "[removed]"
 SHORTEST_VALUE: Final = 6
 
 _MOST_PASSES = 10
-# A result repeats its texts, and a session saves it after each round. Longer ones are rare.
+# A result repeats its texts, and a session saves it every second. Longer ones are rare.
 _MOST_KNOWN = 10_000
 _LONGEST_KNOWN = 2000
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
-from scipy.special import ndtr, ndtri
 
 from benchgate import __version__
 from benchgate.baselines.base import BENCHMARKS_OF_HEAD
@@ -37,6 +36,7 @@ from benchgate.session.benchmark_sets import UNABLE
 from benchgate.session.check import CheckRequest
 from benchgate.session.choice import Choice
 from benchgate.session.measuring import NOTHING_RUNS_ON_BASE
+from benchgate.stats import special
 from benchgate.stats.bisection import Bisection
 from benchgate.units import format_change
 
@@ -92,7 +92,7 @@ class Trial(JsonObject):
         if row.interval is None or not row.confidence:
             return cls(log_ratio, 0.0 if row.test == "exact" else abs(log_ratio))
         low, high = row.interval
-        z = float(ndtri((1 + row.confidence) / 2))
+        z = float(special.ndtri((1 + row.confidence) / 2))
         return cls(log_ratio, (math.log(high) - math.log(low)) / (2 * z))
 
 
@@ -125,7 +125,9 @@ class Levels:
         size = self.without - self.with_it
         # Commits also differ by what no check knows, such as the layout of their code.
         error = math.hypot(trial.error, abs(size) / 10)
-        changed = float(ndtr(math.copysign(1.0, size) * (self.half - trial.log_ratio) / error))
+        changed = float(
+            special.ndtr(math.copysign(1.0, size) * (self.half - trial.log_ratio) / error)
+        )
         apart = min(abs(trial.log_ratio - self.without), abs(trial.log_ratio - self.with_it))
         if apart < max(_CLEARLY * trial.error, abs(size) / 5):
             return changed, False

@@ -78,7 +78,7 @@ class RunRequest:
     """What the user asked for, in addition to the configuration.
 
     Attributes:
-        output: the result file; saved after every round.
+        output: the result file; saved after rounds, at most once a second.
         must_save: it is an error if the file cannot be written; otherwise that is a warning.
         introspect: ask the targets of scenarios for their versions and settings.
     """
@@ -124,7 +124,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
                 clock=effects.clock,
                 phases=effects.phases,
                 progress=effects.progress,
-                save=result_file.save,
+                save=result_file.save_sometimes,
                 foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
             )
         if session.left_out:
@@ -392,26 +392,25 @@ def _measure(
             clock=effects.clock,
             phases=effects.phases,
             progress=effects.progress,
-            save=result_file.save,
+            save=result_file.save_sometimes,
             foresee=foresee,
             spent_s=unfinished.spent_s if unfinished else 0.0,
         )
     if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
         result_file.warnings += (of_left_out(left_out, limit_s),)
     if undecided := [id_ for id_ in still_open if id_ not in shown]:
-        rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(
             config.measure.budget_s,
             undecided,
-            rows,
+            tell.rows(result_file),
             session.costs_s,
             session.suites,
             least_rounds=LOOKS * waves.screen_rounds,
         )
     if config.measure.explain:
-        rows = judge_run(result_file.result(), config).judgment.rows
         with result_file.kept_when_interrupted():
             spent_s = effects.clock() - result_file.began_s
+            rows = tell.rows(result_file)
             observe(session, rows, effects, spent_s=spent_s, every=request.observes_all)
     result_file.finish(session.conclude())
 
@@ -452,15 +451,20 @@ _TOLD = WRONG | {Outcome.IMPROVED, Outcome.WAIVED}
 
 @dataclass(slots=True)
 class Decided:
-    """Tells of each benchmark that crashed or changed, as soon as that is decided."""
+    """Tells of each benchmark that crashed or changed, as soon as that is decided.
+
+    It keeps the rows, because judging takes long.
+    """
 
     config: Config
     progress: Progress
     screen_rounds: int
     _told: set[str] = field(default_factory=set)
+    _rows: dict[int, Sequence[Row]] = field(default_factory=dict)
 
     def of(self, judged: JudgedRuns, rounds: int) -> None:
         """Look through all rows after so many rounds."""
+        self._rows = {rounds: judged.judgment.rows}
         still_open = {need.benchmark for need in judged.needs if need.stage is not RowStage.DONE}
         still_open -= {need.benchmark for need in judged.needs if need.got_worse}
         day = date.fromisoformat(judged.head.started[:10])
@@ -474,6 +478,11 @@ class Decided:
         ]
         self._told |= {row.benchmark for row in new}
         self.progress.decided(new)
+
+    def rows(self, result_file: ResultFile) -> Sequence[Row]:
+        """The rows after all rounds so far."""
+        known = self._rows.get(result_file.session.full_rounds)
+        return known or judge_run(result_file.result(), self.config).judgment.rows
 
 
 def budget_ended(

@@ -6,7 +6,7 @@ import math
 import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate import __version__
 from benchgate.errors import Interrupted, UsageError
@@ -336,6 +336,7 @@ def _forecast(
 
 
 DEFAULT_SUITE = "default"
+_SAVE_EVERY_S: Final = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -370,6 +371,7 @@ class ResultFile:
     complete: bool = field(default=False, init=False)
     _before: CpuUse | None = field(init=False)
     _redact: Redactor = field(init=False)
+    _saved_s: float = field(default=-math.inf, init=False)
 
     def __post_init__(self) -> None:
         self.environments = {
@@ -412,8 +414,14 @@ class ResultFile:
             phases=self.effects.phases.taken(),
         )
 
+    def save_sometimes(self) -> None:
+        """Save, unless that was done within the last second."""
+        if self.effects.clock() - self._saved_s >= _SAVE_EVERY_S:
+            self.save()
+
     def save(self) -> None:
         """Write the result file, if there is to be one."""
+        self._saved_s = self.effects.clock()
         if self.output is None:
             return
         try:

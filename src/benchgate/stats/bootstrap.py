@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from benchgate.interval import Interval
+from benchgate.stats import special
 from benchgate.stats.checks import LARGEST, require_fraction, require_vector
 from benchgate.stats.spread import binary_scaled, nearest_rank, quantile_rank
 
@@ -202,12 +202,12 @@ def bca_interval(
     require_fraction("confidence", confidence)
     b = len(replicates)
     below = np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates == estimate) / 2
-    bias = float(ndtri(min(max(below, 0.5), b - 0.5) / b))
+    bias = float(special.ndtri(min(max(below, 0.5), b - 0.5) / b))
     acceleration = _acceleration(jackknife)
-    z = float(ndtri((1 - confidence) / 2))
+    z = float(special.ndtri((1 - confidence) / 2))
     lower = _adjusted(bias, acceleration, bias + z)
     upper = _adjusted(bias, acceleration, bias - z)
-    return _between_tails(replicates, float(ndtr(lower)), float(ndtr(-upper)))
+    return _between_tails(replicates, float(special.ndtr(lower)), float(special.ndtr(-upper)))
 
 
 def bootstrap_interval(

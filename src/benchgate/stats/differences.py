@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
+from benchgate.stats import special
 from benchgate.stats.checks import require_finite, require_fraction, require_vector
 from benchgate.stats.intervals import t_interval
 from benchgate.stats.rank_tests import doubled_midranks, least_p_mann_whitney, least_p_signed_rank
@@ -203,9 +203,9 @@ def _t_test(estimate: float, error: float, df: float, confidence: float, method:
         interval=t_interval(estimate, error, df, confidence, method),
         t=t,
         df=df,
-        p_two_sided=min(1.0, 2 * float(stdtr(df, -abs(t)))),
-        p_greater=float(stdtr(df, -t)),
-        p_less=float(stdtr(df, t)),
+        p_two_sided=min(1.0, 2 * float(special.stdtr(df, -abs(t)))),
+        p_greater=float(special.stdtr(df, -t)),
+        p_less=float(special.stdtr(df, t)),
     )
 
 
@@ -356,7 +356,7 @@ def _reach(
 def _t(df: IntArray | int, upper: float) -> FloatArray:
     """Return the value that Student's t exceeds with probability `upper`."""
     # The lower tail keeps its digits; stdtrit is wrong below 1e-200.
-    return -np.asarray(stdtrit(df, max(upper, 1e-200)), dtype=np.float64)
+    return -np.asarray(special.stdtrit(df, max(upper, 1e-200)), dtype=np.float64)
 
 
 @lru_cache(maxsize=16)

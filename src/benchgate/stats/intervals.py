@@ -8,9 +8,9 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, stdtrit
 
 from benchgate.interval import Interval
+from benchgate.stats import special
 from benchgate.stats.bootstrap import bootstrap_interval
 from benchgate.stats.checks import LARGEST, require_fraction, require_vector
 from benchgate.stats.spread import binary_scaled, moments, winsorized_sem
@@ -148,7 +148,7 @@ def _require_positive(values: FloatArray) -> None:
 
 def _t(df: float, confidence: float) -> float:
     # The lower tail keeps its digits if the confidence is near 1.
-    return -float(stdtrit(df, (1 - confidence) / 2))
+    return -float(special.stdtrit(df, (1 - confidence) / 2))
 
 
 def _finite(low: float, high: float, confidence: float, method: str) -> Interval | None:
@@ -198,8 +198,8 @@ def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interv
     n = len(values)
     # A rounding error (1 - 0.9 < 0.1) must not decide whether a level is met.
     level = (1 - confidence) / 2 * (1 + 1e-12)
-    below = bisect_right(range(n), level, key=lambda k: float(bdtr(k, n, p)))
-    above = n - bisect_left(range(n), -level, key=lambda k: -float(bdtrc(k, n, p)))
+    below = bisect_right(range(n), level, key=lambda k: float(special.bdtr(k, n, p)))
+    above = n - bisect_left(range(n), -level, key=lambda k: -float(special.bdtrc(k, n, p)))
     if below == 0 or above == 0:
         return None
     ascending = np.partition(values, [below - 1, n - above])

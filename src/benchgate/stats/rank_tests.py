@@ -24,8 +24,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import chdtrc, ndtr
 
+from benchgate.stats import special
 from benchgate.stats.checks import require_fraction, require_rows, require_two_arms, require_vector
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
     n1 = x.shape[1]
     ranks = doubled_midranks(np.concatenate([x, y], axis=1))
     z = _over_sd(np.abs(_u(ranks, n1) - n1 * y.shape[1] / 2), ranks, n1)
-    p: FloatArray = np.minimum(1.0, 2 * ndtr(-z))
+    p: FloatArray = np.minimum(1.0, 2 * special.ndtr(-z))
     return p
 
 
@@ -283,7 +283,7 @@ def mann_whitney_lower(n1: int, n2: int) -> FloatArray:
         return _untied_lower(n1, n2)
     u = np.arange(n1 * n2 + 1)
     sd = math.sqrt(n1 * n2 * (n1 + n2 + 1) / 12)
-    lower: FloatArray = ndtr((u - n1 * n2 / 2 + 0.5) / sd)
+    lower: FloatArray = special.ndtr((u - n1 * n2 / 2 + 0.5) / sd)
     return lower
 
 
@@ -343,8 +343,8 @@ def _cumulated(ways: FloatArray, n: int, k: int) -> FloatArray:
 def _asymptotic_p(ranks: IntArray, n1: int) -> tuple[FloatArray, FloatArray]:
     n2 = ranks.shape[1] - n1
     excess = n1 * n2 / 2 - _u(ranks, n1)
-    p_greater = ndtr(-_over_sd(excess - 0.5, ranks, n1))
-    p_less = ndtr(_over_sd(excess + 0.5, ranks, n1))
+    p_greater = special.ndtr(-_over_sd(excess - 0.5, ranks, n1))
+    p_less = special.ndtr(_over_sd(excess + 0.5, ranks, n1))
     return p_greater, p_less
 
 
@@ -553,7 +553,7 @@ def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
     h = (n - 1) * between / within if within else 0.0
     few = int(sizes.min()) < _CUSTOMARY
     note = f"p is approximate: take at least {_CUSTOMARY} launches of each group"
-    return KruskalWallis(h, df, float(chdtrc(df, h)), (note,) if few else ())
+    return KruskalWallis(h, df, float(special.chdtrc(df, h)), (note,) if few else ())
 
 
 def pairwise(groups: Sequence[FloatArray]) -> tuple[PairTest, ...]:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr
 
+from benchgate.stats import special
 from benchgate.stats.checks import require_vector
 from benchgate.stats.rank_tests import rank_sum_ways
 from benchgate.stats.spread import binary_scaled, deviations, moments
@@ -209,4 +209,4 @@ def _asymptotic_trend_p(inversions: int, n: int, ties: tuple[int, ...]) -> float
     if variance == 0:
         return 1.0
     excess = abs(inversions - pairs / 2) - 0.5
-    return float(min(1.0, 2 * ndtr(-excess / math.sqrt(variance))))
+    return float(min(1.0, 2 * special.ndtr(-excess / math.sqrt(variance))))
