@@ -94,7 +94,7 @@ first() {
 }
 
 if ! python=$(first out_of_reach || first any); then
-  error "no Python 3.11 or newer with venv was found on this runner; add actions/setup-python before this step"
+  error "no Python 3.11 or newer with venv was found on this runner; add actions/setup-python before this step, or install it in the container of the job (python3-venv on Debian, python3 on Alpine)"
   exit 2
 fi
 

@@ -295,7 +295,9 @@ def test_without_any_the_job_is_told_what_to_do(runner: Runner, *, is_there: boo
         runner.interpreter(runner.system, (3, 9, 2))
     done = runner()
     assert (done.returncode, done.stderr) == (2, "")
-    assert done.stdout == f"{NONE}; add actions/setup-python before this step\n"
+    first, container = "add actions/setup-python before this step", "in the container of the job"
+    assert done.stdout.startswith(f"{NONE}; {first}, or install it {container} (")
+    assert done.stdout.count("\n") == 1
     assert list(runner.temporary.iterdir()) == runner.environments == []
 
 
