@@ -382,7 +382,7 @@ def test_what_is_refused(reader: Reader, text: str, message: str) -> None:
     ("text", "suffix", "message"),
     [
         ("name = x", ".toml", "load/orders.toml:1:8: is not valid TOML: invalid value"),
-        ('{"name": 1,}', ".json", "load/orders.json:1:12: is not valid JSON: "),
+        ('{"name": 1, 2}', ".json", "load/orders.json:1:13: is not valid JSON: "),
         ('{"name": "a", "name": "b"}', ".json", "the key 'name' is there twice"),
         ("[1]", ".json", "load/orders.json: must be a table of keys and values"),
         ("", ".json", "load/orders.json:1:1: is not valid JSON: expecting value"),
