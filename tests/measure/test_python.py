@@ -99,6 +99,7 @@ class MakeEngine(Protocol):
         lead: ArmName = HEAD,
         brief: bool = False,
         described: dict[tuple[str, ...], Described] | None = None,
+        traces: Callable[[str], bool] = lambda _: True,
     ) -> PythonEngine: ...
 
 
@@ -122,6 +123,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         lead: ArmName = HEAD,
         brief: bool = False,
         described: dict[tuple[str, ...], Described] | None = None,
+        traces: Callable[[str], bool] = lambda _: True,
     ) -> PythonEngine:
         trees = []
         for name in arms:
@@ -145,6 +147,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             lead=lead,
             brief=brief,
             described={} if described is None else described,
+            traces=traces,
         )
         some = specs or [functions("benchmarks")]
         by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)
@@ -213,6 +216,13 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
                     assert (measured.samples > 0).all()
                     assert (measured.samples < 0.1).all()
             assert ("alloc_peak" in one) == ("alloc_blocks" in other) == (round_index == 0)
+
+
+def test_allocations_are_traced_where_somebody_wants_them(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES, traces=lambda id_: id_ == "it/a")
+    discovered(engine)
+    for one in measure(engine, ["it/b", "it/a"], 0):
+        assert ("alloc_peak" in metrics_of(one)) == (one.benchmark == "it/a")
 
 
 RENAMED = {

@@ -9,7 +9,7 @@ import pytest
 from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError
-from benchgate.session.engines import Counting, about_cost, choose_counting
+from benchgate.session.engines import Counting, about_cost, choose_counting, wants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +44,27 @@ def test_valgrind_counts_what_is_judged_by_instructions() -> None:
     assert counting.valgrind is not None
     assert counting.valgrind.program == "/bin/valgrind"
     assert [counting.valgrind.wants(id_) for id_ in ("cli/start", "sort")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("toml", "wanted"),
+    [
+        ("", []),
+        ('gate.metrics = ["time", "alloc_peak"]', ["cli/start", "sort"]),
+        ('[[rule]]\nbenchmark = "cli/*"\nmetrics = ["alloc_blocks"]', ["cli/start"]),
+        ('[[limit]]\nbenchmark = "sort"\nmetric = "alloc_peak"\nmax = "1MiB"', ["sort"]),
+    ],
+)
+def test_a_metric_is_wanted_where_it_decides_or_has_a_limit(toml: str, wanted: list[str]) -> None:
+    config = loads(toml, "benchgate.toml")
+    metrics = ("alloc_peak", "alloc_blocks")
+    assert [id_ for id_ in ("cli/start", "sort") if wants(config, id_, metrics)] == wanted
+
+
+def test_valgrind_counts_what_has_a_limit_of_instructions() -> None:
+    counting = choose('[[limit]]\nbenchmark = "sort"\nmetric = "instructions"\nmax = 1000')
+    assert counting.valgrind is not None
+    assert [counting.valgrind.wants(id_) for id_ in ("cli/start", "sort")] == [False, True]
 
 
 def test_perf_alone_is_perf_alone() -> None:

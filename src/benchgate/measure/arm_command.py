@@ -313,6 +313,7 @@ class EngineSettings:
         interpreter: path of the Python for functions that name no interpreter.
         event: what is counted as instructions; None to count nothing.
         valgrind: counts instructions in launches of their own; None if it does not.
+        traces: whether the allocations of a benchmark of Python are traced.
         unable: ids of benchmarks, files and functions that are left out of the base.
         brief: only try whether functions and scenarios work: none of their launches counts.
         described: what workers have said about files, by what `_described_as` gives; it is added
@@ -337,6 +338,7 @@ class EngineSettings:
     interpreter: str = ""
     event: Event | None = None
     valgrind: Valgrind | None = None
+    traces: Callable[[str], bool] = lambda _: True
     unable: Collection[str] = ()
     brief: bool = False
     described: dict[tuple[str, ...], Described] = field(default_factory=dict)

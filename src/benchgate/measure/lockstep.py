@@ -325,6 +325,7 @@ class Sampling:
         brief: take a single sample, to see whether the benchmark works.
         pinned: whether the workers share one CPU.
         together: whether both arms may take a sample at the same time.
+        traces: whether to trace allocations in the first launch, which takes calls of its own.
     """
 
     samples: int
@@ -335,6 +336,7 @@ class Sampling:
     brief: bool = False
     pinned: bool = False
     together: bool = False
+    traces: bool = True
 
 
 def measure_launch(
@@ -353,7 +355,7 @@ def measure_launch(
     Args:
         workers: ready workers with no benchmark open; each does every step, in this order.
         names: the benchmark's name in each worker.
-        plan: None in the first launch of a session, which makes it and traces allocations.
+        plan: None in the first launch of a session, which makes it and may trace allocations.
         timeout_s: limit for each worker's setup, each call, and each later step.
         alone: whether nothing else is measured in these processes.
 
@@ -384,8 +386,7 @@ def measure_launch(
     if own_rss and kind.is_inside:
         for found, peak in zip(metrics, peaks, strict=False):
             found.append(MetricSamples.single(PEAK_RSS, peak))
-    # Only Python needs calls of their own for it.
-    is_wanted = is_first or not _are_of_python(workers)
+    is_wanted = (is_first and sampling.traces) or not _are_of_python(workers)
     if is_wanted and kind.is_inside and _can(workers, "allocations"):
         with once if is_first else nullcontext():
             notes += _trace(workers, timeout_s, metrics, is_long=is_long)

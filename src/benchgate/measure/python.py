@@ -395,14 +395,14 @@ class PythonEngine:
                 workers,
                 names,
                 plan if isinstance(plan, SamplePlan) else None,
-                self._sampling(start_ns, pinned=cpu is not None, together=together),
+                self._sampling(id_, start_ns, pinned=cpu is not None, together=together),
                 rng=rng,
                 timeout_s=entry.timeout_s,
                 alone=entry.isolate,
             )
         return observations, is_spent
 
-    def _sampling(self, start_ns: int, *, pinned: bool, together: bool) -> Sampling:
+    def _sampling(self, id_: str, start_ns: int, *, pinned: bool, together: bool) -> Sampling:
         """How much to measure in a launch."""
         measure = self._settings.measure
         return Sampling(
@@ -414,6 +414,7 @@ class PythonEngine:
             brief=self._settings.brief,
             pinned=pinned,
             together=together,
+            traces=self._settings.traces(id_),
         )
 
     def _other_alone(

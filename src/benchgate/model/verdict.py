@@ -606,7 +606,7 @@ def missing_rounds(rows: Iterable[Row], least_rounds: int) -> dict[str, int]:
     """
     missing: dict[str, int] = {}
     for row in rows:
-        if more := _missing_rounds(row) or _lacks(row, least_rounds):
+        if more := _missing_rounds(row) or lacks(row, least_rounds):
             missing[row.benchmark] = max(more, missing.get(row.benchmark, 0))
     return missing
 
@@ -620,7 +620,7 @@ def _missing_rounds(row: Row) -> int:
     return row.rounds_needed or 0
 
 
-def _lacks(row: Row, least_rounds: int) -> int:
+def lacks(row: Row, least_rounds: int) -> int:
     """How many rounds a row lacks that was not tested because it had too few."""
     is_open = row.outcome is Outcome.NOT_TESTED and row.is_typical
     if not is_open or not all(row.launches):

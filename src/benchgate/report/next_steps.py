@@ -18,8 +18,8 @@ from benchgate.model.verdict import (
     NextStep,
     Reason,
     StepKind,
-    _lacks,
     by_benchmark,
+    lacks,
     missing_rounds,
 )
 from benchgate.report import words
@@ -227,7 +227,7 @@ def _more_rounds(verdict: Verdict, at: Situation) -> Iterator[NextStep]:
     more_s = sum(at.rounds_s.get(id_, 0.0) * rounds for id_, rounds in missing.items())
     verb = "needs" if len(missing) == 1 else "need"
     why = f"{counted(len(missing), 'undecided benchmark')} {verb} more rounds"
-    if any(row.unconfirmed or _lacks(row, at.least_rounds) for row in rows):
+    if any(row.unconfirmed or lacks(row, at.least_rounds) for row in rows):
         budget = f"--budget {format_budget(verdict.duration_s + more_s)}"
         yield NextStep(StepKind.MEASURE, why, at.check.again(budget))
         return

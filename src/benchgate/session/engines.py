@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.config import CommandBenchmark, LiveBenchmarks, ScenarioBenchmark, SuiteBenchmark
+from benchgate.config import (
+    CommandBenchmark,
+    LiveBenchmarks,
+    ScenarioBenchmark,
+    SuiteBenchmark,
+    matches,
+)
 from benchgate.errors import ConfigError, UsageError
 from benchgate.measure.adapters import build_variables
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
@@ -312,13 +318,14 @@ def choose_counting(
     obstacle = perf_obstacle()
     if obstacle is None:
         return Counting(event=USER_INSTRUCTIONS)
-    if wanted != "auto" or not _decides_anywhere(config):
+    if wanted != "auto" or not _wants_anywhere(config, INSTRUCTIONS.name):
         return Counting(obstacle=obstacle)
     try:
         program = find(environ)
     except CounterError as error:
         return Counting(obstacle=f"{obstacle}. Valgrind needs no counters, but {error}")
-    return Counting(valgrind=Valgrind(program, partial(_decides, config)))
+    wanted_by = partial(wants, config, metrics=(INSTRUCTIONS.name,))
+    return Counting(valgrind=Valgrind(program, wanted_by))
 
 
 def about_cost(counting: Counting, ids: tuple[str, ...]) -> str:
@@ -338,10 +345,14 @@ def _everything(_: str) -> bool:
     return True
 
 
-def _decides(config: Config, id_: str) -> bool:
-    return INSTRUCTIONS.name in config.effective(id_).metrics
+def wants(config: Config, id_: str, metrics: Collection[str]) -> bool:
+    """Whether one of these metrics of a benchmark decides, or has a limit."""
+    limited = {one.metric for one in config.limits if matches(one.benchmark, id_)}
+    return not limited.union(config.effective(id_).metrics).isdisjoint(metrics)
 
 
-def _decides_anywhere(config: Config) -> bool:
+def _wants_anywhere(config: Config, metric: str) -> bool:
     named = [config.gate.metrics, *(rule.metrics or () for rule in config.rules)]
-    return any(INSTRUCTIONS.name in each for each in named)
+    return any(metric in each for each in named) or any(
+        one.metric == metric for one in config.limits
+    )

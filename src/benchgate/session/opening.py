@@ -19,7 +19,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.machine import available_cpus, describe_runtimes, kept_off
 from benchgate.model.result import Phase
-from benchgate.model.run import INSTRUCTIONS, BenchmarkFiles, Status
+from benchgate.model.run import ALLOC_BLOCKS, ALLOC_PEAK, INSTRUCTIONS, BenchmarkFiles, Status
 from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
 from benchgate.session.benchmark_sets import Attempt, SetFinder, found_by
 from benchgate.session.choice import keep_share, leave_out_unwanted
@@ -31,6 +31,7 @@ from benchgate.session.engines import (
     choose_place,
     config_in,
     make_engines,
+    wants,
 )
 from benchgate.session.recorder import UNTRIED, BaseTrial, Explainer
 from benchgate.session.session import Session
@@ -266,6 +267,7 @@ def open_session(
         config.measure,
         event=counting.event,
         valgrind=counting.valgrind,
+        traces=partial(wants, config, metrics=(ALLOC_PEAK.name, ALLOC_BLOCKS.name)),
         runs_suites=runs_suites,
         introspect=introspect,
         described=built.described,
