@@ -280,7 +280,8 @@ def test_it_takes_the_memory_that_it_says() -> None:
         tracemalloc.stop()
     said = f"{COUNTER_BYTES // 8:,} counters of 8 bytes, {COUNTER_BYTES:,} bytes"
     assert said in str(Histogram.__doc__)
-    assert COUNTER_BYTES <= created <= recorded < COUNTER_BYTES + 300
+    free_ints_bytes = 100 * 32  # which Python keeps for later, since 3.14
+    assert COUNTER_BYTES <= created <= recorded < COUNTER_BYTES + 300 + free_ints_bytes
 
 
 @pytest.mark.parametrize("n", [1000, 100_000, 2_000_000])
