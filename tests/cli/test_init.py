@@ -278,6 +278,12 @@ def test_an_action_that_cannot_be_checked_is_written_with_a_word(
     assert f"uses: {ACTION}\n" in (on_github.root / WORKFLOWS[0]).read_text()
 
 
+def test_any_name_of_a_branch_is_quoted(project: Git) -> None:
+    project.run("branch", 'a"b#c')
+    project.run("config", "init.defaultBranch", 'a"b#c')
+    assert r'branches: ["a\"b#c"]' in workflow_texts(project, ACTION)[WORKFLOWS[0]]
+
+
 def test_the_workflows_are_what_linters_ask_for(project: Git) -> None:
     action = f"octo-org/benchgate@{'a' * 40}"
     texts = workflow_texts(project, action, folder="libs/a", tool="uv")

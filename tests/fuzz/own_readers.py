@@ -6,9 +6,10 @@ Each takes bytes. What it refuses, it refuses with an error of its own.
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tests.fuzz.mutations import damaged
 
 from benchgate.baselines.files import read_result
 from benchgate.ci.stored_artifacts import MEMBERS
+from benchgate.cli.init import FOLDER, existing_workflow
 from benchgate.config import load
 from benchgate.config.resolved import covers, matches
 from benchgate.errors import BenchgateError
@@ -28,8 +30,11 @@ from benchgate.github.client import parse_run_url
 from benchgate.github.runner import EVENTS, read_context
 from benchgate.github.transport import Answer
 from benchgate.history.store import RunReader
-from benchgate.load.launch import LoadOrder, LoadReply
+from benchgate.load import cluster
+from benchgate.load.drivers.driver import TargetError
+from benchgate.load.launch import LoadOrder, LoadReply, Parcel, make_launch, parcel_of, unpacked
 from benchgate.load.parameters import parsed
+from benchgate.load.scenario import own_files
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.kept_builds import read_about
 from benchgate.measure.worker import read_pid, read_reply, read_sample
@@ -49,6 +54,8 @@ _STEPS = (
     *("allocations", "observe", "close", "sample"),
 )
 _REFUSED = (BenchgateError, ValidationError)
+# A worker of a cluster tells the generator what the system refuses.
+_ANY_REFUSAL = (TargetError, OSError, ValueError)
 _ORDER, _REPLY = TypeAdapter(LoadOrder), TypeAdapter(LoadReply)
 
 
@@ -119,6 +126,46 @@ def _reply(data: bytes) -> object:
     sample, pid = read_sample(data), read_pid(data)
     found = [read_reply(step, data) for step in _STEPS]
     return bool(sample or pid or any(each is not None for each in found))
+
+
+def _workflow(path: Path) -> object:
+    """Read a workflow where a repository has it."""
+    workflow = path.parent / FOLDER / path.name
+    workflow.parent.mkdir(parents=True)
+    path.rename(workflow)
+    return existing_workflow(path.parent)
+
+
+def _cluster_order(path: Path) -> object:
+    """Send a worker of a cluster what the lines say, and then a scenario; nothing is loaded.
+
+    The lines are the order, when it begins, and the scenario's variables.
+    """
+    head, _, scenario = path.read_bytes().partition(b"\n\n")
+    line, begin, *variables = head.split(b"\n")
+    path.write_bytes(scenario)
+    folder, environ = path.parent / "arm", dict(one.decode().split("=", 1) for one in variables)
+    order = replace(_ORDER.validate_json(line), folder=str(folder), scratch=str(path.parent))
+    found = read_scenario(path, _NAME)
+    for file in (one for one in own_files(found) if ".." not in one):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_bytes(b"SELECT :a")
+    launch = make_launch(order, found, environ)
+    parcel: Parcel = pickle.loads(pickle.dumps(parcel_of(launch, environ, (0, 1))))  # noqa: S301
+    launch.driver.close()
+    cluster.prepare(_NAME, parcel)
+    state, _ = cluster.tell(_NAME, from_json(begin))
+    with unpacked(parcel):
+        cluster.forget(_NAME)
+    return state
+
+
+def _cluster_answer(data: bytes) -> object:
+    """Read what the scheduler and the workers of a cluster say before the load."""
+    answer = from_json(data)
+    problems = list(cluster.version_problems(answer))
+    assert all(each.strip() for each in problems)
+    return not problems
 
 
 def _globs(data: bytes) -> object:
@@ -213,6 +260,9 @@ OWN_READERS: Mapping[str, OwnReader] = {
         OwnReader("worker-reply", _reply),
         OwnReader("load-order", lambda data: _ORDER.validate_json(data) is not None),
         OwnReader("load-reply", lambda data: _REPLY.validate_json(data) is not None),
+        OwnReader("cluster-order", _from_file("a.toml", _cluster_order), _ANY_REFUSAL),
+        OwnReader("cluster-answer", _cluster_answer, (ValueError,)),
+        OwnReader("workflow", _from_file("ci.yml", _workflow)),
         OwnReader("kept-build", _from_file("about.json", lambda path: read_about(path.parent))),
         OwnReader("site-marker", lambda data: written_before(data) is not None, (ValueError,)),
         OwnReader("glob", _globs),

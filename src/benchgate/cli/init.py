@@ -171,7 +171,7 @@ def workflow_texts(git: Git, action: str, *, folder: str = ".", tool: str = "") 
     """
     default = default_branch(git)
     name = default.name if default else "main"
-    branch = name if _BRANCH.fullmatch(name) else f'"{name}"'
+    branch = name if _BRANCH.fullmatch(name) else json.dumps(name)
     place = f"          working-directory: {json.dumps(folder)}\n" if folder != "." else ""
     parts = {
         "branch": branch,

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.group import GRACE_S, EndedGroup, GivenUpError, GroupRecord, run_workers
 from benchgate.load.launch import parcel_of, unpacked
@@ -28,7 +30,7 @@ from benchgate.load.processes import shares
 from benchgate.load.worker import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 
     from distributed import Future
 
@@ -143,14 +145,34 @@ def network() -> str:
     return name
 
 
-def version_problems(versions: Mapping[str, Any]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Packages:
+    packages: dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    client: _Packages
+    scheduler: _Packages
+    workers: dict[str, _Packages]
+
+
+_VERSIONS = TypeAdapter(_Versions)
+
+
+def version_problems(answer: object) -> Iterator[str]:
     """Compare the versions of Python, Dask and benchgate, as `Client.get_versions` returns them."""
-    for place, there in [("the scheduler", versions["scheduler"]), *versions["workers"].items()]:
+    try:
+        versions = _VERSIONS.validate_python(answer)
+    except ValidationError:  # other versions of Dask tell it in other ways
+        yield "the cluster does not say which versions it has; install the same Dask on all of it"
+        return
+    for place, there in [("the scheduler", versions.scheduler), *versions.workers.items()]:
         for package in ("python", "distributed", "benchgate"):
             depth = 2 if package == "python" else None
             ours, theirs = (
-                ".".join(str(one["packages"][package] or "none").split(".")[:depth])
-                for one in (versions["client"], there)
+                ".".join((one.packages.get(package) or "none").split(".")[:depth])
+                for one in (versions.client, there)
             )
             if theirs != ours and (place, theirs) != ("the scheduler", "none"):
                 yield f"install {package} {ours} on {place}, which has {theirs}"
@@ -363,7 +385,7 @@ class _Cluster:
         except Exception as error:  # noqa: BLE001 - Dask raises much
             await self._look_around()  # it may be the scheduler that is gone
             raise _LostError(f"Dask ended its task: {error}") from None
-        if isinstance(outcome, str):
+        if not isinstance(outcome, GroupRecord):
             raise ClusterError(f"{place}: {outcome}")
         return outcome
 

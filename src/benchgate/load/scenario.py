@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from benchgate.errors import did_you_mean
+from benchgate.errors import ConfigError, did_you_mean
 from benchgate.load import parameters
 from benchgate.model.load import Loop
 from benchgate.model.redact import Redactor, redacted
@@ -114,9 +114,12 @@ class Scenario:
         """Find a target by its title.
 
         Raises:
-            StopIteration: there is none.
+            ConfigError: there is none.
         """
-        return next(one for one in self.targets if one.title == title)
+        for one in self.targets:
+            if one.title == title:
+                return one
+        raise ConfigError(f"the scenario {self.name} has no target {title!r}")
 
 
 def _maybe_zero_s(value: object) -> float:

@@ -83,3 +83,9 @@ def test_an_address_of_this_machine_cannot_be_reached_from_another(
 )
 def test_other_addresses_may_be_reached_from_anywhere(address: str) -> None:
     assert only_here(address) is None
+
+
+def test_versions_that_another_dask_tells_in_another_way_are_a_problem() -> None:
+    known = {"client": _versions(), "scheduler": _versions(), "workers": {}}
+    for answer in (None, {}, {**known, "workers": {A: {"packages": [["python", "3.12"]]}}}):
+        assert len(list(version_problems(answer))) == 1

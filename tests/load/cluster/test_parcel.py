@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.errors import ConfigError
 from benchgate.load.launch import LoadOrder, open_launch, parcel_of, unpacked
 
 if TYPE_CHECKING:
@@ -81,3 +83,8 @@ def test_a_file_that_is_missing_is_told(order: LoadOrder, tmp_path: Path) -> Non
     (tmp_path / "here/queries/report.sql").unlink()
     with pytest.raises(FileNotFoundError):
         parcel_of(launch, {}, (0,))
+
+
+def test_a_target_that_the_scenario_lacks_is_an_error(order: LoadOrder) -> None:
+    with pytest.raises(ConfigError, match="has no target 'web'"):
+        open_launch(replace(order, target="web"))
