@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.files import read_any
+from benchgate.baselines.any_file import read_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable

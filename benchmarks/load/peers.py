@@ -252,7 +252,7 @@ class Peers:
 
 def measured(file: Path) -> dict[str, float]:
     """The metrics of the only benchmark in a result of benchgate."""
-    from benchgate.baselines.files import read_any  # noqa: PLC0415 - it takes long
+    from benchgate.baselines.any_file import read_any  # noqa: PLC0415 - it takes long
 
     (one,) = [each for each in read_any([file]).head.benchmarks if each.load]
     return {each.metric.name: float(each.launches[0].samples[0]) for each in one.series}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchgate.baselines.files import read_any
+from benchgate.baselines.any_file import read_any
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result

@@ -14,7 +14,7 @@ from tests.suites.page import read_sections
 from tests.suites.scratch import commit, typed
 from tests.suites.tools import PAGE, TOOLS
 
-from benchgate.baselines.files import read_any
+from benchgate.baselines.any_file import read_any
 from benchgate.config import loads
 from benchgate.formats import FORMATS
 from benchgate.git.repository import Git

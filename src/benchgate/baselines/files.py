@@ -1,223 +1,19 @@
-"""Reads results from files and folders of any kind: benchgate's own, or those of other tools."""
+"""Reads results that benchgate has written: a file of it, or all in a folder."""
 
 from __future__ import annotations
 
-import shlex
-import zlib
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.tables import Gate
-from benchgate.errors import FormatError, UsageError
-from benchgate.files import MAX_FILE_BYTES, TooLargeError, read_below, read_bytes, read_start
-from benchgate.formats import NAMES, by_import, find_format, read_as
-from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, is_custom
-from benchgate.formats.contents import ForeignFile, json_within
-from benchgate.formats.python import BENCHMARKS, asv
-from benchgate.formats.rows import join_readings
-from benchgate.gate.single_runs import least_rounds
+from benchgate.errors import UsageError
+from benchgate.files import MAX_FILE_BYTES, read_bytes
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
-from benchgate.model.codec import RESULT, decode_result
-from benchgate.model.document import TOOL_FILE_MIB
-from benchgate.model.result import Result, SkippedResult
-from benchgate.model.run import Environment, Kind, Run
-from benchgate.model.run import Source as Code
-from benchgate.units import counted
+from benchgate.model.codec import decode_result
+from benchgate.model.result import SkippedResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.formats.rows import ForeignFormat, Reading
-    from benchgate.model.run import BenchmarkResult
-
-
-_USUAL_LAUNCHES = 10
-_START_BYTES = 64 << 10
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    path: Path
-    format: ForeignFormat
-    reading: Reading
-
-
-def read_any(
-    paths: Sequence[Path],
-    format_name: str | None = None,
-    *,
-    max_mib: int = TOOL_FILE_MIB,
-    ok_exit_codes: Sequence[int] = (),
-) -> Result:
-    """Read one result of benchgate, or files of another tool; each of these is one launch.
-
-    Args:
-        paths: at least one.
-        format_name: format of the files; None to find it.
-        max_mib: size limit of each file of another tool.
-        ok_exit_codes: which exit codes of a program that a tool ran are no failure, beside 0.
-    """
-    _refuse_twins(paths)
-    ok = (0, *ok_exit_codes)
-    sources = [replace(_source(path, max_mib), ok_exit_codes=ok) for path in paths]
-    # First: our own results may quote a file of another tool, and look like one.
-    own = [source.name for source in sources if RESULT.begins(source.head)]
-    if len(paths) == 1 and own and format_name is None:
-        return decode_result(sources[0].data, sources[0].name)
-    formats = [find_format(source, format_name) for source in sources]
-    if own and format_name is None:
-        raise UsageError(
-            f"{own[0]} is a result of benchgate, and cannot be joined with other files",
-            hint="Name several files only if they are of another tool; each is one launch.",
-        )
-    found = [_read(*each) for each in zip(paths, sources, formats, strict=True)]
-    first, *others = found
-    for each in others:
-        if each.format.name != first.format.name:
-            raise UsageError(
-                f"{first.path} comes from {first.format.name}, "
-                f"but {each.path} from {each.format.name}",
-                hint="The files of one side must come from one tool.",
-            )
-    benchmarks = join_readings([each.reading for each in found], first.format.name)
-    started = min(each.path.stat().st_mtime for each in found)
-    more = f" and {counted(len(others), 'more file')}" if others else ""
-    run = Run(
-        Code(why=f"from {first.path.name or first.path}{more}"),
-        f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
-        Environment(),
-        benchmarks,
-        seed=_identity(sources),
-    )
-    return Result(
-        head=run,
-        tool=first.reading.tool,
-        warnings=(*_skipped(found), *_doubts(benchmarks, first.format)),
-    )
-
-
-def _skipped(found: Iterable[_Read]) -> Iterator[str]:
-    """Say what was left out: the same of several files once, with their number."""
-    paths: dict[str, list[str]] = {}
-    for each in found:
-        for one in each.reading.skipped:
-            paths.setdefault(one, []).append(str(each.path))
-    for one, (first, *others) in paths.items():
-        more = f" and {counted(len(others), 'more file')}" if others else ""
-        yield f"{first}{more}: {one}"
-
-
-def _read(path: Path, source: ForeignFile, known: ForeignFormat | None) -> _Read:
-    if not source.data and not source.files:
-        raise source.error("", "is empty", hint="Did the tool that writes it fail?")
-    if known is None:
-        raise _unknown(source)
-    if known is asv and source.data:
-        source = replace(source, files=_beside(path))
-    return _Read(path, known, read_as(known, source))
-
-
-def _unknown(source: ForeignFile) -> FormatError:
-    within = json_within(source, is_custom) or source
-    if is_custom(within):
-        return source.error(
-            "",
-            "is the JSON that github-action-benchmark takes, which does not say what is better",
-            hint=f"Add --format {CUSTOM_SMALLER.name} if less is better in all of it, or "
-            f"--format {CUSTOM_BIGGER.name} if more is, or give each entry "
-            f'"better": "lower" or "higher". {by_import(source, CUSTOM_SMALLER.name)}',
-        )
-    if source.files:
-        first = shlex.quote(f"{source.name}/{min(source.files)}")
-        return source.error(
-            "",
-            "is a folder, but neither one of asv nor target/criterion",
-            hint=f"Name the files in it, such as {first}.",
-        )
-    return source.error(
-        "",
-        "is neither a result of benchgate nor a file of a known tool",
-        hint=f"If you know its format, add --format NAME: {', '.join(NAMES)}. "
-        f"{by_import(source, 'NAME')}",
-    )
-
-
-def _beside(path: Path) -> dict[str, bytes]:
-    """What asv says about its benchmarks: beside a result file, or beside its folder."""
-    folder = path.resolve().parent
-    names = [each / BENCHMARKS for each in (folder, folder.parent)]
-    found = next((each for each in names if each.is_file()), None)
-    if found is None:
-        return {}
-    return {BENCHMARKS: read_bytes(found, limit_bytes=TOOL_FILE_MIB << 20)}
-
-
-def _identity(sources: Iterable[ForeignFile]) -> int:
-    """A number that tells runs of a tool apart, of which the files may be from the same second."""
-    found = 0
-    for source in sources:
-        for data in (source.data, *source.files.values()):
-            found = zlib.crc32(data, found)
-    return found
-
-
-def _refuse_twins(paths: Sequence[Path]) -> None:
-    """Refuse a file that is named twice: one run is one launch."""
-    seen: dict[Path, Path] = {}
-    for path in paths:
-        twin = seen.get(path.resolve())
-        seen[path.resolve()] = path
-        if twin:
-            raise UsageError(
-                f"{twin} is named twice" if twin == path else f"{twin} and {path} are one file",
-                hint="Each file is one launch: name each run of the tool once.",
-            )
-
-
-def _source(path: Path, max_mib: int) -> ForeignFile:
-    limit_bytes = max_mib << 20
-    if not path.is_dir() and RESULT.begins(ForeignFile("", read_start(path, _START_BYTES)).head):
-        return ForeignFile(str(path), read_bytes(path))
-    try:
-        if path.is_dir():
-            return ForeignFile(str(path), files=read_below(path, limit_bytes=limit_bytes))
-        return ForeignFile(str(path), read_bytes(path, limit_bytes=limit_bytes))
-    except TooLargeError as error:
-        hint = (
-            f"benchgate import {shlex.quote(str(path))} --max-mib {2 * max_mib} --output "
-            "result.json.gz reads a larger one; `compare` has the option, too."
-        )
-        raise FormatError(error.message, hint=hint) from None
-
-
-def _doubts(benchmarks: Sequence[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:
-    """What a reader must know if the files hold too little to tell chance from change."""
-    every = [series for one in benchmarks for series in one.series]
-    random = [each for each in every if each.metric.kind is not Kind.EXACT]
-    if not random:
-        return
-    tested = sum(bool(one.series) for one in benchmarks)
-    needed = least_rounds(Gate().alpha / tested, paired=False)
-    launches = min(len(each.launches) for each in random)
-    if launches > 1:
-        if launches < needed > _USUAL_LAUNCHES:
-            yield (
-                f"{counted(tested, 'benchmark')} need {needed} launches on each side, at the "
-                f"default `alpha`: there are {launches}"
-            )
-        return
-    if of.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
-        yield f"there are no samples in what {of.name} wrote; this writes them: {of.command}"
-    how = f" ({of.command})" if of.command else ""
-    more = f" {of.launches}" if of.launches else ""
-    times = "ten" if needed <= _USUAL_LAUNCHES else needed
-    yield (
-        f"one launch of {of.name} does not show how much its runs differ: run it {times} times on "
-        f"each side{how}, and name all files with --base and --head, or keep the files of ten "
-        f"earlier runs and compare with all of them.{more}"
-    )
+    from benchgate.model.result import Result
 
 
 DEFAULT_FOLDER: Final = ".benchgate"
@@ -228,6 +24,8 @@ _SUFFIXES = (".json", ".json.gz")
 
 def read_single(path: Path) -> StoredResults:
     """Read the result in a file, also one of another tool; no results if there is no such file."""
+    from benchgate.baselines.any_file import read_any  # noqa: PLC0415 - formats load slowly
+
     earlier = (EarlierResult(str(path), read_any([path])),) if path.exists() else ()
     return StoredResults("file", earlier)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from benchgate.baselines.files import read_any, read_result
+from benchgate.baselines.any_file import read_any
+from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result

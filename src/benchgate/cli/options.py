@@ -87,7 +87,7 @@ def reading(function: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(function)
     def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line
-        from benchgate.baselines.files import read_any  # noqa: PLC0415 - formats load slowly
+        from benchgate.baselines.any_file import read_any  # noqa: PLC0415 - formats load slowly
 
         given = {name: values.pop(name) for name in ("format_name", "max_mib", "ok_exit_codes")}
         return function(**values, read=partial(read_any, **given))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.baselines.files import read_any
+from benchgate.baselines.any_file import read_any
 from benchgate.ci.measuring import config_of
 from benchgate.cli import options as o
 from benchgate.cli.outputs import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from benchgate.baselines.files import read_any
+from benchgate.baselines.any_file import read_any
 from benchgate.errors import BenchgateError, UsageError
 from benchgate.files import broken_link
 from benchgate.gate.stored import in_short

@@ -28,8 +28,7 @@ from importlib.metadata import Distribution, distributions
 from importlib.util import source_from_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
@@ -268,7 +267,7 @@ def is_installed(arm: Arm) -> bool:
     """
     for source in _sources(arm.env):
         parts = urlsplit(str(source.get("url", "")))
-        place = Path(url2pathname(parts.path))
+        place = Path(unquote(parts.path))
         own = any(place.is_relative_to(folder) for folder in (arm.root, arm.env))
         details = source.get("dir_info")
         editable = isinstance(details, dict) and details.get("editable", False)
