@@ -335,6 +335,24 @@ def test_a_file_that_cannot_be_made_is_an_error(launcher: CommandLauncher, tmp_p
     assert launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=60).returncode == 0
 
 
+def test_what_the_system_refuses_is_an_answer() -> None:
+    without_files = (
+        "import resource\n"
+        "from benchgate.measure import _launcher\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
+        "_launcher.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", without_files],
+        input="{}\n{}\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    refused = {"refused": "Too many open files"}
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [refused, refused]
+
+
 def test_without_a_pidfd_a_thread_waits(
     tmp_path: Path, alive: Alive, eventually: Eventually
 ) -> None:

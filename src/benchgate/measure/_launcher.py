@@ -317,8 +317,13 @@ def main() -> None:
             line, _, pending = pending.partition(b"\n")
             try:
                 reply = launcher.execute(json.loads(line))
+            except OSError as error:
+                reply = {"refused": reason(error)}
+            except Abandoned:
+                return
+            try:
                 os.write(1, json.dumps(reply).encode() + b"\n")
-            except (Abandoned, BrokenPipeError):
+            except OSError:  # nobody reads it any more
                 return
 
 
