@@ -105,6 +105,11 @@ def test_a_fresh_look_shows_the_calls_of_what_is_unchanged(
     profiles = json.loads((project.root.parent / "calls.json").read_text())["profiles"]
     assert [one["name"][-4:] for one in profiles] == ["base", "head"]
     benchgate(project.root, "explain", "--against", "HEAD").check(2, "give it a BENCHMARK")
+    crashes = CODE.replace("    return [", "    raise OSError('no')\n    return [")
+    project.write({"src/toy/__init__.py": crashes})
+    done = benchgate(project.root, *looks)
+    assert done.code == 2
+    assert "error: what toy/work calls was not observed\n  | OSError: no\n" in done.err
 
 
 def test_nothing_is_observed_if_that_is_not_wanted(benchgate: Program, project: Project) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.text import Text
@@ -20,6 +20,7 @@ from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.gate.causes import explained
 from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.model.calls import NOT_KNOWN
 from benchgate.model.notes import change
 from benchgate.model.policy import CHANGED, Options
 from benchgate.model.redact import Redactor
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row
     from benchgate.session.effects import Effects
+
+
+_HINT: Final = (
+    "`benchgate check` observes what got slower or faster, the worst first, for a tenth of its "
+    "time: in Python, Node and Go, and with valgrind in C++, Rust and programs that the project "
+    "has built. `benchgate explain NAME --against REF` does so whatever changed."
+)
 
 
 @click.command("explain")
@@ -77,20 +85,22 @@ def command(
     """
     if benchmark and result is None and Path(benchmark).is_file():
         result, benchmark = Path(benchmark), None
+    if overrides.against and (result or not benchmark):
+        raise UsageError("--against measures: give it a BENCHMARK, and no RESULT")
+    if not overrides.against:
+        result = result or require_last_result(repository(Path.cwd()).root, os.environ)
     if speedscope_file is not None and speedscope_file != STANDARD_OUTPUT:
         if result:
             keep(result, speedscope=speedscope_file)
         ensure_writable(speedscope_file)
-    if overrides.against:
-        if result or not benchmark:
-            raise UsageError("--against measures: give it a BENCHMARK, and no RESULT")
-        effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
-        rows, found = _measured(benchmark, config_file, overrides, effects)
-    else:
-        path = result or require_last_result(repository(Path.cwd()).root, os.environ)
-        found = read_any([path])
+    rows: Sequence[Row]
+    if result:
+        found = read_any([result])
         config = config_for(found, config_file)
         rows = make_verdict(judge_result(found, config), config).rows
+    else:
+        effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
+        rows, found = _measured(benchmark or "*", config_file, overrides, effects)
     rows = _explained(rows, benchmark)
     if speedscope_file is not None:
         text = json.dumps(speedscope([row.benchmark for row in rows], found))
@@ -126,11 +136,17 @@ def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:
     ids = list(dict.fromkeys(row.benchmark for row in rows))
     if benchmark and not any(wanted.wants(id_, ()) for id_ in ids):
         raise UsageError(f"there is no benchmark {benchmark}{did_you_mean(benchmark, ids)}")
+    reasons = dict.fromkeys(
+        text
+        for row in rows
+        if wanted.wants(row.benchmark, ())
+        for text in ([row.error] if row.error else row.notes)
+        if row.error or text.startswith(NOT_KNOWN)
+    )
     raise UsageError(
         f"what {benchmark or 'the benchmarks of this result'} calls was not observed",
-        hint="`benchgate check` observes what got slower or faster, the worst first, for a tenth "
-        "of its time: in Python, Node and Go, and with valgrind in C++, Rust and programs that "
-        "the project has built. `benchgate explain NAME --against REF` does so whatever changed.",
+        details="\n".join(reasons),
+        hint="" if reasons else _HINT,
     )
 
 

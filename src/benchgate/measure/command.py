@@ -41,6 +41,7 @@ from benchgate.measure.lockstep import (
 )
 from benchgate.measure.machine import kept_off
 from benchgate.measure.observed_programs import ProgramObserver, UnobservedError
+from benchgate.model.calls import NOT_KNOWN
 from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.run import TIME, Tier, renamed
 
@@ -418,7 +419,7 @@ class CommandEngine:
         try:
             found = observer.observe(self._settings[id_], commands, max(limit_s, _COUNT_S))
         except UnobservedError as error:
-            notes = (f"what it calls is not known: {error}",)
+            notes = (f"{NOT_KNOWN}{error}",)
             return [Observation(one.arm, id_, 0, notes=notes) for one in commands]
         return [Observation(arm, id_, 0, calls={TIME.name: tree}) for arm, tree in found.items()]
 

@@ -54,6 +54,7 @@ from benchgate.measure.worker import (
     WorkerFailedError,
     WorkerSkippedError,
 )
+from benchgate.model.calls import NOT_KNOWN
 from benchgate.model.run import TIME, Kind
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class PythonEngine:
                 )
         except (WorkerFailedError, CounterError) as failure:
             error = failure.error if isinstance(failure, WorkerFailedError) else str(failure)
-            notes = (f"what it calls is not known: {error.partition(chr(10))[0]}",)
+            notes = (f"{NOT_KNOWN}{error.partition(chr(10))[0]}",)
             return [Observation(arm, id_, 0, notes=notes) for arm in files]
         return [Observation(arm, id_, 0, calls=found) for arm, found in calls.items()]
 

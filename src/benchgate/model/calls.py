@@ -13,6 +13,9 @@ from benchgate.json_object import Count, JsonObject, NotNegative, Text
 MOST_NODES: Final = 5_000
 """Most nodes of a tree; what is called deeper counts as its caller."""
 
+NOT_KNOWN: Final = "what it calls is not known: "
+"""Begins the note on a benchmark that says why it could not be observed."""
+
 
 class Edit(StrEnum):
     """How the text of a function differs between base and head.
