@@ -12,7 +12,7 @@ PAGES = {
 [![Python 3.11 or newer](https://img.shields.io/badge/python-3.11%2B-blue)](pyproject.toml)
 """,
             """
-[![PyPI](https://img.shields.io/pypi/v/benchgate)](https://pypi.org/project/benchgate/)
+[![PyPI](https://img.shields.io/pypi/v/benchgate)](https://github.com/benchgate/benchgate/releases)
 [![Python versions](https://img.shields.io/pypi/pyversions/benchgate)](pyproject.toml)
 """,
         ),
