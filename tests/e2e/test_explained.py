@@ -87,6 +87,9 @@ def test_who_allocates_is_named_if_memory_decides(benchgate: Program, project: P
             assert cause["function"] == "words"
             assert cause["amount"] == pytest.approx(row["head"] - row["base"], rel=0.1)
     assert " % of the change of alloc_" in done.out
+    looks = "explain", "toy/work", "--against", "HEAD", "--speedscope", "-"
+    profiles = json.loads(benchgate(project.root, *looks).out)["profiles"]
+    assert [one["name"] for one in profiles] == ["toy/work, base", "toy/work, head"]
 
 
 def test_a_fresh_look_shows_the_calls_of_what_is_unchanged(

@@ -165,6 +165,22 @@ def test_a_wrong_reply_is_refused(arms: tuple[Arm, Arm], nodes: Any) -> None:  #
         observe_once(workers)
 
 
+class AllocatingWorker(ObservingWorker):
+    """A worker whose reply to `observe_allocations` lacks the functions of a metric."""
+
+    steps = frozenset({"observe_allocations"})
+
+    def ask(self, step: str, _: object = "") -> dict[str, Any]:
+        self.asked.append(step)
+        return {"alloc_peak": {"nodes": []}, "alloc_blocks": super().ask("observe")}
+
+
+def test_a_wrong_reply_about_allocations_is_refused(arms: tuple[Arm, Arm]) -> None:
+    players = [cast("Worker", AllocatingWorker(arm, [], arm.root)) for arm in arms]
+    with pytest.raises(WorkerFailedError, match="is not as benchgate knows it: 'functions'"):
+        observe(players, "bb", ["alloc_peak"], loops=1, warms_up=False, limit_s=1)
+
+
 def test_a_worker_that_does_not_observe_says_so(arms: tuple[Arm, Arm]) -> None:
     workers = [ObservingWorker(arm, [], arm.root) for arm in arms]
     workers[0].steps = frozenset()

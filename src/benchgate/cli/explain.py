@@ -103,7 +103,8 @@ def command(
         rows, found = _measured(benchmark or "*", config_file, overrides, effects)
     rows = _explained(rows, benchmark)
     if speedscope_file is not None:
-        text = json.dumps(speedscope([row.benchmark for row in rows], found))
+        ids = list(dict.fromkeys(row.benchmark for row in rows))
+        text = json.dumps(speedscope(ids, found))
         put(speedscope_file, Redactor(os.environ)(text).encode())
     if speedscope_file != STANDARD_OUTPUT:
         _render(rows, console())

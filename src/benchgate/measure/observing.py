@@ -206,7 +206,7 @@ def observe(
                 unit = 1e-9 if metric == TIME.name else 1.0
                 one = Observed.of(worker.arm, worker.folders, reply, loops, unit)
                 sides[metric].append(one)
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
             why = f"its reply to `observe` is not as benchgate knows it: {error}"
             raise WorkerFailedError(worker, why, "") from error
     trees = {metric: compared(both) for metric, both in sides.items()}
