@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from benchmarks.gate.build import TIME, run_build
+from benchmarks.gate.build import TIME, run_build, samples_with
 from benchmarks.gate.replay import Replayed, RuledBuild
 from benchmarks.gate.rules import RULES, slower_by
 from benchmarks.gate.ways import draw
@@ -67,7 +67,8 @@ def _of_each(one: Callable[[int], T], builds: int, pool: Executor | None) -> lis
 def _answer(way: Way, percent: int, seed: int, index: int) -> Answer:
     slower, samples = draw(way, percent, seed, index)
     if way.in_waves:
-        build = run_build({id_: _quantiles(x) for id_, x in samples.items()}, CONFIG)
+        quantiles = {id_: _quantiles(x) for id_, x in samples.items()}
+        build = run_build(samples_with(quantiles), CONFIG)
         return Answer(Replayed(slower, build), bool(build.regressed))
     rows = _judged_at_once(samples, paired=way.paired)
     terms = VerdictTerms(CONFIG.gate.fail_on, len(samples), CONFIG.baseline.advisory_fails)

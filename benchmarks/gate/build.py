@@ -36,8 +36,8 @@ def run_build(source: Mapping[str, FloatArray], config: Config) -> ReplayedBuild
     """Judge one build as `check` does, with an infinite budget.
 
     Args:
-        source: for each benchmark an array of shape (2, rounds, 2): p25 and p95 of the launches of
-            base and head, with as many rounds as the gate may ask for.
+        source: for each benchmark the samples of base and head, shape (2, rounds, samples), with as
+            many rounds as the gate may ask for.
     """
     evidences = evidences_of(source, config)
     build = replay(evidences, WaveSettings.of(config), config.gate.confidence)
@@ -53,7 +53,7 @@ def evidences_of(source: Mapping[str, FloatArray], config: Config) -> list[Evide
 
 
 def _run(values: Mapping[str, FloatArray]) -> Run:
-    """Make the run of one arm from p25 and p95 of its launches."""
+    """Make the run of one arm from the samples of its launches."""
     benchmarks = (
         BenchmarkResult(id_, "workload", Tier.LOCKSTEP, (Series(TIME, 1, _launches(launches)),))
         for id_, launches in values.items()
@@ -62,14 +62,18 @@ def _run(values: Mapping[str, FloatArray]) -> Run:
 
 
 def _launches(values: FloatArray) -> tuple[Launch, ...]:
-    return tuple(
-        Launch(index, 0, _samples(p25, p95), np.empty(0))
-        for index, (p25, p95) in enumerate(values.tolist())
-    )
+    return tuple(Launch(index, 0, samples, np.empty(0)) for index, samples in enumerate(values))
 
 
-def _samples(p25: float, p95: float) -> FloatArray:
-    """Return samples that have these quantiles; 0 stands for a tail that was not measured."""
+def samples_with(quantiles: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Make samples that have these quantiles.
+
+    Args:
+        quantiles: for each benchmark p25 and p95 of the launches of base and head, shape
+            (2, rounds, 2); a p95 of 0 stands for a tail that was not measured.
+    """
     half = LEAST_TAIL_SAMPLES["p95"] // 2
-    values = [p25, p95] if p95 else [p25]
-    return np.repeat(values, half)
+    return {
+        id_: np.repeat(values if values[..., 1].any() else values[..., :1], half, axis=-1)
+        for id_, values in quantiles.items()
+    }

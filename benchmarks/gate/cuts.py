@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.gate.build import evidences_of
+from benchmarks.gate.build import evidences_of, samples_with
 from benchmarks.gate.machines import MACHINES_CUT_SHORT, SLOWER, Truth, draw_build
 from benchmarks.gate.replay import Half, Question, draw
 from benchmarks.gate.tally import rate, with_bounds
@@ -140,7 +140,7 @@ def simulate_cuts(
 ) -> CutBuild:
     """Draw one build of a simulated machine, and cut it."""
     drawn = draw_build(machine, truth, np.random.default_rng(seed), LAST_CUT)
-    return cut_everywhere(SLOWER if truth.location else "", drawn, config)
+    return cut_everywhere(SLOWER if truth.location else "", samples_with(drawn), config)
 
 
 def replay_cuts(question: Question, seed: int, index: int) -> CutBuild:

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.gate.build import run_build
@@ -23,12 +23,10 @@ from benchmarks.gate.rules import RULES, slower_by
 from benchgate.config import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.sensitivity import ReplayedBuild
-
-    Recorded: TypeAlias = Callable[[str, "Half"], Sequence[Mapping[str, FloatArray]]]
 
 
 class Half(StrEnum):
@@ -106,18 +104,12 @@ def _one(question: Question, seed: int, index: int) -> Replayed:
 
 
 def draw(question: Question, index: int, *, seed: int) -> tuple[str, dict[str, FloatArray]]:
-    """Draw the rounds of a build: the benchmark that changed, p25 and p95 of all."""
-    return _draw(question, sessions, np.random.default_rng((seed, index)), index)
-
-
-def _draw(
-    question: Question, recorded: Recorded, rng: np.random.Generator, index: int
-) -> tuple[str, dict[str, FloatArray]]:
-    """Draw the rounds of a build: the benchmark that changed, and the arrays of all."""
-    drawn = _shuffled(recorded(question.clean, question.half), rng)
+    """Draw the rounds of a build: the benchmark that changed, and the samples of all."""
+    rng = np.random.default_rng((seed, index))
+    drawn = _shuffled(samples_of(question.clean, question.half), rng)
     if not question.slower:
         return "", drawn
-    changed = _shuffled(recorded(question.slower, question.half), rng)
+    changed = _shuffled(samples_of(question.slower, question.half), rng)
     slower = sorted(changed)[index % len(changed)]
     return slower, {**drawn, slower: changed[slower]}
 
@@ -139,12 +131,6 @@ def _names(folder: str, half: Half) -> list[str]:
 
 
 @lru_cache
-def sessions(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
-    """Give p25 and p95 of the launches of each session of a half, without the canary."""
-    return tuple(without_canary(read_recording(one).statistics) for one in _names(name, half))
-
-
-@lru_cache
 def samples_of(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
     """Give all samples of the launches of each session of a half, without the canary."""
     return tuple(without_canary(read_recording(one).samples) for one in _names(name, half))
@@ -154,7 +140,7 @@ def replay_rules(question: Question, builds: int, *, seed: int) -> dict[str, lis
     """Ask each simple rule about a number of builds, drawn in the same way."""
     answers: dict[str, list[RuledBuild]] = {name: [] for name in RULES}
     for index in range(builds):
-        slower, drawn = _draw(question, samples_of, np.random.default_rng((seed, index)), index)
+        slower, drawn = draw(question, index, seed=seed)
         for name, rule in RULES.items():
             answers[name].append(RuledBuild(slower, slower_by(rule, drawn)))
     return answers

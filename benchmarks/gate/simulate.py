@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.gate.build import run_build
+from benchmarks.gate.build import run_build, samples_with
 from benchmarks.gate.machines import LONGEST, MACHINES, SLOWER, Truth, draw_build
 from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 
@@ -31,7 +31,8 @@ def simulate(
 ) -> ReplayedBuild:
     """Draw and judge one build."""
     rounds = max(LONGEST, WaveSettings.of(config).most_rounds)
-    return run_build(draw_build(machine, truth, np.random.default_rng(seed), rounds), config)
+    drawn = draw_build(machine, truth, np.random.default_rng(seed), rounds)
+    return run_build(samples_with(drawn), config)
 
 
 def report_clean(builds: Sequence[ReplayedBuild]) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.gate.build import TIME, run_build
+from benchmarks.gate.build import TIME, run_build, samples_with
 from benchmarks.gate.machines import BENCHMARKS, MACHINES, Truth, draw_build
 
 from benchgate.config import loads
@@ -112,7 +112,7 @@ def screen(question: Question, seed: tuple[int, ...]) -> Screened:
     )
     screened = {e.pair.id for e in evidences}
     settled = screened - to_measure(Judgment(tuple(rows), evidence=tuple(evidences)))
-    source = draw_build(MACHINES[0], Truth(location=sum(question.changes)), rng)
+    source = samples_with(draw_build(MACHINES[0], Truth(location=sum(question.changes)), rng))
     whole = run_build(source, _CONFIG)
     part = run_build({id_: x for id_, x in source.items() if id_ not in settled}, _CONFIG)
     cost = _LAUNCHES * len(screened) + 2 * part.rounds
