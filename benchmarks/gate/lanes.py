@@ -63,7 +63,7 @@ class Check:
 
     @property
     def before_lanes_s(self) -> float:
-        """What lanes cannot make shorter: the first round shares nothing either."""
+        """What the simulation leaves as it was measured."""
         return self.serial_s + self.first_s
 
     @property

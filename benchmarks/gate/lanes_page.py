@@ -70,11 +70,11 @@ def lanes_text(recordings: Recordings = RECORDINGS) -> str:
     fixed_s = median(one.before_lanes_s for one in checks)
     text = (
         f"A clean check took {' and '.join(measured)}: medians of {len(checks)} checks, at a load"
-        f" average of {document['load']}. In {_lanes(_MORE)} it would take {more_s:.1f} s. No"
-        f" number of lanes shortens {fixed_s:.1f} s of that: the start, the search for benchmarks,"
-        " the first round, decisions, and saving. Late rounds measure few benchmarks, each task"
-        " starts processes of its own, and a benchmark cannot be divided. The simulation runs"
-        " benchgate's own scheduling with the measured costs, and assumes that lanes do not"
+        f" average of {document['load']}. In {_lanes(_MORE)} it would take {more_s:.1f} s. The"
+        f" simulation leaves {fixed_s:.1f} s of that as measured: the start, the search for"
+        " benchmarks, the first round, decisions, and saving. Late rounds measure few benchmarks,"
+        " each task starts processes of its own, and a benchmark cannot be divided. The simulation"
+        " runs benchgate's own scheduling with the measured costs, and assumes that lanes do not"
         " disturb each other."
     )
     return fill(text, _WIDTH)

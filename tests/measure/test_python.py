@@ -17,7 +17,7 @@ from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
 from benchgate._worker import PROGRAM
 from benchgate.errors import UsageError
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.measure.engine import Arm, ArmName, Division, Observation, ignore
 from benchgate.measure.interpreter import settings_of
 from benchgate.measure.machine import supports_pinning
 from benchgate.measure.memory_layout import REGION_BYTES, fixed_addresses
@@ -421,6 +421,19 @@ def test_a_heavier_head_shows_in_every_metric(make_engine: MakeEngine) -> None:
     found = {o.arm: metrics_of(o) for o in measure(engine, ["it/a"])}
     for name in ("time", "cpu_time", "peak_rss", "alloc_peak", "alloc_blocks"):
         assert found[HEAD][name].samples.min() > np.median(found[BASE][name].samples), name
+
+
+@pytest.mark.skipif(not supports_pinning(), reason="only what is pinned can be halted")
+def test_a_round_after_one_that_was_halted_is_measured(make_engine: MakeEngine) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    engine = make_engine(BENCHES, cpu=cpu)
+    ids = discovered(engine)
+    rng = random.Random(0)  # noqa: S311 - repeatable on purpose
+    task, *_ = engine.tasks(ids, rng, 0, Division())
+    assert task.halt
+    task.halt()
+    assert all(one.error for one in task.run(cpu, ignore))
+    assert not any(one.error for one in measure(engine, ids))
 
 
 def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:

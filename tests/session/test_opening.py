@@ -1,21 +1,29 @@
 from __future__ import annotations
 
+import itertools
+import os
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from benchgate.config import loads
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.guardian import Guardian
+from benchgate.measure.worktree import two_arms
 from benchgate.session import opening
 from benchgate.session.choice import Choice
-from benchgate.session.opening import note_uncounted
+from benchgate.session.opening import Builder, note_uncounted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
-    import pytest
     from tests.world import World
+
+    from benchgate.git.repository import Git
+    from benchgate.session.recorder import BaseTrial
 
 GATED = """
 [[rule]]
@@ -86,3 +94,54 @@ def test_each_side_asks_its_own_tools_after_its_build(
         )
         found = {arm: versions["cc"] for arm, versions in session.toolchains.items()}
     assert found == {ArmName.BASE: "base", ArmName.HEAD: "head"}
+
+
+FILES = {
+    "benchmarks/bench_it.py": """
+from pathlib import Path
+
+def bench_good(): sum(range(100))
+
+def bench_writing(): Path("a.db").write_bytes(b"x")
+
+def bench_bad(): raise ValueError("bad")
+
+def bench_other(): sum(range(100))
+"""
+}
+
+
+@pytest.fixture
+def tried(
+    world: World, repo: Git, commit: Callable[[Git, Mapping[str, str]], str]
+) -> Callable[..., BaseTrial]:
+    """Build both arms of a commit of FILES, and try its base."""
+
+    def build(text: str, choice: Choice, clock: Callable[[], float] = world.clock) -> BaseTrial:
+        base = commit(repo, FILES)
+        effects = replace(world.effects, environ={"PATH": os.environ["PATH"]}, clock=clock)
+        with two_arms(repo, base) as trees, Guardian.start() as guardian:
+            arms = [replace(one, variables=guardian.variables) for one in trees.arms.values()]
+            builder = Builder(loads(text, "a.toml"), choice, effects, guardian, repo.root)
+            return builder.build(arms, trees.ground, None).tried
+
+    return build
+
+
+def test_trying_the_base_teaches_what_may_be_measured_side_by_side(
+    tried: Callable[..., BaseTrial],
+) -> None:
+    found = tried("", Choice(globs=("*good", "*writing", "*bad")))
+    assert found.lesson is not None
+    assert found.lesson.ran == {"it/good", "it/writing"}
+    assert set(found.failed or ()) == {"it/bad"}
+    assert found.lesson.written == ("a.db",)
+    assert found.lesson.pair_bytes > 2 * 2**20 or not Path("/proc/self/status").exists()
+
+
+def test_what_there_was_no_time_to_try_is_not_known(tried: Callable[..., BaseTrial]) -> None:
+    ticks_s = itertools.count()
+    found = tried('[measure]\nbudget = "1s"', Choice(), lambda: float(next(ticks_s)))
+    assert found.lesson is not None
+    assert found.lesson.ran == set()
+    assert len(found.untried) == 4

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.world import BOTH, FakeEngine
 
 from benchgate.measure.engine import (
     ArmName,
@@ -20,12 +21,21 @@ from benchgate.measure.engine import (
     Task,
     ignore,
 )
+from benchgate.measure.worktree import two_arms
 from benchgate.model.run import CANARY_ID, Metric, Tier
+from benchgate.session.recorder import UNTRIED, BaseTrial, Lesson
+from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from tests.world import World
+
+    from benchgate.git.repository import Git
+    from benchgate.measure.tree_places import Ground
+    from benchgate.session.outlook import BudgetForecast
 
 IDS = ("a", "b", "c", "d")
 
@@ -83,11 +93,47 @@ class Divisible:
         pass
 
 
-def make(engine: Divisible, lanes: int = 2, told: Callable[[str], None] = ignore) -> Session:
-    cpus = [None] * lanes
-    session = Session([engine], list(ArmName), 7, lambda: 0.0, lane_cpus=cpus, tell=told)
+class OwnTimes(threading.local):
+    """A clock that stands still, except for the thread that spends time."""
+
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def make(
+    engine: Divisible,
+    lanes: int = 2,
+    told: Callable[[str], None] = ignore,
+    *,
+    tried: BaseTrial = UNTRIED,
+    ground: Ground | None = None,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> Session:
+    session = Session(
+        [engine],
+        list(ArmName),
+        7,
+        clock,
+        tried=tried,
+        ground=ground,
+        lane_cpus=[None] * lanes,
+        tell=told,
+    )
     session.discover()
     return session
+
+
+def trial(
+    ran: Sequence[str] = IDS, written: tuple[str, ...] = (), pair_bytes: int = 0
+) -> BaseTrial:
+    return BaseTrial({}, lesson=Lesson(frozenset(ran), written, pair_bytes))
+
+
+def round_of(session: Session) -> dict[str, bool]:
+    """Which benchmarks were measured in a lane in the first round."""
+    return {id_: lanes_of(session, id_)[0] is not None for id_ in IDS}
 
 
 def measure(session: Session, rounds: int) -> None:
@@ -112,6 +158,159 @@ def test_the_first_round_is_measured_one_by_one_and_the_others_side_by_side() ->
     for id_ in IDS:
         assert [lane is None for lane in lanes_of(session, id_)] == [True, False, False]
     assert {lane for id_ in IDS for lane in lanes_of(session, id_)} == {None, 0, 1}
+
+
+def test_what_was_tried_on_the_base_shares_the_first_round() -> None:
+    together = threading.Barrier(2, timeout=30)
+
+    def meet(_id: str, _round: int) -> None:
+        together.wait()
+
+    engine = Divisible(act=meet)
+    session = make(engine, tried=trial())
+    measure(session, 2)
+    assert round_of(session) == dict.fromkeys(IDS, True)
+    assert [share for ids, share in engine.asked if ids] == [2.0, 0.0], "two of four in each lane"
+
+
+def test_what_was_not_tried_is_alone_in_the_first_round() -> None:
+    seen: list[int] = []
+
+    def act(id_: str, round_index: int) -> None:
+        if id_ in "cd" and not round_index:
+            seen.append(sum(one.name.startswith("lane") for one in threading.enumerate()))
+
+    session = make(Divisible(act=act), tried=trial("ab"))
+    measure(session, 2)
+    assert round_of(session) == {"a": True, "b": True, "c": False, "d": False}
+    assert seen == [0, 0]
+    assert all(lanes_of(session, id_)[1] is not None for id_ in IDS)
+
+
+def test_what_cannot_be_divided_has_no_part_in_the_division(world: World) -> None:
+    whole = FakeEngine({str(i): world.fake() for i in range(50)}, BOTH, world.clock)
+    engine = Divisible()
+    session = Session(
+        [whole, engine],
+        BOTH,
+        7,
+        lambda: 0.0,
+        tried=trial([*IDS, *whole.fakes]),
+        lane_cpus=[None] * 2,
+    )
+    session.discover()
+    measure(session, 1)
+    assert engine.asked[0][1] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("tried", "said"),
+    [
+        (trial(written=("a.db",)), "one of them writes into its tree (a.db)"),
+        (trial(pair_bytes=6 * 2**30), "measuring 1 at a time"),
+    ],
+)
+def test_what_the_trial_taught_leaves_one_lane(
+    monkeypatch: pytest.MonkeyPatch, tried: BaseTrial, said: str
+) -> None:
+    monkeypatch.setattr("benchgate.session.session.free_memory_bytes", lambda: 10 * 2**30)
+    told: list[str] = []
+    engine = Divisible()
+    session = make(engine, told=told.append, tried=tried)
+    measure(session, 2)
+    assert lanes_of(session, "a") == [None, None]
+    assert [set(ids) for ids, _ in engine.asked] == [set(IDS)] * 2, "nothing is divided"
+    assert len(told) == 1
+    assert said in told[0]
+
+
+def test_the_first_round_has_as_many_lanes_as_the_memory_of_the_trial_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("benchgate.session.session.free_memory_bytes", lambda: 10 * 2**30)
+    engine = Divisible()
+    session = make(engine, lanes=4, tried=trial(pair_bytes=2 * 2**30))
+    measure(session, 1)
+    assert session.lanes == 2
+    assert engine.asked[0][1] == 2.0
+
+
+def test_one_lane_is_as_without_a_trial() -> None:
+    engines = [Divisible(), Divisible()]
+    for engine, tried in zip(engines, (UNTRIED, trial("ab")), strict=True):
+        measure(make(engine, lanes=1, tried=tried), 2)
+    assert engines[0].asked == engines[1].asked
+    assert engines[0].drawn == engines[1].drawn
+
+
+def test_a_session_that_goes_on_measures_its_first_round_one_by_one() -> None:
+    earlier = make(Divisible(), tried=trial())
+    measure(earlier, 1)
+    session = make(Divisible(), tried=trial())
+    session.restore(earlier.results(), 1)
+    assert session.shared == set(IDS)
+    for index in (1, 2):
+        session.measure_round(index, session.ids, lambda _: None)
+    assert [lane is None for lane in lanes_of(session, "a")] == [False, True, False]
+
+
+def test_a_head_that_writes_ends_sharing_after_the_first_round(
+    repo: Git, commit: Callable[[Git, Mapping[str, str]], str]
+) -> None:
+    base = commit(repo, {"code.py": ""})
+    told: list[str] = []
+    clock = OwnTimes()
+    with two_arms(repo, base) as trees:
+        trees.ground.settle()
+
+        def act(id_: str, _round: int) -> None:
+            clock.now_s += 3.0
+            if id_ == "a":
+                (trees.arms[ArmName.HEAD].root / "a.db").write_bytes(b"x")
+
+        engine = Divisible(act=act)
+        session = make(engine, told=told.append, tried=trial(), ground=trees.ground, clock=clock)
+        measure(session, 1)
+        assert session.costs_s == dict.fromkeys(IDS, 3.0), "as long as in the rounds that follow"
+        session.measure_round(1, session.ids, lambda _: None)
+    assert [lane is None for lane in lanes_of(session, "b")] == [False, True]
+    assert len(told) == 1
+    assert "(a.db)" in told[0]
+
+
+def test_a_first_round_in_lanes_foresees_what_later_ones_take(world: World) -> None:
+    clock = OwnTimes()
+    forecasts: list[BudgetForecast] = []
+
+    def act(id_: str, _round: int) -> None:
+        clock.now_s += 8.0 if id_ == "a" else 4.0
+
+    session = make(Divisible(act=act), tried=trial("abc"), clock=clock)
+    measure_rounds(
+        session,
+        FixedRounds(session, 2),
+        budget_s=100.0,
+        clock=world.clock,
+        phases=world.phases,
+        progress=world.progress,
+        save=lambda: None,
+        foresee=forecasts.append,
+    )
+    (forecast,) = forecasts
+    assert (forecast.round_s, forecast.slowest_s) == (8 / 2 + 4 / 2 + 4 / 2 + 4, 8.0)
+    ends_s = world.progress.started[1].ends_s
+    assert ends_s is not None
+    assert ends_s - world.clock() == (8.0 + 4.0 + 4.0 + 4.0) / 2, "everything shares the next one"
+
+
+def test_the_first_round_in_lanes_leaves_out_what_has_no_time() -> None:
+    answers = iter([False, False, True])
+    session = make(Divisible(), tried=trial())
+    session.measure_round(0, session.ids, lambda _: None, is_over=lambda: next(answers))
+    assert len(session.left_out) in {2, 3}, "what another lane measures then may not count"
+    assert {*session.ids, *session.left_out} == set(IDS)
+    session.measure_round(1, session.ids, lambda _: None)
+    assert all(lanes_of(session, id_)[-1] is not None for id_ in session.ids)
 
 
 def test_what_is_drawn_depends_on_the_seed_and_the_round_only() -> None:
@@ -154,6 +353,14 @@ def test_the_canary_is_measured_last_in_the_first_round() -> None:
     session = make(engine)
     measure(session, 2)
     assert [set(ids) for ids, _ in engine.asked] == [set(IDS), {CANARY_ID}, {*IDS, CANARY_ID}]
+
+
+def test_the_canary_shares_no_first_round() -> None:
+    engine = Divisible(ids=(*IDS, CANARY_ID))
+    session = make(engine, tried=trial((*IDS,)))
+    measure(session, 1)
+    assert [set(ids) for ids, _ in engine.asked] == [set(IDS), {CANARY_ID}]
+    assert lanes_of(session, CANARY_ID) == [None]
 
 
 def test_an_interruption_ends_all_lanes() -> None:

@@ -142,6 +142,7 @@ class PythonEngine:
         Benchmarks that are not compared are measured last in each process, because what they leave
         there, such as a filled cache, would change the numbers of one arm only.
         """
+        self._workers.resume()
         found = []
         for group in self._groups(ids, division):
             task = partial(self._measure_group, group, Random(rng.getrandbits(64)), round_index)  # noqa: S311 - repeatable on purpose
@@ -162,6 +163,7 @@ class PythonEngine:
         starting: Callable[[str], None] = ignore,
     ) -> Generator[Sequence[Observation]]:
         """Count the functions of one file after the other; see `engine.CountingEngine`."""
+        self._workers.resume()
         if self._counter:
             for group in self._groups(ids, Division()):
                 yield from self._counter.count(group, round_index, starting)
@@ -249,6 +251,7 @@ class PythonEngine:
         files: Mapping[ArmName, BenchFile],
         under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
     ) -> list[Worker]:
+        self._workers.resume()
         layouts = draw_layouts(Random(0), len(files))  # noqa: S311 - repeatable on purpose
         return self._workers.start(files, layouts, None, under=under)
 

@@ -403,6 +403,10 @@ class Workers:
             for worker in list(self._alive):  # its own thread may end one meanwhile
                 worker.stop()
 
+    def resume(self) -> None:
+        """Let workers start again; call it when the threads of all that were halted have ended."""
+        self._is_halted = False
+
     def _start(
         self,
         arm: Arm,

@@ -33,12 +33,13 @@ from benchgate.measure.tree_changes import (
     Witness,
     entries_below,
     read_state,
+    written_between,
 )
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from benchgate.measure.benchmark_overlay import Laying
@@ -222,8 +223,9 @@ class Ground:
         """Look at all files and folders of the trees."""
         return read_state(witness.arm.root for witness in self._witnesses)
 
-    def names(self, paths: Iterable[str]) -> list[str]:
-        """Name files and folders of the trees as a reader knows them, each once."""
+    def written_since(self, before: TreeState) -> list[str]:
+        """Name files and folders of the trees that were written, each once; see `state`."""
+        paths = written_between(before, self.state())
         roots = [str(witness.arm.root) for witness in self._witnesses]
         found = (
             os.path.relpath(path, root) + (os.sep if os.path.isdir(path) else "")  # noqa: PTH112 - strings

@@ -33,7 +33,7 @@ from benchgate.session.engines import (
     make_engines,
     wants,
 )
-from benchgate.session.recorder import UNTRIED, BaseTrial, Explainer
+from benchgate.session.recorder import UNTRIED, BaseTrial, Explainer, Lesson
 from benchgate.session.session import Session
 from benchgate.units import format_duration
 
@@ -117,7 +117,7 @@ class Builder:
             warnings[arm.name] = builds[arm.name].warnings
             if is_tried_here and arm.name is ArmName.BASE:
                 self.effects.phases.begin(Phase.FIND)
-                tried = self._try_alone(Explainer([arm], warnings), arm, described)
+                tried = self._try_alone(Explainer([arm], warnings), arm, described, ground)
                 self.effects.phases.begin(Phase.BUILD)
                 note_shared(ground, described)
             if ground and any(builds[other.name].build.commands for other in order[count:]):
@@ -155,7 +155,11 @@ class Builder:
         )
 
     def _try_alone(
-        self, explain: Explainer, arm: Arm, described: dict[tuple[str, ...], Described]
+        self,
+        explain: Explainer,
+        arm: Arm,
+        described: dict[tuple[str, ...], Described],
+        ground: Ground | None,
     ) -> BaseTrial:
         """Run each benchmark of the base once, as briefly as possible, before the head runs."""
         config, effects = self.config, self.effects
@@ -167,10 +171,14 @@ class Builder:
             # Code of a pull request must not get around it; else it is not worth much of the time.
             share = math.inf if config.sides else _LARGEST_SHARE
             end_s = effects.clock() + share * config.measure.limit_s
+            before = ground.state() if ground else {}
             session.measure_round(0, ids, lambda _: None, is_over=lambda: effects.clock() >= end_s)
-            results, untried = session.results()[arm.name], session.left_out
-        failed = (one for one in results if one.status is Status.FAILED)
-        return BaseTrial({one.id: one.error or "" for one in failed}, frozenset(untried))
+            written = tuple(ground.written_since(before)) if ground else ()
+            results, untried = session.results()[arm.name], frozenset(session.left_out)
+            pair_bytes = 2 * session.peak_bytes
+        failed = {one.id: one.error or "" for one in results if one.status is Status.FAILED}
+        ran = frozenset(one.id for one in results).intersection(ids) - failed.keys() - untried
+        return BaseTrial(failed, untried, lesson=Lesson(ran, written, pair_bytes))
 
     def attempt(
         self, arm: Arm, config: Config, settings: EngineSettings, ids: Collection[str]

@@ -47,6 +47,21 @@ _WHY = "the base fails now, but did not fail before the head was built or run"
 
 
 @dataclass(frozen=True, slots=True)
+class Lesson:
+    """What trying the base taught about measuring side by side.
+
+    Attributes:
+        ran: the base's ids of benchmarks that ran without failure.
+        written: what was written into the tree meanwhile, as a reader knows it.
+        pair_bytes: the most memory that both sides of one of them are expected to use.
+    """
+
+    ran: frozenset[str]
+    written: tuple[str, ...]
+    pair_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class BaseTrial:
     """How the base behaved before anything of the head was built or run.
 
@@ -57,11 +72,13 @@ class BaseTrial:
             tried, so that every failure counts as its own.
         untried: the ids of benchmarks that there was no time for; they fail for their own sake.
         is_same: whether both arms have the same code, so that what fails on one fails on both.
+        lesson: None if nothing was run here.
     """
 
     failed: Mapping[str, str] | None = None
     untried: frozenset[str] = frozenset()
     is_same: bool = False
+    lesson: Lesson | None = None
 
     def blame(self, failure: _Failure, own_id: str) -> _Failure:
         """Attribute a failure to the arm that caused it.
@@ -267,6 +284,15 @@ class Recorder:
     def is_on_all_arms(self, id_: str) -> bool:
         """Whether every arm has the benchmark."""
         return all(id_ in records for records in self._records.values())
+
+    def was_tried(self, id_: str) -> bool:
+        """Whether a benchmark has run on the base, before the head, without failure."""
+        record = self._records.get(ArmName.BASE, {}).get(id_)
+        if record is None or self._tried.lesson is None:
+            return False
+        about = record.definition
+        # Only the base's own benchmarks were tried.
+        return about.files is not BenchmarkFiles.HEAD and about.own_id in self._tried.lesson.ran
 
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""

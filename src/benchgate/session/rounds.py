@@ -254,7 +254,7 @@ def measure_rounds(
         if not round_index:
             counting_s = session.counting.ahead_s(max(ahead.values()) - 1)
             spent_s = clock() - started_s + counting_s
-            forecast = _forecast(session, planner, spent_s, budget_s, counting_s)
+            forecast = _forecast(pace, planner, spent_s, budget_s, counting_s)
             if forecast is not None and (shortage := foresee(forecast)):
                 progress.message(shortage)
         round_index += 1
@@ -278,6 +278,10 @@ class _Pace:
     beside_s: float | None = None
     # Of each suite and each other benchmark, if nothing else is measured at the same time.
     _alone_s: dict[str, float] = field(default_factory=dict)
+
+    def slowest_s(self, units: Iterable[str]) -> float:
+        """How long the slowest of these takes, if nothing else is measured at the same time."""
+        return max((self._alone_s.get(unit, 0.0) for unit in units), default=0.0)
 
     def seconds(self, ahead: Mapping[str, int]) -> float:
         """Estimate how long so many more rounds of each benchmark take; 0.0 if nothing is known."""
@@ -306,10 +310,11 @@ class _Pace:
         """
         session = self.session
         units = {*map(session.unit_of, ids)} & session.costs_s.keys()
-        is_first = session.full_rounds == 1  # it also starts everything, in one lane
-        lanes = 1 if is_first else min(session.lanes, len(units))
+        is_first = session.full_rounds == 1  # it also starts everything
+        shared = units & session.shared if is_first else units
+        lanes = min(session.lanes, len(shared))
         for unit in units:
-            alone_s = lanes * session.costs_s[unit]
+            alone_s = session.costs_s[unit] * (lanes if unit in shared else 1)
             self._alone_s[unit] = (alone_s + self._alone_s.get(unit, alone_s)) / 2
         if took_s is not None and not is_first:
             own_s = sum(session.costs_s[unit] for unit in units) + session.counting.last_s
@@ -318,17 +323,19 @@ class _Pace:
 
 
 def _forecast(
-    session: Session, planner: Planner, spent_s: float, budget_s: float, counting_s: float
+    pace: _Pace, planner: Planner, spent_s: float, budget_s: float, counting_s: float
 ) -> BudgetForecast | None:
     """Forecast what later rounds take; None if there are none, or no budget."""
+    session = pace.session
     later = {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once} - CANARY_IDS
     costs_s = [cost_s for unit, cost_s in session.costs_s.items() if unit in later and cost_s > 0]
     if not costs_s or not math.isfinite(budget_s):
         return None
     beside_s = sum(session.costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
+    slowest_s = pace.slowest_s(later)
     return BudgetForecast(
-        sum(costs_s) + beside_s,
-        max(costs_s) + beside_s,
+        max(sum(costs_s), slowest_s) + beside_s,
+        slowest_s + beside_s,
         spent_s,
         budget_s,
         session.counting.total_s + counting_s,

@@ -24,7 +24,6 @@ from benchgate.measure.engine import (
     ignore,
 )
 from benchgate.measure.lanes import Lanes, free_memory_bytes
-from benchgate.measure.tree_changes import written_between
 from benchgate.model.run import (
     CANARY_IDS,
     INSTRUCTIONS,
@@ -161,7 +160,7 @@ class Sharing:
         """Stop sharing: two processes of one side would write the same files at once.
 
         Args:
-            names: what was written in the first round, in which nothing was shared.
+            names: what was written in the base's trial, or in the first round.
         """
         if names and self.lanes > 1:
             rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -233,8 +232,8 @@ class Session:
         tried: what trying the base has shown.
         ground: moves the trees before each round and checks that they stay unchanged; None if the
             user's own folder is measured.
-        lane_cpus: the CPUs on which parts of a round are measured at the same time; only the first
-            one is used in the first round. None: any CPU.
+        lane_cpus: the CPUs on which parts of a round are measured at the same time; before it is
+            known what may be shared, only the first one is used. None: any CPU.
         tell: tells the user why fewer parts are measured at the same time.
         toolchains: for each arm the versions of tools that its configuration asks for.
         files: whose benchmark files those benchmarks run with that decide.
@@ -244,6 +243,7 @@ class Session:
         new_versions: the head's versions of benchmarks whose base version decides: the ids of
             these by theirs.
         costs_s: how long the last round took, by suite, and by benchmark for all others.
+        shared: what of it was measured while other benchmarks were, as far as is known.
         suites: the suite of each benchmark that is measured by running a whole suite.
         left_out: benchmarks that the first round had no time for.
         full_rounds: how many rounds have ended.
@@ -275,6 +275,7 @@ class Session:
         }
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
+        self.shared: set[str] = set()
         self.suites: dict[str, str] = {}
         self.counting = CountingTime()
         self.hidden: frozenset[str] = frozenset()
@@ -292,6 +293,7 @@ class Session:
         self._ground = ground
         self._lanes = Lanes(lane_cpus, clock)
         self._sharing = Sharing(len(lane_cpus), tell)
+        self._lesson = tried.lesson
         self._has_measured = False
         self._warnings: dict[str, None] = {}
 
@@ -368,8 +370,16 @@ class Session:
 
     @property
     def lanes(self) -> int:
-        """How many benchmarks may be measured at a time after the first round."""
+        """How many benchmarks may be measured at a time, once it is known what may be shared."""
         return self._sharing.lanes
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory that the processes of a benchmark have used, on all arms together."""
+        engines = (one.engine for one in self._found)
+        return max(
+            (one.peak_bytes for one in engines if isinstance(one, DivisibleEngine)), default=0
+        )
 
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""
@@ -421,6 +431,7 @@ class Session:
         learns = not self._has_measured and self._sharing.lanes > 1
         if not learns and round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
             self._sharing.look(self._recorder.times())
+        self._heed_trial(round_index)
         measure = self._learn_to_share if learns else self._measure
         for files in self._sets_in(order):
             self._lay(files)
@@ -441,6 +452,12 @@ class Session:
                     self.note(id_, note)
         self.full_rounds = round_index + 1
 
+    def _heed_trial(self, round_index: int) -> None:
+        """Limit the lanes of the first round by what trying the base has shown."""
+        if round_index == 0 and self._lesson:
+            self._sharing.trees_were_written(self._lesson.written)
+            self._sharing.memory_was_used(self._lesson.pair_bytes, free_memory_bytes())
+
     def _learn_to_share(
         self,
         order: Sequence[str],
@@ -449,21 +466,20 @@ class Session:
         starting: Callable[[str], None],
         ended: Callable[[str], None],
     ) -> None:
-        """Measure the first round one by one, and find out what may be shared later.
+        """Measure the first round, and find out what may be shared later.
 
         The canary comes last, because it writes into the trees.
         """
+        lanes = self._sharing.lanes
         before = self._ground.state() if self._ground else {}
         own = [id_ for id_ in order if id_ not in CANARY_IDS]
         self._measure(own, rng, round_index, starting, ended)
         if self._ground:
-            written = written_between(before, self._ground.state())
-            self._sharing.trees_were_written(self._ground.names(written))
-        engines = (one.engine for one in self._found)
-        peak_bytes = max(
-            (one.peak_bytes for one in engines if isinstance(one, DivisibleEngine)), default=0
-        )
-        self._sharing.memory_was_used(peak_bytes, free_memory_bytes())
+            self._sharing.trees_were_written(self._ground.written_since(before))
+        self._sharing.memory_was_used(self.peak_bytes, free_memory_bytes())
+        for unit in self.shared:  # in fewer lanes it will take more of a round
+            most = len(self.shared)
+            self.costs_s[unit] *= min(lanes, most) / min(self._sharing.lanes, most)
         canaries = [id_ for id_ in order if id_ in CANARY_IDS]
         self._measure(canaries, rng, round_index, starting, ended)
 
@@ -476,7 +492,8 @@ class Session:
         ended: Callable[[str], None],
     ) -> None:
         sizes = Counter(map(self.unit_of, order))
-        lanes = self._sharing.lanes if self._has_measured else 1
+        is_taught = round_index == 0 and self._lesson is not None
+        lanes = self._sharing.lanes if self._has_measured or is_taught else 1
         tasks = self._divided(order, rng, round_index, lanes)
         measured: set[str] = set()
         units: set[str] = set()
@@ -492,6 +509,7 @@ class Session:
                 unit = self.unit_of(id_)
                 if unit not in units:  # the rest of a suite takes no time of its own
                     self.costs_s[unit] = took_s
+                    (self.shared.discard if one.lane is None else self.shared.add)(unit)
                 units.add(unit)
                 measured.add(id_)
                 self._recorder.took(id_, self.costs_s[unit] / sizes[unit])
@@ -535,25 +553,32 @@ class Session:
     ) -> list[Task]:
         """Divide a round into tasks; those of benchmarks that run alone may not be shared."""
         division = Division()
+        alone_ids, costs_s = self._sharing.alone, self.costs_s
+        if lanes > 1 and not self._has_measured:
+            alone_ids = {id_ for id_ in order if not self._may_share_at_once(id_)}
+            costs_s = dict.fromkeys(order, 1.0)  # nothing is known about them yet
         if lanes > 1:
-            shared = (id_ for id_ in order if id_ not in self._sharing.alone)
-            division = Division(sum(map(self._cost_s, shared)) / lanes, self.costs_s)
+            shared = (costs_s.get(id_, 0.0) for id_ in order if id_ not in alone_ids)
+            division = Division(sum(shared) / lanes, costs_s)
         tasks: list[Task] = []
         for found in self._found:
             own = [id_ for id_ in order if found in self._engines_of[id_]]
-            beside = [id_ for id_ in own if id_ not in self._sharing.alone]
-            alone = [id_ for id_ in own if id_ in self._sharing.alone]
+            beside = [id_ for id_ in own if id_ not in alone_ids]
+            alone = [id_ for id_ in own if id_ in alone_ids]
             if beside:
                 tasks += found.tasks(beside, rng, round_index, division)
             if alone:
                 rest = found.tasks(alone, rng, round_index, Division())
                 tasks += [replace(task, halt=None) for task in rest]
         if lanes > 1:  # what takes longest begins first, so that the lanes end together
-            tasks.sort(key=lambda task: -sum(map(self._cost_s, task.ids)))
+            tasks.sort(key=lambda task: -sum(costs_s.get(id_, 0.0) for id_ in task.ids))
         return tasks
 
-    def _cost_s(self, id_: str) -> float:
-        return self.costs_s.get(id_, 0.0)
+    def _may_share_at_once(self, id_: str) -> bool:
+        """Whether a benchmark may share even the first round."""
+        found = self._engines_of[id_]
+        are_divisible = all(isinstance(one.engine, DivisibleEngine) for one in found)
+        return are_divisible and self._recorder.was_tried(id_)
 
     def restore(
         self, earlier: Mapping[ArmName, Sequence[BenchmarkResult]], full_rounds: int
@@ -572,6 +597,8 @@ class Session:
             for one in results:
                 if one.id in ids and one.round_s is not None:
                     shares_s[ids[one.id]] = one.round_s
+                    if any(x.launches and x.launches[-1].lane is not None for x in one.series):
+                        self.shared.add(self.unit_of(ids[one.id]))
                 if one.id in ids and _NO_TIME in one.notes:
                     left_out.add(ids[one.id])
         for id_, share_s in shares_s.items():
