@@ -42,6 +42,8 @@ def _options() -> argparse.Namespace:
     for command in (recording, peers):
         command.add_argument("--budget", default="30m", help="such as 30m or 2h")
     recording.add_argument("--only", default="*", help="scenarios whose name matches")
+    since = "measure again what was recorded by code without this commit"
+    recording.add_argument("--since", default="", help=since)
     lanes = commands.add_parser("lanes", help="measure checks in one lane and in two")
     lanes.add_argument("--checks", type=int, default=10, help="how many of each")
     judging = commands.add_parser("judge", help="write the pages from the recordings")
@@ -66,7 +68,7 @@ def main() -> None:
     """Run what was asked for."""
     options = _options()
     if options.command == "record":
-        record(parse_duration_s(options.budget), _SAY, only=options.only)
+        record(parse_duration_s(options.budget), _SAY, only=options.only, since=options.since)
     elif options.command == "peers":
         record_peers(parse_duration_s(options.budget), _SAY)
     elif options.command == "lanes":

@@ -13,7 +13,7 @@ from benchmarks.gate.tally import rate
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from validation.rates import Rate
@@ -28,11 +28,12 @@ class Executed:
     Attributes:
         alarms: builds in which a benchmark regressed that had not changed.
         rows: rows that regressed, of all that had not changed.
-        found: builds whose changed benchmark regressed; None if nothing changed.
+        found: builds in which a benchmark that did change regressed; None if nothing changed.
         no_verdict: builds that ended without a verdict.
         open_locations: rows of locations that stayed inconclusive.
         seconds: how long each build took, from start to end.
         load: the lowest and the highest load average when they began.
+        commits: those that they were measured with; see `commits_of`.
     """
 
     alarms: Rate
@@ -42,6 +43,7 @@ class Executed:
     open_locations: Rate
     seconds: Sequence[float]
     load: str
+    commits: str
 
     @property
     def typical_seconds(self) -> float:
@@ -73,7 +75,7 @@ def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
     return Executed(
         alarms=rate(bool(names - set(build["slower"])) for build, names in pairs),
         rows=rate(outcome == Outcome.REGRESSED for _, outcome in unchanged),
-        found=rate(set(build["slower"]) <= names for build, names in pairs)
+        found=rate(bool(set(build["slower"]) & names) for build, names in pairs)
         if builds[0]["slower"]
         else None,
         no_verdict=rate(build["exit_code"] == _NO_VERDICT for build in builds),
@@ -85,7 +87,14 @@ def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
         ),
         seconds=[build["seconds"] for build in builds],
         load=load_range(builds),
+        commits=commits_of(builds),
     )
+
+
+def commits_of(abouts: Iterable[Mapping[str, Any]]) -> str:
+    """Name the commits that recordings were measured with; "earlier" for those that do not say."""
+    named = dict.fromkeys(about.get("commit", "earlier") for about in abouts)
+    return ", ".join(sorted(named))
 
 
 def _called(build: Mapping[str, Any]) -> set[str]:

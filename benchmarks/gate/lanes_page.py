@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.lanes import Check, Costs, check_of, costs_of, later_rounds_s
-from benchmarks.gate.project import Change, check, repository
+from benchmarks.gate.project import TEN, Change, check, repository
 from benchmarks.gate.recordings import RECORDINGS
 
 from benchgate.baselines.files import read_result
@@ -39,7 +39,7 @@ def record_lanes(checks: int, say: Callable[[str], None]) -> None:
         for seed in range(1, checks + 1):
             for lanes in _MEASURED:
                 output = Path(temporary) / f"{lanes}-{seed}.json"
-                with repository(Change({})) as folder:
+                with repository(TEN, Change()) as folder:
                     answer = check(folder, output, ["--lanes", str(lanes), "--seed", str(seed)])
                 say(f"{lanes} lanes, seed {seed}: {answer.seconds:.1f} s")
                 results.append(read_result(output))

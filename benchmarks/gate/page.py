@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.answers_page import ask_all, sections
-from benchmarks.gate.executed import executed
+from benchmarks.gate.executed import commits_of, executed
 from benchmarks.gate.figure import Point, draw
 from benchmarks.gate.lanes_page import lanes_text
 from benchmarks.gate.loads import load_range
 from benchmarks.gate.peers_page import peer_blocks, peer_points
-from benchmarks.gate.record import BUILDS, SESSIONS
+from benchmarks.gate.record import BUILDS, LANGUAGES, LOADS, SESSIONS
 from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.replay import Half, Question, replay, replay_rules
 from benchmarks.gate.stored_page import stored_blocks
@@ -154,24 +154,48 @@ of it in all benchmarks alike. The gate's own code makes the decisions. The last
 
 
 def _executed() -> Iterator[str]:
-    found = [(one, executed(one.name)) for one in BUILDS]
     yield "## Builds that were really run"
-    yield (
-        "Each build is a whole `benchgate check` in a scratch repository. The seconds are\n"
-        "those that a user waits, start-up included. The machine is a virtual one with two\n"
-        "CPUs, shared with others. Unless a line says otherwise, a build has both CPUs and\n"
-        "measures in two lanes, as users have it. If two builds ran at a time, each had one\n"
-        "CPU, and the other build as its neighbor. The load average when the builds began\n"
-        "shows what else ran: a build alone is about 2, and the rest is other work, such as\n"
-        "tests. A build without a verdict is one whose canary was disturbed."
-    )
-    titles = (
-        *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),
-        *("seconds: median", "19 of 20 within", "load"),
-    )
-    yield table(titles, [_executed_row(one.words, builds) for one, builds in found if builds])
+    yield _EXECUTED
+    yield _executed_table(BUILDS)
     if text := lanes_text():
         yield text
+    for title, text, scenarios in (
+        ("## Programs in other languages", _LANGUAGES, LANGUAGES),
+        ("## Requests to a database or a server", _LOADS, LOADS),
+    ):
+        if any(RECORDINGS.names(one.name) for one in scenarios):
+            yield title
+            yield text
+            yield _executed_table(scenarios)
+
+
+_EXECUTED = """\
+Each build is a whole `benchgate check` in a scratch repository. The seconds are those that a user
+waits, start-up included. The machine is a virtual one with two CPUs, shared with others. Unless a
+line says otherwise, a build has both CPUs and measures in two lanes, as users have it. If two
+builds ran at a time, each had one CPU, and the other build as its neighbor. The load average when
+the builds began shows what else ran: a build alone is about 2, and the rest is other work, such as
+tests. A build without a verdict is one whose canary was disturbed. The last column names the
+commits of benchgate that measured; *earlier* is any before they were noted."""
+
+_LANGUAGES = """\
+Each build measures four functions of one small program, from 0.1 µs to 5 ms. In a build with an
+unrelated edit, functions that nothing calls stand in other places. The seconds include building
+both sides, on one CPU."""
+
+_LOADS = """\
+Each build loads two steps of a scenario, with two workers in a closed loop. In the slower builds,
+one step does 10 % more work in each query or request. The steps share their workers, so the whole
+scenario gets slower, and a build is right if it says so of any part of it."""
+
+
+def _executed_table(scenarios: Iterable[Scenario]) -> str:
+    titles = (
+        *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),
+        *("seconds: median", "19 of 20 within", "load", "commits"),
+    )
+    found = [(one, executed(one.name)) for one in scenarios]
+    return table(titles, [_executed_row(one.words, builds) for one, builds in found if builds])
 
 
 def _executed_row(name: str, found: Executed) -> tuple[str, ...]:
@@ -185,6 +209,7 @@ def _executed_row(name: str, found: Executed) -> tuple[str, ...]:
         f"{found.typical_seconds:.1f}",
         f"{found.long_seconds:.1f}",
         found.load,
+        found.commits,
     )
 
 
@@ -227,16 +252,6 @@ def _abouts(scenarios: Iterable[Scenario]) -> Iterator[Mapping[str, Any]]:
         yield from RECORDINGS.about(one.name)
 
 
-def _age_of_sessions() -> str:
-    """Return a sentence if sessions and builds were recorded with different measuring code."""
-    sessions, builds = ({about.get("code") for about in _abouts(s)} for s in (SESSIONS, BUILDS))
-    if not sessions.isdisjoint(builds):
-        return ""
-    return (
-        " They were\nrecorded with an earlier version of the measuring code than the builds above."
-    )
-
-
 def _has_half(name: str) -> bool:
     """Whether there are enough sessions to judge half of them."""
     return len(RECORDINGS.names(name)) > 1
@@ -262,7 +277,8 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
         "come from the other half. A line rests on the few sessions that it names, so its\n"
         "bounds are about this machine at that time, not about every machine. The canary is\n"
         "left out. The load average when the sessions began was\n"
-        f"{load_range(_abouts(SESSIONS))}: tests ran beside some of them.{_age_of_sessions()}"
+        f"{load_range(_abouts(SESSIONS))}: tests ran beside some of them. They were\n"
+        f"measured with these commits of benchgate: {commits_of(_abouts(SESSIONS))}."
     )
     titles = ("build", "false alarms", "found", "open locations", "rounds each", "sessions")
     yield table(titles, rows)

@@ -1,4 +1,4 @@
-"""The projects whose builds are judged: real work in Python and in C, in a scratch repository."""
+"""The projects whose builds are judged: real work in a scratch repository."""
 
 from __future__ import annotations
 
@@ -16,25 +16,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-
-def names_of(functions: str) -> tuple[str, ...]:
-    """The workloads of the ten functions ("ten"), or of the three slow ones ("slow")."""
-    text = (Path(__file__).parent / functions / "workloads.py").read_text(encoding="utf-8")
-    return tuple(re.findall(r'^    "(\w+)",$', text, re.MULTILINE))
-
-
-FOLDER = Path(__file__).parent / "ten"
-NAMES = names_of("ten")
-PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
-# The interpreter itself: the first `python3` on the path may be a script that looks for it.
-_PYTHON = Path(sys.executable).resolve()
-COMMAND_CONFIG = f'[[benchmark]]\nname = "program"\ncommand = "{_PYTHON} command.py"\n'
-_EXTENSION = Path(__file__).parent / "extension"
+# The first `python3` on the path may be a script that looks for it.
+_PYTHON = Path(sys.executable)
 _EXTENSION_CONFIG = f"""\
 [build]
 command = "cc OPTIONS -shared -fPIC -I{sysconfig.get_path("include")} -o extension.so extension.c"
@@ -73,36 +61,67 @@ EDITS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How much more the head does than the base.
+    """How the head differs from the base.
 
     Attributes:
-        percents: by workload, in percent of loop units, up to 99.
-        command: of the program, in percent of its whole CPU time.
-        edit: one of EDITS, which changes nothing that is measured.
-        functions: see `names_of`.
+        slower: names of the benchmarks that do more work in the head.
+        percent: how much more.
+        edit: one of the project's edits, which changes nothing that is measured; "" for none.
     """
 
-    percents: Mapping[str, int]
-    command: int = 0
+    slower: Sequence[str] = ()
+    percent: int = 0
     edit: str = ""
-    functions: str = "ten"
+
+
+class Project(Protocol):
+    """Files whose benchmarks are known.
+
+    Attributes:
+        words: what it is, for people; "" for the ten functions.
+        names: of the benchmarks that a change makes slower in turn: their ids end with them.
+        config: the text of benchgate.toml.
+        options: of `benchgate check`.
+        edits: names of edits that change nothing that is measured.
+        is_shared: whether a slower benchmark may make the others slower, too.
+    """
 
     @property
-    def slower(self) -> list[str]:
-        """The benchmarks that got slower."""
-        functions = sorted(
-            f"{self.functions}/{name}" for name, more in self.percents.items() if more
-        )
-        return [*functions, *(["program"] if self.command else [])]
+    def words(self) -> str: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def config(self) -> str: ...
+
+    @property
+    def options(self) -> Sequence[str]: ...
+
+    @property
+    def edits(self) -> Sequence[str]: ...
+
+    @property
+    def is_shared(self) -> bool: ...
+
+    def write(self, root: Path, change: Change) -> None:
+        """Write the files, as the change makes them, over those that are there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of one `benchgate check`, and how long it took from start to end."""
-
-    exit_code: int
-    seconds: float
-    verdict: Mapping[str, Any]
+@contextmanager
+def repository(project: Project, change: Change) -> Iterator[Path]:
+    """Make a scratch repository of one commit, with the change in the working tree."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "project"
+        folder.mkdir()
+        project.write(folder, Change())
+        (folder / "benchgate.toml").write_text(project.config, encoding="utf-8")
+        (folder / ".gitignore").write_text("/bench\ntarget/\nnode_modules/\n", encoding="utf-8")
+        git(folder, "init", "--initial-branch=main")
+        git(folder, "add", ".")
+        git(folder, "commit", "--message=base")
+        project.write(folder, change)
+        yield folder
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -111,43 +130,89 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-@contextmanager
-def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
-    """Make a scratch repository of one commit, with the change in the working tree."""
-    with _committed(Path(__file__).parent / change.functions, config) as folder:
-        percents = [change.percents.get(name, 0) for name in names_of(change.functions)]
-        _replace(folder / "workloads.py", _percents([0] * len(percents)), _percents(percents))
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Functions of Python in a folder beside this file, all in one file."""
+
+    folder: str
+    words: str = ""
+    config: str = '[[benchmark]]\npython = "benchmarks"\n'
+    options: Sequence[str] = ()
+    edits: Sequence[str] = tuple(EDITS)
+    is_shared: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        text = (HERE / self.folder / "workloads.py").read_text(encoding="utf-8")
+        return tuple(re.findall(r'^    "(\w+)",$', text, re.MULTILINE))
+
+    def write(self, root: Path, change: Change) -> None:
+        """See `Project.write`."""
+        _copy(self.folder, root)
+        percents = [change.percent * (name in change.slower) for name in self.names]
+        _replace(root / "workloads.py", _percents([0] * len(percents)), _percents(percents))
         if change.edit:
-            _replace(folder / "workloads.py", *EDITS[change.edit])
-        if change.command:
-            extra = round(change.command / 100 * _loops_of_a_program())
-            _replace(folder / "command.py", _extra(0), _extra(extra))
-        yield folder
+            _replace(root / "workloads.py", *EDITS[change.edit])
 
 
-@contextmanager
-def extension_repository(options: str) -> Iterator[Path]:
-    """Make a scratch repository of a C extension; the head has one more function.
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of about 30 ms; if it is slower, it takes so much more CPU time in all."""
 
-    Args:
-        options: of the C compiler.
+    words: str = "a program"
+    names: Sequence[str] = ("program",)
+    config: str = f'[[benchmark]]\nname = "program"\ncommand = "{_PYTHON} command.py"\n'
+    options: Sequence[str] = ()
+    edits: Sequence[str] = ()
+    is_shared: bool = False
+
+    def write(self, root: Path, change: Change) -> None:
+        """See `Project.write`."""
+        _copy("ten", root)
+        if change.slower:
+            extra = round(change.percent / 100 * _loops_of_a_program())
+            _replace(root / "command.py", _extra(0), _extra(extra))
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A C extension; an edit adds a function, which moves the code of the others.
+
+    Attributes:
+        compiled: options of the C compiler.
     """
-    with _committed(_EXTENSION, _EXTENSION_CONFIG.replace("OPTIONS", options)) as folder:
-        _replace(folder / "extension.c", "/* unrelated */\n", _UNRELATED_C)
-        _replace(folder / "extension.c", "    {NULL", _EXPORTED_C)
-        yield folder
+
+    compiled: str
+    names: Sequence[str] = ()
+    options: Sequence[str] = ()
+    edits: Sequence[str] = ("function",)
+    is_shared: bool = False
+
+    @property
+    def words(self) -> str:
+        return f"a C extension ({self.compiled})"
+
+    @property
+    def config(self) -> str:
+        return _EXTENSION_CONFIG.replace("OPTIONS", self.compiled)
+
+    def write(self, root: Path, change: Change) -> None:
+        """See `Project.write`."""
+        _copy("extension", root)
+        if change.edit:
+            _replace(root / "extension.c", "/* unrelated */\n", _UNRELATED_C)
+            _replace(root / "extension.c", "    {NULL", _EXPORTED_C)
 
 
-@contextmanager
-def _committed(source: Path, config: str) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "project"
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "benchgate.toml").write_text(config, encoding="utf-8")
-        git(folder, "init", "--initial-branch=main")
-        git(folder, "add", ".")
-        git(folder, "commit", "--message=base")
-        yield folder
+TEN, SLOW, PROGRAM = Functions("ten"), Functions("slow", "three slow functions"), Program()
+
+
+def _copy(folder: str, root: Path) -> None:
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(HERE / folder, root, ignore=ignored, dirs_exist_ok=True)
 
 
 @cache
@@ -160,7 +225,7 @@ def _loops_of_a_program() -> float:
     with tempfile.TemporaryDirectory() as temporary:
         files = [Path(temporary) / f"{loops}.py" for loops in (0, more)]
         for file, loops in zip(files, (0, more), strict=True):
-            shutil.copy(FOLDER / "command.py", file)
+            shutil.copy(HERE / "ten" / "command.py", file)
             _replace(file, _extra(0), _extra(loops))
         pairs = [[_cpu_s([str(_PYTHON), str(file)]) for file in files] for _ in range(25)]
     return median(more * whole / (longer - whole) for whole, longer in pairs)
@@ -190,10 +255,20 @@ def _replace(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after), encoding="utf-8")
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of one `benchgate check`, and how long it took from start to end."""
+
+    exit_code: int
+    seconds: float
+    verdict: Mapping[str, Any]
+
+
 def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
-    """Run `benchgate check` against HEAD, as a user would, and keep the result in `output`."""
+    """Run `benchgate check` against HEAD, as a user would in an environment; keep the result."""
     command = [sys.executable, "-m", "benchgate", "check", "--against", "HEAD", "--json", "-"]
-    environ = {**os.environ, "CI": "true"}
+    path = f"{_PYTHON.parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {**os.environ, "CI": "true", "PATH": path}
     started = time.monotonic()
     done = subprocess.run(
         [*command, "--output", str(output), *options],

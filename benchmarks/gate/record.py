@@ -8,12 +8,12 @@ time. This is twice as fast, and a hard test, because they disturb each other.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
+import subprocess
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from multiprocessing import get_context
@@ -22,24 +22,28 @@ from typing import TYPE_CHECKING
 
 from benchmarks.gate.launches import recording_of, write_recording
 from benchmarks.gate.project import (
-    COMMAND_CONFIG,
     EDITS,
-    PYTHON_CONFIG,
+    PROGRAM,
+    SLOW,
+    TEN,
     Change,
+    Extension,
     burner,
     check,
-    extension_repository,
-    names_of,
     repository,
 )
 from benchmarks.gate.recordings import RECORDINGS
+from benchmarks.languages.programs import OTHERS, WORDS, Language
+from benchmarks.load.targets import TARGETS, Target
 
-import benchgate
 from benchgate.baselines.files import read_result
+from benchgate.model.run import TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from benchmarks.gate.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,11 @@ class Scenario:
 
     Attributes:
         name: the first part of the names of its recordings.
-        percent: extra loop units in one workload, another one in each build; or, if `everywhere`,
-            in all of them; of a program, extra CPU time.
+        percent: how much more one benchmark does, another one in each build; or, if `everywhere`,
+            all of them.
+        project: what is measured.
         is_edited: the head has one of the edits that change nothing measured, in turn.
         edit: the name of such an edit, which the head has in every build.
-        extension: a C extension is measured, compiled with these options; an unrelated function
-            moves its code in the head.
-        is_command: a program of about 30 ms is measured instead of the ten functions.
-        is_slow: three functions of 10, 50 and 300 ms are measured instead.
         burner: see `project.burner`.
         rounds: how many rounds of everything are measured; 0 if benchgate chooses.
         margin: of the gate.
@@ -67,12 +68,10 @@ class Scenario:
 
     name: str
     percent: int = 0
+    project: Project = TEN
     everywhere: bool = False
     is_edited: bool = False
     edit: str = ""
-    extension: str = ""
-    is_command: bool = False
-    is_slow: bool = False
     burner: str = ""
     rounds: int = 0
     margin: str = "2%"
@@ -84,42 +83,31 @@ class Scenario:
     @property
     def words(self) -> str:
         """A description for people."""
-        what = "a program" if self.is_command else "three slow functions" if self.is_slow else ""
-        what = f"a C extension ({self.extension})" if self.extension else what
         change = f"+{self.percent} %" if self.percent else ""
-        is_edited = self.is_edited or self.edit or self.extension
-        edit = "an unrelated edit" if is_edited else ""
+        edit = "an unrelated edit" if self.is_edited or self.edit else ""
         margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
         busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
-        lanes = "one lane" if self.lanes == 1 and not self.is_command else ""
         shared = "" if self.is_alone else "two builds at a time"
-        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), lanes, shared)
+        parts = (
+            *(self.project.words, change or edit or "clean", margin),
+            *(busy.get(self.burner, ""), shared),
+        )
         return ", ".join(part for part in parts if part)
 
     def change(self, index: int) -> Change:
         """What the head of a build does in addition."""
-        if self.is_command:
-            return Change({}, command=self.percent)
-        functions = "slow" if self.is_slow else "ten"
-        all_names = names_of(functions)
-        names = all_names if self.everywhere else (all_names[index % len(all_names)],)
+        names, edits = self.project.names, self.project.edits
+        one = () if self.everywhere or not names else (names[index % len(names)],)
         # Each half of the sessions has all of them, one after the other.
         turn = index // 2 if self.rounds else index
-        edit = list(EDITS)[turn % len(EDITS)] if self.is_edited else self.edit
-        return Change(dict.fromkeys(names, self.percent), edit=edit, functions=functions)
-
-    def repository(self, index: int) -> AbstractContextManager[Path]:
-        """Make the scratch repository of a build."""
-        if self.extension:
-            return extension_repository(self.extension)
-        config = COMMAND_CONFIG if self.is_command else PYTHON_CONFIG
-        return repository(self.change(index), config)
+        edit = edits[turn % len(edits)] if self.is_edited else self.edit
+        return Change((one or names) if self.percent else (), self.percent, edit)
 
     def options(self, index: int) -> list[str]:
         """The options of `benchgate check`."""
         fixed = ["--rounds", str(self.rounds)] if self.rounds else []
-        lanes = ["--lanes", str(self.lanes)]
-        return [*fixed, *lanes, "--margin", self.margin, "--seed", str(index + 1)]
+        measured = ["--lanes", str(self.lanes), "--margin", self.margin, "--seed", str(index + 1)]
+        return [*self.project.options, *fixed, *measured]
 
 
 _session = partial(Scenario, rounds=100, is_alone=True)
@@ -134,49 +122,66 @@ SESSIONS = (
 )
 # As users have it on this machine: two lanes.
 _in_lanes = partial(Scenario, is_alone=True, lanes=2)
+_busy = partial(_in_lanes, burner="same", builds=50)
 BUILDS = (
     _in_lanes("clean-lanes", builds=300, weight=6),
     _in_lanes("edited-lanes", is_edited=True, builds=100, weight=2),
     _in_lanes("3-lanes", 3, builds=100, weight=2),
     _in_lanes("5-lanes", 5, builds=100, weight=2),
     _in_lanes("2-margin-1-lanes", 2, margin="1%", builds=100, weight=2),
-    _in_lanes("clean-margin-0.5-lanes", margin="0.5%", builds=100, weight=2),
+    _in_lanes("clean-margin-0.5-lanes", margin="0.5%", builds=50),
     _in_lanes("1-margin-0.5-lanes", 1, margin="0.5%", builds=100, weight=2),
-    _in_lanes("clean-burner-same-lanes", burner="same", builds=50),
-    _in_lanes("3-burner-same-lanes", 3, burner="same", builds=50),
-    _in_lanes("slow-clean-lanes", is_slow=True, builds=50),
-    _in_lanes("slow-5-lanes", 5, is_slow=True, builds=21),
-    _in_lanes("slow-clean-burner-same-lanes", is_slow=True, burner="same", builds=50),
-    _in_lanes("slow-5-burner-same-lanes", 5, is_slow=True, burner="same", builds=21),
-    Scenario("command-clean", is_command=True, builds=300, weight=3),
-    Scenario("command-5", 5, is_command=True, builds=100),
-    Scenario("command-10", 10, is_command=True, builds=100),
-    Scenario("command-clean-burner-same", is_command=True, burner="same", is_alone=True, builds=50),
-    Scenario("command-5-burner-same", 5, is_command=True, burner="same", is_alone=True, builds=50),
-    Scenario("clean", builds=100, weight=2),
-    Scenario("edited", is_edited=True, builds=30),
-    Scenario("3", 3, builds=30),
+    _busy("clean-burner-same-lanes"),
+    _busy("3-burner-same-lanes", 3),
+    _in_lanes("slow-clean-lanes", project=SLOW, builds=50),
+    _in_lanes("slow-5-lanes", 5, SLOW, builds=21),
+    _busy("slow-clean-burner-same-lanes", project=SLOW),
+    _busy("slow-5-burner-same-lanes", 5, SLOW, builds=21),
+    Scenario("command-clean", project=PROGRAM, builds=100, weight=2),
+    Scenario("command-5", 5, PROGRAM, builds=100, weight=2),
+    Scenario("command-10", 10, PROGRAM, builds=100, weight=2),
+    _busy("command-clean-burner-same", project=PROGRAM),
+    _busy("command-5-burner-same", 5, PROGRAM),
+)
+LANGUAGES = tuple(
+    Scenario(f"{language}-{name}", percent, Language(language), is_edited=is_edited, builds=builds)
+    for language in WORDS
+    for name, percent, is_edited, builds in (
+        ("clean", 0, language in OTHERS, 50),
+        ("5", 5, False, 20),
+    )
+)
+LOADS = tuple(
+    Scenario(f"{kind}-{name}", percent, Target(kind), is_alone=True, builds=20)
+    for kind in TARGETS
+    for name, percent in (("clean", 0), ("10", 10))
 )
 
 # Each measures the same two commits in all of its builds.
 TWICE = (
     _in_lanes("twice-edited", edit="import", builds=10),
-    _in_lanes("twice-extension", extension="-O2", builds=10),
-    _in_lanes("twice-aligned", extension="-O2 -falign-functions=64 -falign-loops=64", builds=10),
-    _in_lanes("twice-command", is_command=True, builds=10),
+    *(
+        _in_lanes(name, project=Extension(compiled), edit="function", builds=10)
+        for name, compiled in (
+            ("twice-extension", "-O2"),
+            ("twice-aligned", "-O2 -falign-functions=64 -falign-loops=64"),
+        )
+    ),
+    _in_lanes("twice-command", project=PROGRAM, builds=10),
 )
 
 
-def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> None:
+def record(
+    budget_s: float, say: Callable[[str], None], *, only: str = "*", since: str = ""
+) -> None:
     """Measure what is missing, sessions first, until the time is over or nothing is missing.
 
     Args:
         only: a pattern for the names of scenarios.
+        since: a commit; what was recorded by code without it is measured again. "" for none.
     """
     ends = time.monotonic() + budget_s
-    missing = [
-        one for one in plan() if fnmatchcase(one[0].name, only) and name_of(*one) not in RECORDINGS
-    ]
+    missing = [one for one in plan() if fnmatchcase(one[0].name, only) and _is_missing(*one, since)]
     _record([one for one in missing if one[0].is_alone], ends, say)
     together = [one for one in missing if not one[0].is_alone]
     cpus = sorted(os.sched_getaffinity(0))
@@ -192,7 +197,7 @@ def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> N
         process.join()
         if process.exitcode:
             raise RuntimeError(f"recording ended with {process.exitcode}")
-    is_over = any(name_of(*one) not in RECORDINGS for one in missing)
+    is_over = any(_is_missing(*one, since) for one in missing)
     say("the time is over; run it again to go on" if is_over else "nothing is missing")
 
 
@@ -214,7 +219,7 @@ def _record(
 
 def plan() -> Iterator[tuple[Scenario, int]]:
     """Give what is wanted, in an order that makes a recording useful whenever it is stopped."""
-    for scenarios in (SESSIONS, BUILDS, TWICE):
+    for scenarios in (SESSIONS, (*BUILDS, *LANGUAGES, *LOADS, *TWICE)):
         done = dict.fromkeys(scenarios, 0)
         while any(done[s] < s.builds for s in scenarios):
             for scenario in scenarios:
@@ -229,31 +234,55 @@ def name_of(scenario: Scenario, index: int) -> str:
     return f"{scenario.name}/{index:03}"
 
 
+def _is_missing(scenario: Scenario, index: int, since: str) -> bool:
+    name = name_of(scenario, index)
+    if name not in RECORDINGS:
+        return True
+    return bool(since) and not _holds(RECORDINGS.document(name)["about"].get("commit"), since)
+
+
+_ROOT = Path(__file__).parents[2]
+
+
 @cache
-def _code() -> str:
-    """Identify what measures and decides: a hash of its sources."""
-    root = Path(benchgate.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(
-        p for folder in ("gate", "measure", "stats") for p in (root / folder).rglob("*.py")
-    ):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
+def _holds(commit: str | None, since: str) -> bool:
+    """Whether a commit comes after another one."""
+    command = ["git", "merge-base", "--is-ancestor", since, commit or ""]
+    return commit is not None and not subprocess.run(command, cwd=_ROOT, check=False).returncode
+
+
+@cache
+def _commit() -> str:
+    """The commit that is measured with.
+
+    Raises:
+        RuntimeError: the sources differ from it.
+    """
+    ask = partial(subprocess.run, cwd=_ROOT, check=True, capture_output=True, text=True)
+    if ask(["git", "status", "--porcelain", "--", "src"]).stdout:
+        raise RuntimeError("src/ has changes: commit them, so that figures can name their commit")
+    return ask(["git", "rev-parse", "--short=8", "HEAD"]).stdout.strip()
 
 
 def _measure(scenario: Scenario, index: int) -> str:
     change = scenario.change(index)
-    with scenario.repository(index) as folder, tempfile.TemporaryDirectory() as temporary:
+    with (
+        repository(scenario.project, change) as folder,
+        tempfile.TemporaryDirectory() as temporary,
+    ):
         output = Path(temporary) / "result.json"
         with burner(scenario.burner):
             answer = check(folder, output, scenario.options(index))
         result = read_result(output)
     rows = answer.verdict["rows"]
+    ids = sorted({row["benchmark"] for row in rows})
+    named = tuple(f"/{name}" for name in change.slower)
+    slower = [id_ for id_ in ids if f"/{id_}".endswith(named)] if named else []
     about = {
-        "scenario": asdict(scenario),
-        "slower": change.slower,
+        "scenario": scenario.words,
+        "slower": ids if slower and scenario.project.is_shared else slower,
         "edit": change.edit,
-        "code": _code(),
+        "commit": _commit(),
         "seed": index + 1,
         "started": result.head.started,
         "cpu": result.head.environment.cpu_model,
@@ -263,13 +292,17 @@ def _measure(scenario: Scenario, index: int) -> str:
         "tool": result.tool,
         "exit_code": answer.exit_code,
         "seconds": round(answer.seconds, 2),
-        "outcomes": {f"{r['benchmark']} {r['statistic']}": r["outcome"] for r in rows},
-        "ratios": {
-            f"{r['benchmark']} {r['statistic']}": [r["ratio"], *r["interval"]]
-            for r in rows
-            if r["interval"]
-        },
+        "outcomes": {_key(row): row["outcome"] for row in rows},
+        "ratios": {_key(row): [row["ratio"], *row["interval"]] for row in rows if row["interval"]},
     }
-    whole = bool(scenario.rounds)
-    write_recording(RECORDINGS, name_of(scenario, index), recording_of(result, about, whole=whole))
+    name = name_of(scenario, index)
+    if scenario.rounds:
+        write_recording(RECORDINGS, name, recording_of(result, about))
+    else:
+        RECORDINGS.add(name, {"about": about})
     return f"exit {answer.exit_code}, {answer.seconds:.1f} s"
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    metric = () if row["metric"] == TIME.name else (row["metric"],)
+    return " ".join((row["benchmark"], *metric, row["statistic"]))

@@ -6,7 +6,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.executed import count
-from benchmarks.gate.record import BUILDS, TWICE
+from benchmarks.gate.project import PROGRAM, SLOW, TEN
+from benchmarks.gate.record import BUILDS, LANGUAGES, LOADS, TWICE
 from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tally import at_most, rate
 from benchmarks.gate.twice import answers_of
@@ -28,7 +29,7 @@ _TYPICAL = "clean-lanes"
 
 def summary() -> str:
     """The lines, as a list; those for which nothing is recorded are left out."""
-    lines = (*_alarms(), *_found(), *_others(), *_waits(), *_agreement())
+    lines = (*_alarms(), *_found(), *_others(), *_loads(), *_waits(), *_agreement())
     return "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
 
 
@@ -43,31 +44,42 @@ def _alarms() -> Iterator[str]:
 
 
 def _found() -> Iterator[str]:
-    said = []
-    for percent in _PERCENTS:
-        builds = _builds(
-            lambda one, percent=percent: (  # type: ignore[misc]
-                one.percent == percent
-                and one.margin == _MARGIN
-                and not (one.is_command or one.is_slow)
-            )
-        )
-        if builds and (found := count(builds).found):
-            said.append(f"+{percent} % in {_of(found)}")
+    ten = [one for one in BUILDS if one.project is TEN and one.margin == _MARGIN]
+    said = [
+        f"+{percent} % in {_of(found)}"
+        for percent in _PERCENTS
+        if (found := _found_of(ten, percent))
+    ]
     if said:
         yield f"A change in one of ten benchmarks was found, at a margin of 2 %: {', '.join(said)}."
 
 
 def _others() -> Iterator[str]:
-    said = []
-    for what, builds in (
-        ("a program of about 30 ms", _builds(lambda one: one.percent == 5 and one.is_command)),
-        ("a function of 10, 50 or 300 ms", _builds(lambda one: one.percent == 5 and one.is_slow)),
-    ):
-        if builds and (found := count(builds).found):
-            said.append(f"in {_of(found)} checks of {what}")
+    of = {
+        "a program of about 30 ms": [one for one in BUILDS if one.project is PROGRAM],
+        "a function of 10, 50 or 300 ms": [one for one in BUILDS if one.project is SLOW],
+        "programs in other languages": LANGUAGES,
+    }
+    said = [
+        f"in {_of(found)} checks of {what}"
+        for what, scenarios in of.items()
+        if (found := _found_of(scenarios, 5))
+    ]
     if said:
         yield f"A slowdown of 5 % was found {', and '.join(said)}, also beside busy loops."
+
+
+def _loads() -> Iterator[str]:
+    if found := _found_of(LOADS, 10):
+        yield (
+            f"10 % more work in each request to a database or a server was found in {_of(found)} "
+            "checks."
+        )
+
+
+def _found_of(scenarios: Sequence[Scenario], percent: int) -> Rate | None:
+    builds = _builds(lambda one: one.percent == percent and one in scenarios)
+    return count(builds).found if builds else None
 
 
 def _waits() -> Iterator[str]:
@@ -98,7 +110,7 @@ def _builds(wanted: Callable[[Scenario], bool]) -> Sequence[Mapping[str, Any]]:
     """What the recordings of some scenarios say about themselves."""
     return [
         about
-        for scenario in BUILDS + TWICE
+        for scenario in BUILDS + LANGUAGES + LOADS + TWICE
         if wanted(scenario)
         for about in RECORDINGS.about(scenario.name)
     ]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.gate.project import Change
 
 HERE = Path(__file__).parent
 CHANGED = ("Checksum", "Slug", "Find", "Long")
@@ -109,6 +116,45 @@ OTHERS = {
     "go": (GO_OTHER, GO_BODIES),
     "rust": (RUST_OTHER, RUST_BODIES),
 }
+
+WORDS = {
+    "cpp": "C++ (Google Benchmark)",
+    "go": "Go",
+    "rust": "Rust (Criterion)",
+    "bench": "Rust (`#[bench]`)",
+    "node": "Node (Tinybench)",
+    "mitata": "Node (mitata)",
+    "suite": "Node (Benchmark.js)",
+    "vitest": "Node (Vitest)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A small program in a language, or for a tool of it; see `gate.project.Project`.
+
+    An edit is a number: it draws functions that nothing calls.
+    """
+
+    language: str
+    names: Sequence[str] = CHANGED
+    options: Sequence[str] = ("--no-cache",)
+    edits: Sequence[str] = tuple(map(str, range(1, 51)))
+    is_shared: bool = False
+
+    @property
+    def words(self) -> str:
+        return WORDS[self.language]
+
+    @property
+    def config(self) -> str:
+        return CONFIG[self.language]
+
+    def write(self, root: Path, change: Change) -> None:
+        """See `Project.write`."""
+        (slower,) = change.slower or ("",)
+        seed = int(change.edit or 0)
+        write(self.language, root, seed=seed, slower=slower, percent=change.percent)
 
 
 def write(language: str, root: Path, *, seed: int = 0, slower: str = "", percent: int = 0) -> None:

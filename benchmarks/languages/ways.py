@@ -8,19 +8,23 @@ the tools themselves: Google Benchmark, Go, those of npm, Criterion as Debian ha
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.languages.checks import burning, git
+from benchmarks.gate.project import git
 from benchmarks.languages.programs import CONFIG, write
 
 from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.model.result import Result
 
 IN_TURN = {
@@ -63,6 +67,19 @@ replace-with = "debian"
 directory = "/usr/share/cargo/registry"
 """
 
+# Ends with this process, even if that is killed.
+BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
+
+
+@contextmanager
+def burning(count: int) -> Iterator[None]:
+    """Let so many programs keep a CPU busy meanwhile."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            burner = subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())])
+            stack.callback(burner.kill)
+        yield
+
 
 def measured(language: str, config: str, rounds: int) -> Result:
     """The result of a check in which nothing changed."""
@@ -78,8 +95,7 @@ def measured(language: str, config: str, rounds: int) -> Result:
         (root / ".gitignore").write_text("/bench\ntarget/\nnode_modules/\nCargo.lock\n*.gz\n")
         git(root, "init", "--quiet")
         git(root, "add", "--all")
-        who = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@example.com")
-        git(root, *who, "commit", "--quiet", "--message", "base")
+        git(root, "commit", "--quiet", "--message", "base")
         out = root / "result.json.gz"
         command = ["check", "--against", "HEAD", "--no-cache", "--rounds", str(rounds)]
         ended = subprocess.run(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.gate.project import NAMES, Change, git, repository
+from benchmarks.gate.project import TEN, Change, git, repository
 
 from benchgate.config import loads
 from benchgate.session.engines import choose_place
@@ -97,7 +97,7 @@ class Lab:
 @contextmanager
 def laboratory() -> Iterator[Lab]:
     """Make a repository with the arms, on the CPU that benchgate would choose."""
-    with repository(Change(dict.fromkeys(NAMES, PERCENT))) as folder:
+    with repository(TEN, Change(TEN.names, PERCENT)) as folder:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(SUITE, folder, ignore=ignored, dirs_exist_ok=True)
         git(folder, "add", "--all", "--", ".", ":!workloads.py")
