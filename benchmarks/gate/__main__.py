@@ -4,6 +4,7 @@ python -m benchmarks.gate record --budget 30m    measure what is missing
 python -m benchmarks.gate peers --budget 30m     give other tools the same work
 python -m benchmarks.gate lanes                  measure checks in one lane and in two
 python -m benchmarks.gate judge                  write docs/believability*.md from the recordings
+python -m benchmarks.gate count                  update in them what is counted in recorded builds
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
 python -m benchmarks.gate cut                    end the budget of builds after every round
@@ -18,7 +19,7 @@ from functools import partial
 from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.cuts import cut_all
 from benchmarks.gate.lanes_page import record_lanes
-from benchmarks.gate.page import Sizes, write_page
+from benchmarks.gate.page import Sizes, count_again, write_page
 from benchmarks.gate.peers.record import record_peers
 from benchmarks.gate.record import record
 from benchmarks.gate.simulate import simulate_all
@@ -47,6 +48,7 @@ def _options() -> argparse.Namespace:
     lanes = commands.add_parser("lanes", help="measure checks in one lane and in two")
     lanes.add_argument("--checks", type=int, default=10, help="how many of each")
     judging = commands.add_parser("judge", help="write the pages from the recordings")
+    commands.add_parser("count", help="update in them what is counted in recorded builds")
     launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
     simulating = commands.add_parser("simulate", help="judge builds of simulated machines")
@@ -73,6 +75,8 @@ def main() -> None:
         record_peers(parse_duration_s(options.budget), _SAY)
     elif options.command == "lanes":
         record_lanes(options.checks, _SAY)
+    elif options.command == "count":
+        count_again()
     elif options.command == "judge":
         write_page(Sizes(), processes=options.processes, say=_SAY)
     elif options.command == "launches":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from benchmarks.gate.twice import twice_blocks
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from benchmarks.gate.executed import Executed
@@ -86,30 +87,52 @@ def write_page(
     sizes: Sizes, *, processes: int, say: Callable[[str], None], folder: Path = DOCS
 ) -> None:
     """Judge everything that is recorded or simulated, and write the pages and the figure."""
-    head = [_TABLES, *_executed(), *twice_blocks()]
     replayed = dict(_replayed(sizes, processes, say))
     rules, points = _rules(sizes)
     found = ask_all(sizes.launches, seed=SEED, processes=processes, say=say)
-    blocks = [
-        *head,
-        *_of_replays(replayed),
-        *rules,
-        *peer_blocks(),
-        *sections(found),
-        _STORED,
-        *stored_blocks(sizes.stored, seed=SEED, processes=processes, say=say),
-    ]
-    for name, text in (
-        ("believability.md", [_TITLE, summary(), _HEAD]),
-        ("believability-tables.md", blocks),
-    ):
-        (folder / name).write_text("\n\n".join(text) + "\n", encoding="utf-8")
-    ours = _points()
-    (folder / "believability.svg").write_text(
-        draw([*ours, *points, *peer_points()], "False alarms against power"), encoding="utf-8"
+    _write(
+        [
+            *_counted(),
+            *_of_replays(replayed),
+            *rules,
+            *peer_blocks(),
+            *sections(found),
+            _STORED,
+            *stored_blocks(sizes.stored, seed=SEED, processes=processes, say=say),
+        ],
+        folder,
+    )
+    (folder / _FIGURE).write_text(
+        draw([*_points(), *points, *peer_points()], "False alarms against power"), encoding="utf-8"
     )
 
 
+def count_again(folder: Path = DOCS) -> None:
+    """Write the pages with what builds were recorded since; what is drawn stays as it is."""
+    old = dict(_parts((folder / _PAGES[1]).read_text(encoding="utf-8")))
+    counted = _parts("\n\n".join(_counted()))
+    drawn = [(title, text) for title, text in old.items() if title not in dict(counted)]
+    _write([text.strip() for _, text in (*counted, *drawn)], folder)
+
+
+def _parts(page: str) -> list[tuple[str, str]]:
+    """The sections of a page with their titles; the first one has no title."""
+    texts = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    return [(text.partition("\n")[0] if number else "", text) for number, text in enumerate(texts)]
+
+
+def _counted() -> list[str]:
+    """The sections in which every figure is counted."""
+    return [_TABLES, *_executed(), *twice_blocks()]
+
+
+def _write(blocks: Sequence[str], folder: Path) -> None:
+    for name, text in zip(_PAGES, ([_TITLE, summary(), _HEAD], blocks), strict=True):
+        (folder / name).write_text("\n\n".join(text) + "\n", encoding="utf-8")
+
+
+_PAGES = ("believability.md", "believability-tables.md")
+_FIGURE = "believability.svg"
 _MADE = "<!-- Made by `python -m benchmarks.gate judge`: change the scripts, not this page. -->\n\n"
 
 _TITLE = f"""\
@@ -286,7 +309,7 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
 
 def _points() -> list[Point]:
     """Our own point, of the builds that were really executed."""
-    clean, slower = (executed(name) for name in ("clean", str(SHOWN_PERCENT)))
+    clean, slower = (executed(name) for name in ("clean-lanes", f"{SHOWN_PERCENT}-lanes"))
     if clean is None or slower is None or slower.found is None:
         return []
     return [Point("benchgate", _share(clean.alarms), _share(slower.found), is_ours=True)]

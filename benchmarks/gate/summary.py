@@ -29,7 +29,7 @@ _TYPICAL = "clean-lanes"
 
 def summary() -> str:
     """The lines, as a list; those for which nothing is recorded are left out."""
-    lines = (*_alarms(), *_found(), *_others(), *_loads(), *_waits(), *_agreement())
+    lines = (*_alarms(), *_found(), *_others(), *_waits(), *_agreement())
     return "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
 
 
@@ -65,16 +65,10 @@ def _others() -> Iterator[str]:
         for what, scenarios in of.items()
         if (found := _found_of(scenarios, 5))
     ]
+    loads = _found_of(LOADS, 10)
+    more = f"; 10 % more work for a database or a server in {_of(loads)}" if loads else ""
     if said:
-        yield f"A slowdown of 5 % was found {', and '.join(said)}, also beside busy loops."
-
-
-def _loads() -> Iterator[str]:
-    if found := _found_of(LOADS, 10):
-        yield (
-            f"10 % more work in each request to a database or a server was found in {_of(found)} "
-            "checks."
-        )
+        yield f"A slowdown of 5 % was found {', and '.join(said)}, also beside busy loops{more}."
 
 
 def _found_of(scenarios: Sequence[Scenario], percent: int) -> Rate | None:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.gate.page import DOCS, Sizes, write_page
+from benchmarks.gate.page import DOCS, Sizes, count_again, write_page
 from benchmarks.gate.recordings import Recordings
 from benchmarks.gate.summary import summary
 
@@ -40,6 +40,20 @@ def test_the_pages_are_made_of_recordings_and_draws(tmp_path: Path) -> None:
     equal = {part.partition("\n")[0] for part in made if part in kept}
     counted = {"Builds that were really run", "The same two commits again and again", "Other tools"}
     assert counted <= equal
+
+
+def test_counting_again_leaves_what_is_drawn_as_it_is(tmp_path: Path) -> None:
+    names = ("believability.md", "believability-tables.md")
+    for name in names:
+        text = (DOCS / name).read_text(encoding="utf-8")
+        is_tables = name == names[1]
+        (tmp_path / name).write_text(text.replace("| clean |", "| before |") if is_tables else "")
+    count_again(tmp_path)
+    for name in names:
+        made, kept = ((folder / name).read_text(encoding="utf-8") for folder in (tmp_path, DOCS))
+        drawn = "## Builds made of recorded rounds"
+        counted, _, rest = kept.partition(drawn)
+        assert made == counted + drawn * bool(rest) + rest.replace("| clean |", "| before |")
 
 
 def test_recordings_are_read_as_they_were_written(tmp_path: Path) -> None:
