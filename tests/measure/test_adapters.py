@@ -10,7 +10,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,8 @@ from benchgate.model.calls import Edit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from benchgate.config.benchmarks import LiveBenchmarks
+    from benchgate.measure.adapters import WorkerProgram
     from benchgate.measure.engine import Observation
     from benchgate.measure.guardian import Guardian
 
@@ -251,6 +255,29 @@ def test_a_build_that_takes_too_long_names_the_limit(
     assert isinstance(table, GoBenchmark)
     with pytest.raises(NotBuiltError, match=r"go env GOROOT was stopped after .*; `timeout` of"):
         Programs(guardian, 0.2).program(arm, table, ".")
+
+
+def test_two_lanes_that_need_a_program_at_once_build_it_once(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    builds = []
+
+    class SlowPrograms(Programs):
+        def _program(
+            self, arm: Arm, benchmark: LiveBenchmarks, path: str, layout: int
+        ) -> WorkerProgram:
+            builds.append(path)
+            time.sleep(0.1)
+            return super()._program(arm, benchmark, path, layout)
+
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    (table,) = loads('[[benchmark]]\nnode = "bench.js"\n', "benchgate.toml").benchmarks
+    assert isinstance(table, NodeBenchmark)
+    programs = SlowPrograms(guardian, 600)
+    with ThreadPoolExecutor(2) as lanes:
+        first, second = lanes.map(lambda _: programs.program(arm, table, "bench.js"), range(2))
+    assert first is second
+    assert len(builds) == 1
 
 
 @require("go")

@@ -18,6 +18,7 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from shutil import copytree
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -221,6 +222,7 @@ class Programs:
         self._built: dict[str, dict[tuple[Path, int], WorkerProgram]] = {}
         self._overlays: dict[Path, tuple[Path, tuple[str, ...]]] = {}
         self._made: set[Path] = set()
+        self._building = Lock()  # two lanes may need the same program
 
     def program(
         self, arm: Arm, benchmark: LiveBenchmarks, path: str, seed: int = 0
@@ -236,9 +238,10 @@ class Programs:
         built = self._built.setdefault(f"{benchmark.KIND} {path} {_way(benchmark)}", {})
         links = Path(arm.substitute(_LINKS))
         layout = 1 + seed % _GO_LAYOUTS if seed and isinstance(benchmark, GoBenchmark) else 0
-        if (links, layout) not in built:
-            built[links, layout] = self._program(arm, benchmark, path, layout)
-        program = built[links, layout]
+        with self._building:
+            if (links, layout) not in built:
+                built[links, layout] = self._program(arm, benchmark, path, layout)
+            program = built[links, layout]
         if not seed or not isinstance(benchmark, CppBenchmark | RustBenchmark):
             return program
         others = [(each, Path(it.command[0])) for (each, _), it in built.items() if each != links]
