@@ -73,9 +73,9 @@ bench: $(INSTALLED) ## measure benchgate itself
 fuzz: $(INSTALLED) ## read damaged inputs with every reader; SECONDS=60 bounds the whole run
 	@$(BIN)/python -m tests.fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
 
-bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m limits the time
-	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET)
-	$(BIN)/python -m benchmarks.gate judge --processes 2
+bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m limits the time, SINCE=COMMIT renews
+	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET) $(if $(SINCE),--since $(SINCE))
+	$(BIN)/python -m benchmarks.gate count
 
 bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## measure other tools on the same work; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate peers --budget $(BUDGET)

@@ -264,6 +264,10 @@ class Answer:
     verdict: Mapping[str, Any]
 
 
+class CheckFailedError(Exception):
+    """A check gave no verdict; with what it printed."""
+
+
 def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
     """Run `benchgate check` against HEAD, as a user would in an environment; keep the result."""
     command = [sys.executable, "-m", "benchgate", "check", "--against", "HEAD", "--json", "-"]
@@ -280,7 +284,7 @@ def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
     )
     seconds = time.monotonic() - started
     if not done.stdout:
-        raise RuntimeError(f"benchgate failed with {done.returncode}:\n{done.stderr}")
+        raise CheckFailedError(f"benchgate failed with {done.returncode}:\n{done.stderr}")
     return Answer(done.returncode, seconds, json.loads(done.stdout))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from benchmarks.gate.project import (
     SLOW,
     TEN,
     Change,
+    CheckFailedError,
     Extension,
     burner,
     check,
@@ -181,6 +183,9 @@ def record(
         since: a commit; what was recorded by code without it is measured again. "" for none.
     """
     ends = time.monotonic() + budget_s
+    ask = ["git", "rev-parse", "--quiet", "--verify", f"{since}^{{commit}}"]
+    if since and subprocess.run(ask, cwd=_ROOT, check=False, stdout=subprocess.DEVNULL).returncode:
+        sys.exit(f"there is no commit {since}")
     missing = [one for one in plan() if fnmatchcase(one[0].name, only) and _is_missing(*one, since)]
     _record([one for one in missing if one[0].is_alone], ends, say)
     together = [one for one in missing if not one[0].is_alone]
@@ -197,8 +202,10 @@ def record(
         process.join()
         if process.exitcode:
             raise RuntimeError(f"recording ended with {process.exitcode}")
-    is_over = any(_is_missing(*one, since) for one in missing)
-    say("the time is over; run it again to go on" if is_over else "nothing is missing")
+    if not any(_is_missing(*one, since) for one in missing):
+        say("nothing is missing")
+    elif time.monotonic() > ends:
+        say("the time is over; run it again to go on")
 
 
 def _record_on(
@@ -211,10 +218,17 @@ def _record_on(
 def _record(
     missing: Sequence[tuple[Scenario, int]], ends: float, say: Callable[[str], None]
 ) -> None:
+    failed: set[str] = set()
     for scenario, index in missing:
         if time.monotonic() > ends:
             return
-        say(f"{scenario.name} {index}: {_measure(scenario, index)}")
+        if scenario.name in failed:
+            continue
+        try:
+            say(f"{scenario.name} {index}: {_measure(scenario, index)}")
+        except CheckFailedError as error:  # a tool may be missing
+            failed.add(scenario.name)
+            say(f"{scenario.name} is left out: {error}")
 
 
 def plan() -> Iterator[tuple[Scenario, int]]:
