@@ -89,6 +89,7 @@ def measured(
         engines.append(engine)
         discovery = engine.discover()
         assert discovery.failures == ()
+        assert bool(discovery.warnings) == (project == "go" and not go_moves_functions())
         assert discovery.found[ArmName.BASE] == discovery.found[ArmName.HEAD]
         ids = [one.id for one in discovery.found[ArmName.HEAD]]
         seen: dict[str, list[Observation]] = {id_: [] for id_ in ids}
@@ -104,6 +105,14 @@ def measured(
     yield measure
     for engine in engines:
         engine.close()
+
+
+def go_moves_functions() -> bool:
+    """Whether this Go has a linker that can move functions: from 1.22 on."""
+    command = [str(shutil.which("go")), "env", "GOVERSION"]
+    asked = subprocess.run(command, check=True, capture_output=True, text=True)
+    major, minor, *_ = map(int, re.findall(r"\d+", asked.stdout))
+    return (major, minor) >= (1, 22)
 
 
 def require(*programs: str) -> pytest.MarkDecorator:

@@ -204,6 +204,7 @@ class PythonDiscovery:
         by_arm = {name: tuple(definitions.values()) for name, definitions in found.items()}
         ran = {name: "; ".join(texts) for name, texts in runtimes.items() if texts}
         failed = (one for one in failures if not self._is_left_out(self._arms[one.arm], one.id))
+        warnings |= self._workers.warnings
         return Discovery(by_arm, tuple(failed), toolchains, timers, ran, tuple(warnings))
 
     def _is_left_out(self, arm: Arm, id_: str) -> bool:

@@ -297,6 +297,11 @@ class Workers:
         self._provided: dict[ArmName, ProvidedModules] = {}
         self._programs = adapters.Programs(guardian, settings.build_timeout_s)
 
+    @property
+    def warnings(self) -> Mapping[str, None]:
+        """What makes the times of the programs less reliable."""
+        return self._programs.warnings
+
     def timeout_s(self, file: BenchFile) -> float:
         """The time limit for one launch of a benchmark in a file."""
         return file.benchmark.timeout_s or self._settings.measure.timeout_s

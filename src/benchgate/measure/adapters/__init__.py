@@ -214,6 +214,9 @@ class Programs:
 
     Args:
         timeout_s: the time limit for each command.
+
+    Attributes:
+        warnings: what makes the programs' times less reliable.
     """
 
     def __init__(self, guardian: Guardian, timeout_s: float) -> None:
@@ -222,6 +225,7 @@ class Programs:
         self._built: dict[str, dict[tuple[Path, int], WorkerProgram]] = {}
         self._overlays: dict[Path, tuple[Path, tuple[str, ...]]] = {}
         self._made: set[Path] = set()
+        self.warnings: dict[str, None] = {}
         self._building = Lock()  # two lanes may need the same program
 
     def program(
@@ -305,6 +309,7 @@ class Programs:
         overlay, known = self._overlays[arm.root]
         if "-randlayout" not in known:
             layout = 0
+            self.warnings[_GO_IS_OLD] = None
         values = dict(zip(_GO_PLACING, (64, layout), strict=True))
         placing = " ".join(f"{each}={values[each]}" for each in known if values[each])
         program = made / f"{quote(path, safe='')}-{_way(benchmark)}-{layout}.test"
@@ -400,6 +405,10 @@ def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
 
 
 _GO_LAYOUTS: Final = 5
+_GO_IS_OLD: Final = (
+    "an edit that moves functions may change the times of Go benchmarks by a few percent: with Go "
+    "1.22 or newer, benchgate evens that out"
+)
 _GO_PLACING: Final = ("-funcalign", "-randlayout")
 # What is changed in files of Go's package testing, in any release from 1.18 on.
 _GO_CHANGES: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
