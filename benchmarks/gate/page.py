@@ -300,8 +300,8 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
         "come from the other half. A line rests on the few sessions that it names, so its\n"
         "bounds are about this machine at that time, not about every machine. The canary is\n"
         "left out. The load average when the sessions began was\n"
-        f"{load_range(_abouts(SESSIONS))}: tests ran beside some of them. They were\n"
-        f"measured with these commits of benchgate: {commits_of(_abouts(SESSIONS))}."
+        f"{load_range(_abouts(SESSIONS))}: tests ran beside some of them (commits of benchgate:\n"
+        f"{commits_of(_abouts(SESSIONS))})."
     )
     titles = ("build", "false alarms", "found", "open locations", "rounds each", "sessions")
     yield table(titles, rows)
