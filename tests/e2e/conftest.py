@@ -140,6 +140,12 @@ class Program:
         out, err = process.communicate(timeout=timeout_s)
         return Done(process.returncode, out, err)
 
+    def end(self, process: subprocess.Popen[str]) -> Done:
+        """Wait for the end of a call, and of what goes on to remove its trees."""
+        done = self.wait(process)
+        self.assert_nothing_left()
+        return done
+
     def start(self, cwd: Path, *arguments: str | Path) -> subprocess.Popen[str]:
         """Start it; whoever does so must wait for its end and look for what is left."""
         return subprocess.Popen(

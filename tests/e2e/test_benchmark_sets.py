@@ -13,7 +13,7 @@ from tests.contract.scene import SCENE
 from tests.contract.server import GitHubServer
 from tests.e2e.conftest import DECISIVE, PYTHON
 from tests.e2e.hosted import Hosted, pull_request
-from tests.e2e.test_interrupt import end, wait_for_rounds
+from tests.e2e.test_interrupt import wait_for_rounds
 
 from benchgate.errors import UsageError
 from benchgate.gate.limits import TOGETHER
@@ -424,7 +424,7 @@ def test_so_it_does_after_an_interruption(changed: Project, benchgate: Program) 
     process = benchgate.start(changed.root, "check", "--rounds", "7")
     wait_for_rounds(benchgate, 2)
     process.send_signal(signal.SIGINT)
-    end(benchgate, process).check(130)
+    benchgate.end(process).check(130)
     done = benchgate(changed.root, "check", "--continue", "--rounds", "7", "--json", "-")
     done.check(3)
     assert_clean({row["benchmark"]: row["outcome"] for row in json.loads(done.out)["rows"]})

@@ -66,8 +66,7 @@ def test_after_an_interruption_the_same_command_goes_on(
     state = benchgate.state_home / "benchgate"
     eventually(lambda: any(state.rglob("bisect.json")))
     process.send_signal(signal.SIGINT)
-    done = benchgate.wait(process)
-    benchgate.assert_nothing_left()
+    done = benchgate.end(process)
     done.check(130)
     assert "Run the same command again, and it goes on." in done.err
     done = benchgate(toy.root, *words)

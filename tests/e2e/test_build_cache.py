@@ -187,7 +187,7 @@ def test_an_interrupted_build_is_not_kept(counted: Counted, benchgate: Program) 
     process = benchgate.start(root, "list")
     assert eventually(lambda: bool(counted.runs))
     process.send_signal(signal.SIGINT)
-    assert benchgate.wait(process).code == 130
+    benchgate.end(process).check(130)
     assert "no builds are kept" in ran(benchgate, root, "cache").out
 
 

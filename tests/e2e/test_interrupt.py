@@ -16,7 +16,6 @@ from tests.patience import eventually
 from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
-    from tests.done import Done
     from tests.e2e.conftest import Program, Project
 
 pytestmark = pytest.mark.slow
@@ -62,12 +61,6 @@ def has_begun(process: subprocess.Popen[str]) -> bool:
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def end(benchgate: Program, process: subprocess.Popen[str]) -> Done:
-    done = benchgate.wait(process)
-    benchgate.assert_nothing_left()
-    return done
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_measuring(
     benchgate: Program, toy: Project, number: signal.Signals
@@ -80,7 +73,7 @@ def test_interrupted_while_measuring(
     process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
     wait_for_rounds(benchgate, 2, output)
     process.send_signal(number)
-    done = end(benchgate, process)
+    done = benchgate.end(process)
     done.check(130, "interrupted", f"`benchgate compare {output}` shows what was measured")
     assert done.out == ""
     result = json.loads(output.read_text())
@@ -108,7 +101,7 @@ def test_interrupted_while_building(benchgate: Program, toy: Project) -> None:
     process = benchgate.start(toy.root, "check")
     wait_for(process, "building ")
     process.send_signal(signal.SIGINT)
-    end(benchgate, process).check(130, "interrupted")
+    benchgate.end(process).check(130, "interrupted")
     assert toy.state() == before
 
 
@@ -123,7 +116,7 @@ def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
     for _ in range(5):
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
-    end(benchgate, process).check(130)
+    benchgate.end(process).check(130)
     assert json.loads(output.read_text())["head"]["complete"] is False
     assert toy.state() == before
 
@@ -150,7 +143,7 @@ def test_one_request_at_any_moment_is_enough(
     time.sleep(after_s)
     begun = has_begun(process)
     process.send_signal(number)
-    done = end(benchgate, process)
+    done = benchgate.end(process)
     if not begun and done.code != 130:
         assert done.code in {-number, -signal.SIGINT, 1}
         return
@@ -175,7 +168,7 @@ def test_killed(benchgate: Program, toy: Project, next_command: str) -> None:
     assert benchgate.processes() == {}
     assert json.loads(output.read_text())["head"]["complete"] is False
     words = [next_command, str(output)] if next_command == "show" else [next_command]
-    end(benchgate, benchgate.start(toy.root, *words))
+    benchgate.end(benchgate.start(toy.root, *words))
     assert toy.state() == before
 
 
@@ -189,9 +182,7 @@ def test_continued_after_a_kill(benchgate: Program, toy: Project) -> None:
     process.kill()
     benchgate.wait(process)
     before = read_result(output).head
-    done = end(
-        benchgate, benchgate.start(toy.root, "check", "--continue", output, "--rounds", "10")
-    )
+    done = benchgate.end(benchgate.start(toy.root, "check", "--continue", output, "--rounds", "10"))
     done.check(3)
     assert "warning: this check was interrupted in round " in done.out
     after = read_result(output).head
@@ -217,7 +208,7 @@ def test_the_last_check_goes_on_only_with_the_same_changes(
     process = benchgate.start(toy.root, "check", "--rounds", "1000")
     wait_for_rounds(benchgate, 2)
     process.send_signal(signal.SIGINT)
-    end(benchgate, process).check(130, "`benchgate check --continue` goes on")
+    benchgate.end(process).check(130, "`benchgate check --continue` goes on")
     (toy.root / "new.txt").write_text("new\n")
     refused = benchgate(toy.root, "check", "--continue", "--rounds", "1000")
     refused.check(2, "the uncommitted changes are not those that it measured")
@@ -268,5 +259,5 @@ def test_killed_and_then_the_doctor(benchgate: Program, toy: Project) -> None:
     wait_for_rounds(benchgate, 1)
     process.kill()
     benchgate.wait(process)
-    end(benchgate, benchgate.start(toy.root, "doctor")).check(0)
+    benchgate.end(benchgate.start(toy.root, "doctor")).check(0)
     assert toy.state() == before

@@ -312,10 +312,7 @@ def test_interrupted_under_load(benchgate: Program, shop: Project, phase: str) -
     if phase != "teardown":
         time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    done = benchgate.wait(process)
-
-    done.check(130, "interrupted")
-    benchgate.assert_nothing_left()
+    benchgate.end(process).check(130, "interrupted")
     assert said() == ["set up", "begun", "ended"]
     assert result_of(output)["head"]["complete"] is False
 

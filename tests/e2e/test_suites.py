@@ -218,9 +218,7 @@ def test_ctrl_c_ends_it_and_leaves_nothing(benchgate: Program, fake: Project) ->
             break
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    done = benchgate.wait(process)
-    assert done.code == 130, done.err
-    benchgate.assert_nothing_left()
+    benchgate.end(process).check(130)
 
 
 @pytest.fixture
