@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -71,6 +72,9 @@ class LazyGroup(click.Group):
             return None
         module, name = _PLACES.get(cmd_name, (cmd_name, "command"))
         command: click.Command = getattr(importlib.import_module(f"benchgate.cli.{module}"), name)
+        if not gc.isenabled():  # see `__main__`
+            gc.freeze()
+            gc.enable()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

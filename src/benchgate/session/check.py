@@ -16,6 +16,7 @@ from benchgate.baselines.base import (
     with_benchmarks_of_head,
 )
 from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
+from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.stored import fit_for
 from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
@@ -29,6 +30,7 @@ from benchgate.session.measuring import (
     measure_arms,
     run,
 )
+from benchgate.session.opening import no_benchmarks
 from benchgate.session.rounds import working_tree_source
 
 if TYPE_CHECKING:
@@ -93,6 +95,8 @@ def check(
         configured = judged_by_base if request.policy == "base" else measured_by_base
         config, warnings = configured(git, base.sha or "", config, effects.cwd)
         files, why = _files(request, config, git, base)
+        if files is BenchmarkFiles.HEAD and _holds_no_files(git, config):
+            raise no_benchmarks(config)
         config = with_benchmarks_of_head(config) if files is BenchmarkFiles.HEAD else config
         warnings += why
     wanted = replace(request, files=files, warnings=warnings)
@@ -113,6 +117,12 @@ def _files(
     if has_no_benchmarks(git, base.sha or "", config):
         return BenchmarkFiles.HEAD, (BASE_HAS_NO_BENCHMARKS,)
     return BenchmarkFiles.BASE, ()
+
+
+def _holds_no_files(git: Git, config: Config) -> bool:
+    """Whether the working tree surely has no benchmarks, so that no trees need to be made."""
+    asked = ("--cached", "--others", "--exclude-standard", "--", f"*{PATTERN}", ".gitmodules")
+    return not config.source and not git.run("ls-files", *asked)
 
 
 def _nothing_runs(result: Result) -> BaselineError:

@@ -50,6 +50,7 @@ from benchgate.session.rounds import (
     measure_rounds,
     working_tree_source,
 )
+from benchgate.stats import special
 from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
@@ -241,6 +242,7 @@ def measure_arms(
     unfinished = request.unfinished
     began_s, started = effects.clock(), effects.now()
     effects.phases.begin(Phase.CHECK_OUT)
+    importing = special.import_beside()
     warnings = (*sweep(git), *request.warnings)
     tree = request.head or git
     head = working_tree_source(tree)
@@ -274,6 +276,7 @@ def measure_arms(
             ground=trees.ground,
             files=files,
             introspect=request.introspect,
+            beside=importing,
         )
         if files is BenchmarkFiles.HEAD and not any(map(session.is_on_all_arms, session.ids)):
             warnings = (*warnings, NOTHING_RUNS_ON_BASE)

@@ -40,6 +40,7 @@ from benchgate.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from threading import Thread
 
     from benchgate.config import Config
     from benchgate.measure.benchmark_overlay import Laying
@@ -242,6 +243,7 @@ def open_session(
     files: BenchmarkFiles = BenchmarkFiles.OWN,
     runs_suites: bool = True,
     introspect: bool = False,
+    beside: Thread | None = None,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
@@ -253,6 +255,7 @@ def open_session(
         files: whose benchmarks decide; the ground must be able to lay these.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         introspect: ask the targets of scenarios for their versions and settings.
+        beside: works at the same time, and must have ended before the idlest CPU is chosen.
     """
     counting = choose_counting(config, effects.environ)
     guardian = stack.enter_context(Guardian.start())
@@ -266,6 +269,8 @@ def open_session(
     built = builder.build(drawn, ground, tried)
     tried = built.tried
     effects.phases.begin(Phase.FIND)
+    if beside:
+        beside.join()
     place = choose_place(config, checkout)
     several = len(ready) > 1
     if several and (why := place.why_fewer_lanes(config.measure.lanes)):
@@ -456,9 +461,13 @@ def _readied(arms: Iterable[Arm], config: Config, guardian: Guardian) -> list[Ar
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:
-    if session.ids or session.failures:
-        return
-    raise NoBenchmarksError(
+    if not (session.ids or session.failures):
+        raise no_benchmarks(config)
+
+
+def no_benchmarks(config: Config) -> NoBenchmarksError:
+    """Make the error for a project in which nothing is found to measure."""
+    return NoBenchmarksError(
         f"no benchmarks found ({config.source or 'there is no configuration file'})",
         hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
         "a command or suite in benchgate.toml; `benchgate init` writes the first one.",

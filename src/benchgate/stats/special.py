@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 
@@ -10,3 +11,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - what scipy has
 
     found = globals()[name] = getattr(special, name)
     return found
+
+
+def import_beside() -> Thread:
+    """Begin to import them in a thread, while this one waits for other processes."""
+    thread = Thread(target=__getattr__, args=("ndtr",))
+    thread.start()
+    return thread
