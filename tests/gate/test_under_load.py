@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
+from benchgate.gate.estimates import RowStage
 from benchgate.gate.evidence import is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
 from benchgate.model.policy import Outcome
@@ -18,6 +19,7 @@ from benchgate.model.verdict import by_benchmark
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.verdict import Row
@@ -226,6 +228,15 @@ def less_served(id_: str, load: LoadResult, *, slower: float = 1.0) -> Benchmark
     return replace(head, series=(less, *head.series[1:]))
 
 
+WAIVED = """
+[[waive]]
+benchmark = "orders/report"
+ceiling = "50%"
+until = 2027-01-01
+reason = "known"
+"""
+
+
 def of(judgment: Judgment, benchmark: str) -> dict[str, Outcome]:
     return {row.metric: row.outcome for row in judgment.rows if row.benchmark == benchmark}
 
@@ -324,3 +335,47 @@ def test_a_scenario_with_other_steps_is_not_compared(
     (row,) = (row for row in judged(base, head).rows if row.benchmark == "orders")
     assert row.outcome is Outcome.INCOMPARABLE
     assert "changed: orders/report" in row.notes[0]
+
+
+def swinging(scale: float, more: float, pace: float) -> FloatArray:
+    """Values that are larger in the middle, and spread so far that much remains open."""
+    values: FloatArray = scale * (1 + more + 0.03 * np.cos(pace * np.arange(ROUNDS)))
+    return values
+
+
+OPEN = {"time_p50": swinging(0.001, 0.006, 1.7)}
+SUSPECT = {"time_p50": swinging(0.001, 0.01, 2.5)}
+SUSPECT_TAIL = {"time_p95": swinging(0.003, 0.04, 2.5)}
+
+
+@pytest.mark.parametrize(
+    ("values", "toml", "outcome", "is_open"),
+    [
+        (OPEN, "", Outcome.INCONCLUSIVE, False),
+        (SUSPECT, "", Outcome.INCONCLUSIVE, True),
+        (SUSPECT_TAIL, "", Outcome.NOT_SETTLED, False),
+        # A waiver may accept what got worse; then the rest decides.
+        (OPEN, WAIVED, Outcome.INCONCLUSIVE, True),
+        (SUSPECT_TAIL, WAIVED, Outcome.INCONCLUSIVE, True),
+    ],
+)
+def test_a_scenario_that_got_worse_only_confirms_what_looks_slower(
+    judged: Callable[..., Judgment],
+    values: dict[str, FloatArray],
+    toml: str,
+    outcome: Outcome,
+    is_open: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    load = load_result(load_launch(), loop=Loop.CLOSED)
+    slower = "orders/report"
+    base = [made(load=load), made(load=replace(load, step="report"), id_=slower)]
+    steps = [made(is_head=True, load=load), made(1.2, is_head=True, load=base[1].load, id_=slower)]
+    (unclear,) = step(values).series
+    series = [unclear if one.metric == unclear.metric else one for one in steps[0].series]
+    judgment = judged(base, [replace(steps[0], series=tuple(series)), steps[1]], toml)
+    places = {(row.benchmark, row.metric): row for row in judgment.rows}
+    row = places[steps[0].id, unclear.metric.name]
+    stages = {need.stage for need in judgment.needs} - {RowStage.DONE}
+    assert (row.outcome, bool(stages)) == (outcome, is_open)
+    assert any(note.startswith("measured no longer") for note in row.notes) is not is_open
+    assert places[slower, "time_p50"].outcome is Outcome.REGRESSED

@@ -659,6 +659,31 @@ def test_services_that_do_not_start_side_by_side_run_one_after_the_other(
     assert [order["turns"] for order in orders()] == [None] * 6
 
 
+TOGETHER = """\
+import time
+from pathlib import Path
+folder = Path("{0}")
+with (folder / "started").open("a") as started:
+    print("x", file=started)
+while (folder / "together").exists() and len((folder / "started").read_text().split()) < 2:
+    time.sleep(0.01)
+print("listening", flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_services_of_both_arms_start_at_the_same_time(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    engine = make_engine({FILE: SERVED, "server.py": TOGETHER.format(tmp_path)})
+    measured(engine)
+    (tmp_path / "together").touch()
+    (tmp_path / "started").write_text("")
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+    assert [(one.error, one.notes) for one in seen] == [(None, ())] * 2
+    assert orders()[-1]["turns"] is not None
+
+
 DYING = """\
 import time
 from pathlib import Path

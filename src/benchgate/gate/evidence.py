@@ -451,12 +451,19 @@ def steps_of(result: BenchmarkResult) -> tuple[str, ...]:
     return tuple(result.parts) if is_scenario and result.parts else (result.id,)
 
 
+def scenario_of(result: BenchmarkResult) -> str:
+    """The id of the scenario that it is a step of, or whose throughput it is; "" if of none."""
+    if result.load:
+        return result.id.removesuffix(f"/{result.load.step}")
+    return "" if steps_of(result) == (result.id,) else result.id
+
+
 def _closed_loops(side: Iterable[BenchmarkResult]) -> dict[str, list[BenchmarkResult]]:
     """The steps of each closed loop, by the id of the scenario."""
     found: dict[str, list[BenchmarkResult]] = {}
     for one in side:
         if one.load and one.load.loop is Loop.CLOSED:
-            found.setdefault(one.id.removesuffix(f"/{one.load.step}"), []).append(one)
+            found.setdefault(scenario_of(one), []).append(one)
     # Steps that ran with other benchmark files did not share workers with the rest.
     files = {id_: min(one.files for one in steps) for id_, steps in found.items()}
     return {id_: [one for one in steps if one.files is files[id_]] for id_, steps in found.items()}

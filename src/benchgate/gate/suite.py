@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from benchgate.gate.evidence import (
     has_error_ratio,
     has_failed,
     pair,
+    scenario_of,
     series_of,
     steps_of,
     unread_in,
@@ -35,6 +36,7 @@ from benchgate.gate.limits import (
 from benchgate.gate.rows import (
     Terms,
     about_unknown,
+    open_outcome,
     rows_of_pair,
     tested_row,
     unpaired_row,
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 
 
 _METRIC, _STATISTIC = "time", "p25"
+_BESIDE: Final = "measured no longer, because another row of this scenario already got worse"
 
 
 def is_canary(result: BenchmarkResult) -> bool:
@@ -437,6 +440,9 @@ def _judge_rows(
     else:
         share = replace(waves, alpha=waves.alpha / shards)
         findings = judge_in_waves(chosen, share, gate.confidence)
+        may_be_waived = config.waivers or (config.sides and config.sides.accepted)
+        if not (waves.until_decided or may_be_waived):
+            findings = _beside_a_regression(chosen, findings)
     if shards > 1:
         findings = [_of_whole_suite(finding, shards) for finding in findings]
     findings = [within_clock(f, e) for f, e in zip(findings, chosen, strict=True)]
@@ -451,6 +457,30 @@ def _judge_rows(
             is_hidden = found.estimate is None
             rows.append(row if gate.rule == "launch" or is_hidden else decide_classically(row))
     return rows, needs_of(chosen, findings)
+
+
+def _beside_a_regression(
+    evidences: Sequence[Evidence], findings: Sequence[Finding]
+) -> list[Finding]:
+    """Spend no more rounds on a scenario that got worse for sure, except to confirm a slower step.
+
+    A round of it takes seconds, and the build fails whatever the rest of it shows.
+    """
+    names = [scenario_of(one.pair.head) if one.pair.head else "" for one in evidences]
+    rows = list(zip(names, evidences, findings, strict=True))
+    done = [(name, one.outcome) for name, _, one in rows if name and one.stage is RowStage.DONE]
+    worse = {name for name, outcome in done if outcome is Outcome.REGRESSED}
+    return [_left_open(one, evidence) if name in worse else one for name, evidence, one in rows]
+
+
+def _left_open(finding: Finding, evidence: Evidence) -> Finding:
+    confirms = finding.stage is RowStage.CONFIRM and evidence.settles
+    if confirms or finding.stage is RowStage.DONE:
+        return finding
+    is_open = finding.outcome is Outcome.INCONCLUSIVE
+    outcome = open_outcome(settles=evidence.settles) if is_open else finding.outcome
+    notes = (*finding.notes, _BESIDE)
+    return replace(finding, outcome=outcome, stage=RowStage.DONE, notes=notes)
 
 
 def _of_whole_suite(finding: Finding, shards: int) -> Finding:

@@ -45,6 +45,7 @@ from benchgate.measure.scenario_launch import (
     opened,
     run_alone,
 )
+from benchgate.measure.services import POLL_S
 from benchgate.measure.suite_run import Scratch
 from benchgate.stats.histogram import decode
 
@@ -132,18 +133,44 @@ def run_in_turns(
     Raises:
         NotSideBySideError: the services of the second arm failed to start; nothing was measured.
     """
-    launches: list[OpenLaunch] = []
     with ExitStack() as stack:
+        launches: list[OpenLaunch] = []
         for plan, each in zip(plans, tools, strict=True):
             try:
                 launches.append(stack.enter_context(opened(plan, each)))
             except RunFailedError as error:
-                if launches:
-                    raise NotSideBySideError(str(error).partition("\n")[0]) from error
                 return {plan: error}
+        if not _have_started(launches):
+            # Only one after the other shows whether one of them fails by itself.
+            for launch in launches:
+                try:
+                    launch.start()
+                except RunFailedError as error:
+                    if launch is launches[0]:
+                        return {launch.plan: error}
+                    raise NotSideBySideError(str(error).partition("\n")[0]) from error
         # Both launches have a folder of their own, and the first one's is as good as any.
         loaded = _loaded(launches, round_index, turn_ns, launches[0].folder / "meeting")
         return {launch.plan: launch.end(result) for launch, result in loaded.items()}
+
+
+_STARTED: Final = object()
+
+
+def _have_started(launches: Sequence[OpenLaunch]) -> bool:
+    """Start the services of all launches at the same time; False if some failed, and none runs."""
+    waiting = [launch.starting() for launch in launches]
+    try:
+        while waiting := [one for one in waiting if next(one, _STARTED) is not _STARTED]:
+            time.sleep(POLL_S)
+    except RunFailedError:
+        for launch in launches:
+            launch.services.stop_quickly()
+        return False
+    finally:
+        for one in waiting:
+            one.close()
+    return True
 
 
 def _loaded(

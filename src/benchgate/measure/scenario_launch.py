@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from benchgate.measure.arm_command import CommandFailedError, RunFailedError
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.services import (
+    POLL_S,
     ServiceFailedError,
     ServicePlace,
     Services,
@@ -30,7 +32,7 @@ from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from benchgate.load.schedule import TurnOrder
     from benchgate.measure.arm_command import ArmRunner
@@ -142,7 +144,7 @@ class LaunchTools:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenLaunch:
-    """A launch whose services run, or are being started.
+    """A launch that has its folder.
 
     Attributes:
         folder: of its files.
@@ -153,6 +155,22 @@ class OpenLaunch:
     folder: Path
     place: ServicePlace
     services: Services
+
+    def start(self) -> None:
+        """Start the services.
+
+        Raises:
+            RunFailedError: they could not be started.
+        """
+        for _ in self.starting():
+            time.sleep(POLL_S)
+
+    def starting(self) -> Generator[None, None, None]:
+        """As `start`, but the caller waits, and may meanwhile start another launch."""
+        try:
+            yield from self.services.starting()
+        except ServiceFailedError as error:
+            raise self.failed(error) from error
 
     def load(
         self, round_index: int, *, brief: bool = False, turns: TurnOrder | None = None
@@ -278,10 +296,10 @@ class OpenLaunch:
 
 @contextmanager
 def opened(plan: LaunchPlan, tools: LaunchTools) -> Iterator[OpenLaunch]:
-    """Start the services of a launch; at the end, nothing of it is left.
+    """Prepare a launch whose services can be started; at the end, nothing of it is left.
 
     Raises:
-        RunFailedError: they could not be started.
+        RunFailedError: there is no room for its files.
     """
     try:
         folder = tools.scratch.fresh()
@@ -290,13 +308,8 @@ def opened(plan: LaunchPlan, tools: LaunchTools) -> Iterator[OpenLaunch]:
     try:
         place = _service_place(plan, folder, tools.runner.all_cpus)
         services = Services(plan.scenario.scenario.services, place, tools.guardian)
-        launch = OpenLaunch(plan, tools, folder, place, services)
         try:
-            services.start()
-        except ServiceFailedError as error:
-            raise launch.failed(error) from error
-        try:
-            yield launch
+            yield OpenLaunch(plan, tools, folder, place, services)
         finally:
             services.stop_quickly()
     finally:
@@ -313,6 +326,7 @@ def run_alone(
     """
     try:
         with opened(plan, tools) as launch:
+            launch.start()
             return launch.end(launch.load(round_index, brief=brief), brief=brief)
     except RunFailedError as error:
         return error

@@ -26,7 +26,7 @@ from benchgate.process import ProcessTree, find_program, how_ended
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.load.scenario import Ready, Service
@@ -208,7 +208,9 @@ def _succeeds(command: str, around: Surroundings) -> bool:
 SERVICE_VARIABLE: Final = "BENCHGATE_SERVICE"
 """Marks the processes of a service, so that those that leave its process group are found."""
 
-_LOOK_S = 0.02
+POLL_S: Final = 0.02
+"""How long to wait between two looks at a service."""
+
 _CHILDREN_END_S = 1.0
 _INTERRUPTED_STOP_S = 2.0
 # A shell reports a signal that ended its program as 128 + its number.
@@ -255,8 +257,8 @@ class ServiceProcess:
         self._process = self._started(cpus)
         self._stopping: ProcessTree | None = None
 
-    def wait_until_ready(self) -> None:
-        """Wait until it can be loaded."""
+    def getting_ready(self) -> Iterator[None]:
+        """Look again and again whether it can be loaded; the caller waits between the looks."""
         ready = self.service.ready
         deadline_s = time.monotonic() + ready.timeout_s
         while True:
@@ -270,7 +272,7 @@ class ServiceProcess:
             if time.monotonic() > deadline_s:
                 after = format_duration(ready.timeout_s)
                 raise self._failed(f"was not ready after {after}: {why}")
-            time.sleep(_LOOK_S)
+            yield
 
     def require_alive(self, when: str) -> None:
         """Make sure that it still runs.
@@ -359,7 +361,7 @@ class ServiceProcess:
                 more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
                 what = counted(len(left), "process")
                 raise self._failed(f"left {what} behind, which benchgate killed: {named}{more}")
-            time.sleep(_LOOK_S)
+            time.sleep(POLL_S)
 
     def _failed(self, what: str) -> ServiceFailedError:
         return ServiceFailedError(self.service.name, what)
@@ -433,10 +435,15 @@ class Services:
             ServiceFailedError: one of them cannot be started, or does not get ready. The others are
                 stopped.
         """
+        for _ in self.starting():
+            time.sleep(POLL_S)
+
+    def starting(self) -> Generator[None, None, None]:
+        """As `start`, but the caller waits, and may meanwhile start others."""
         for attempt in range(1, _ATTEMPTS + 1):
             ports = [self._pick_port() for _ in self._services]
             try:
-                self._start(ports)
+                yield from self._start(ports)
             except ServiceFailedError:
                 self.kill()
                 if attempt == _ATTEMPTS or not any(map(_is_taken, ports)):
@@ -499,7 +506,7 @@ class Services:
     def log_of(self, name: str) -> ServiceLog:
         return ServiceLog(self._place.logs / f"{name}.log")
 
-    def _start(self, ports: Sequence[int]) -> None:
+    def _start(self, ports: Sequence[int]) -> Iterator[None]:
         named = [(one.name, str(port)) for one, port in zip(self._services, ports, strict=True)]
         self.values = {port_of(name): port for name, port in named}
         if len(named) == 1:
@@ -509,9 +516,10 @@ class Services:
             values = {**place.values, **self.values, "port": str(port)}
             around = self._surroundings(service, port, values)
             log = self.log_of(service.name)
+            log.path.unlink(missing_ok=True)  # of an attempt that failed, which may look ready
             one = ServiceProcess(service, around, log, place.cpus)
             self._running.append(one)
-            one.wait_until_ready()
+            yield from one.getting_ready()
 
     def _surroundings(self, service: Service, port: int, values: Mapping[str, str]) -> Surroundings:
         def fill(text: str) -> str:
