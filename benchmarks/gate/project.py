@@ -19,7 +19,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 # The first `python3` on the path may be a script that looks for it.
 _PYTHON = Path(sys.executable)
@@ -292,11 +292,17 @@ def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
 def burner(where: str) -> Iterator[None]:
     """Keep the CPU busy that does not measure ("other"), every CPU ("same"), or none ("")."""
     cpus = sorted(os.sched_getaffinity(0)) if where else []
-    if where == "other":
-        cpus = cpus[:1]
+    with burning([{cpu} for cpu in cpus[: 1 if where == "other" else None]]):
+        yield
+
+
+@contextmanager
+def burning(places: Iterable[Collection[int]]) -> Iterator[None]:
+    """Keep a CPU of each place busy; the programs end with this process, even if it is killed."""
     with ExitStack() as stack:
-        for cpu in cpus:
-            loop = f"import os; os.sched_setaffinity(0, [{cpu}])\nwhile os.getppid() != 1: pass"
+        for cpus in places:
+            bound = f"import os; os.sched_setaffinity(0, {list(cpus)})"
+            loop = f"{bound}\nwhile os.getppid() == {os.getpid()}: pass"
             process = subprocess.Popen([sys.executable, "-c", loop])
             stack.callback(process.wait)
             stack.callback(process.kill)

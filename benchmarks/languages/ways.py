@@ -12,19 +12,16 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.gate.project import git
+from benchmarks.gate.project import burning, git
 from benchmarks.languages.programs import CONFIG, write
 
 from benchgate.baselines.files import read_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from benchgate.model.result import Result
 
 IN_TURN = {
@@ -67,19 +64,6 @@ replace-with = "debian"
 directory = "/usr/share/cargo/registry"
 """
 
-# Ends with this process, even if that is killed.
-BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
-
-
-@contextmanager
-def burning(count: int) -> Iterator[None]:
-    """Let so many programs keep a CPU busy meanwhile."""
-    with ExitStack() as stack:
-        for _ in range(count):
-            burner = subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())])
-            stack.callback(burner.kill)
-        yield
-
 
 def measured(language: str, config: str, rounds: int) -> Result:
     """The result of a check in which nothing changed."""
@@ -115,7 +99,7 @@ def main() -> None:
     language, *given = sys.argv[1:]
     rounds, busy = map(int, given + ["8", "0"][len(given) :])
     for way, config in (("in turn", IN_TURN[language]), ("side by side", CONFIG[language])):
-        with burning(busy):
+        with burning([os.sched_getaffinity(0)] * busy):
             result = measured(language, config, rounds)
         (later,) = (phase for phase in result.phases if phase.phase == "later rounds")
         print(f"{language} {way}: {later.seconds / later.times:.1f} s a round", flush=True)

@@ -21,12 +21,19 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
 from benchgate.config.benchmarks import GoBenchmark, NodeBenchmark
-from benchgate.measure.adapters import NotBuiltError, Programs, build_variables, find
+from benchgate.measure.adapters import (
+    NotBuiltError,
+    Programs,
+    WorkerProgram,
+    build_variables,
+    find,
+)
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.build import build
 from benchgate.measure.conformance import Conformance
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.machine import available_cpus
+from benchgate.measure.memory_layout import Layout
 from benchgate.measure.python import PythonEngine
 from benchgate.model.calls import Edit
 
@@ -34,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.config.benchmarks import LiveBenchmarks
-    from benchgate.measure.adapters import WorkerProgram
     from benchgate.measure.engine import Observation
     from benchgate.measure.guardian import Guardian
 
@@ -287,6 +293,23 @@ def test_two_lanes_that_need_a_program_at_once_build_it_once(
         first, second = lanes.map(lambda _: programs.program(arm, table, "bench.js"), range(2))
     assert first is second
     assert len(builds) == 1
+
+
+def test_rounds_of_go_take_turns_in_different_orders(tmp_path: Path, guardian: Guardian) -> None:
+    class NumberedPrograms(Programs):
+        def _program(self, *place: object) -> WorkerProgram:
+            return WorkerProgram((str(place[-1]),))
+
+    (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
+    assert isinstance(table, GoBenchmark)
+    programs = NumberedPrograms(guardian, 600)
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    drawn = [Layout(hash_seed=7 + number % 2, round_index=number // 2) for number in range(26)]
+    orders = [programs.program(arm, table, ".", memory).command[0] for memory in drawn]
+    assert orders[::2] == orders[1::2]
+    assert len(set(orders[:24])) == 12
+    assert orders[24] == orders[0]
+    assert programs.program(arm, table, ".").command[0] not in orders
 
 
 @require("go")

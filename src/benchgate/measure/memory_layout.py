@@ -53,6 +53,8 @@ class Layout:
         blocks: numbers of objects of 16, 32, ... 512 bytes.
         chunks: sizes of larger objects, in bytes.
         gap_bytes: reserved address space without memory behind it.
+        round_index: the round, in which programs that are linked for a round have their functions
+            at other places.
     """
 
     hash_seed: int = 0
@@ -60,6 +62,7 @@ class Layout:
     blocks: tuple[int, ...] = ()
     chunks: tuple[int, ...] = ()
     gap_bytes: int = 0
+    round_index: int = 0
 
     @property
     def variables(self) -> dict[str, str]:
@@ -68,7 +71,7 @@ class Layout:
         return {"PYTHONHASHSEED": str(self.hash_seed), "BENCHGATE_PADDING": padding}
 
 
-def draw_layouts(rng: random.Random, count: int) -> list[Layout]:
+def draw_layouts(rng: random.Random, count: int, round_index: int = 0) -> list[Layout]:
     """Draw the layouts of a round, one for each arm: equal, but in different regions.
 
     All places in a pool, a page and a line are equally likely.
@@ -79,6 +82,7 @@ def draw_layouts(rng: random.Random, count: int) -> list[Layout]:
         blocks=tuple(rng.randrange(_POOL_BYTES // size) for size in _BLOCK_BYTES),
         chunks=tuple(rng.choice(_CHUNK_BYTES) for _ in range(_CHUNKS)),
         gap_bytes=rng.choice(_GAP_PAGES) * _PAGE_BYTES,
+        round_index=round_index,
     )
     return [
         replace(layout, gap_bytes=layout.gap_bytes + region * REGION_BYTES)

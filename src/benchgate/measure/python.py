@@ -300,7 +300,7 @@ class PythonEngine:
             files = {arm: side.file for entry in entries for arm, side in entry.sides.items()}
             arms = tuple(arm for arm in self._arms if arm in files)
             arms = starting_order(arms, files[arms[0]].path, round_index)
-            layouts = draw_layouts(rng, len(arms))
+            layouts = draw_layouts(rng, len(arms), round_index)
             try:
                 in_turn = {arm: files[arm] for arm in arms}
                 workers = self._workers.start(in_turn, layouts, None if parallel else cpu)

@@ -438,8 +438,9 @@ class Workers:
         self, arm: Arm, file: BenchFile, cpu: int | None, layout: Layout, under: Sequence[str]
     ) -> ProgramSetting:
         try:
-            seed = 0 if under else layout.hash_seed  # what is drawn is removed when it has started
-            program = self._programs.program(arm, file.benchmark, file.path, seed)
+            # What is drawn is removed when it has started.
+            memory = Layout() if under else layout
+            program = self._programs.program(arm, file.benchmark, file.path, memory)
         except adapters.NotBuiltError as error:
             line, _, output = str(error).partition("\n")
             raise WorkerFailedError(Unstarted(arm), line, output) from None

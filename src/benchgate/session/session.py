@@ -150,11 +150,23 @@ class Sharing:
         lanes: how many lanes may be used.
         tell: tells the user why fewer are.
         alone: benchmarks that are measured while nothing else is.
+        is_known: whether it is known how many may be used; before, only one is.
     """
 
     lanes: int
     tell: Callable[[str], None]
     alone: set[str] = field(default_factory=set)
+    is_known: bool = False
+
+    @property
+    def lanes_now(self) -> int:
+        return self.lanes if self.is_known else 1
+
+    def learn(self, written: Sequence[str], pair_bytes: int) -> None:
+        """Learn from what ran for the first time; see `trees_were_written`, `memory_was_used`."""
+        self.trees_were_written(written)
+        self.memory_was_used(pair_bytes, free_memory_bytes())
+        self.is_known = True
 
     def trees_were_written(self, names: Sequence[str]) -> None:
         """Stop sharing: two processes of one side would write the same files at once.
@@ -293,7 +305,8 @@ class Session:
         self._ground = ground
         self._lanes = Lanes(lane_cpus, clock)
         self._sharing = Sharing(len(lane_cpus), tell)
-        self._lesson = tried.lesson
+        if tried.lesson:
+            self._sharing.learn(tried.lesson.written, tried.lesson.pair_bytes)
         self._has_measured = False
         self._warnings: dict[str, None] = {}
 
@@ -431,7 +444,6 @@ class Session:
         learns = not self._has_measured and self._sharing.lanes > 1
         if not learns and round_index >= LEAST_ROUNDS and self._sharing.lanes > 1:
             self._sharing.look(self._recorder.times())
-        self._heed_trial(round_index)
         measure = self._learn_to_share if learns else self._measure
         for files in self._sets_in(order):
             self._lay(files)
@@ -452,12 +464,6 @@ class Session:
                     self.note(id_, note)
         self.full_rounds = round_index + 1
 
-    def _heed_trial(self, round_index: int) -> None:
-        """Limit the lanes of the first round by what trying the base has shown."""
-        if round_index == 0 and self._lesson:
-            self._sharing.trees_were_written(self._lesson.written)
-            self._sharing.memory_was_used(self._lesson.pair_bytes, free_memory_bytes())
-
     def _learn_to_share(
         self,
         order: Sequence[str],
@@ -474,9 +480,8 @@ class Session:
         before = self._ground.state() if self._ground else {}
         own = [id_ for id_ in order if id_ not in CANARY_IDS]
         self._measure(own, rng, round_index, starting, ended)
-        if self._ground:
-            self._sharing.trees_were_written(self._ground.written_since(before))
-        self._sharing.memory_was_used(self.peak_bytes, free_memory_bytes())
+        written = self._ground.written_since(before) if self._ground else ()
+        self._sharing.learn(written, self.peak_bytes)
         for unit in self.shared:  # in fewer lanes it will take more of a round
             most = len(self.shared)
             self.costs_s[unit] *= min(lanes, most) / min(self._sharing.lanes, most)
@@ -492,8 +497,7 @@ class Session:
         ended: Callable[[str], None],
     ) -> None:
         sizes = Counter(map(self.unit_of, order))
-        is_taught = round_index == 0 and self._lesson is not None
-        lanes = self._sharing.lanes if self._has_measured or is_taught else 1
+        lanes = self._sharing.lanes_now
         tasks = self._divided(order, rng, round_index, lanes)
         measured: set[str] = set()
         units: set[str] = set()

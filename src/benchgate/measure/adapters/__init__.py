@@ -34,6 +34,7 @@ from benchgate.config.benchmarks import (
 from benchgate.errors import UsageError
 from benchgate.measure.adapters.linking import LinkError, linked_again
 from benchgate.measure.build import run_command
+from benchgate.measure.memory_layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -209,6 +210,9 @@ def _text(file: Path) -> str:
         return ""
 
 
+_AS_IT_IS: Final = Layout()
+
+
 class Programs:
     """Builds the programs of the arms, each once.
 
@@ -229,19 +233,20 @@ class Programs:
         self._building = Lock()  # two lanes may need the same program
 
     def program(
-        self, arm: Arm, benchmark: LiveBenchmarks, path: str, seed: int = 0
+        self, arm: Arm, benchmark: LiveBenchmarks, path: str, memory: Layout = _AS_IT_IS
     ) -> WorkerProgram:
         """The program at a path, which is built first if it has to be.
 
         Args:
-            seed: draws the order of its functions, where this is possible; 0 leaves it as it is.
+            memory: decides the order of its functions, where this is possible, if it has a seed.
 
         Raises:
             NotBuiltError: it cannot be built.
         """
         built = self._built.setdefault(f"{benchmark.KIND} {path} {_way(benchmark)}", {})
         links = Path(arm.substitute(_LINKS))
-        layout = 1 + seed % _GO_LAYOUTS if seed and isinstance(benchmark, GoBenchmark) else 0
+        seed, is_go = memory.hash_seed, isinstance(benchmark, GoBenchmark)
+        layout = 1 + memory.round_index % _GO_LAYOUTS if seed and is_go else 0
         with self._building:
             if (links, layout) not in built:
                 built[links, layout] = self._program(arm, benchmark, path, layout)
@@ -404,7 +409,9 @@ def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
     return [*words, f"-ldflags={flags}"] if flags else words
 
 
-_GO_LAYOUTS: Final = 5
+# Rounds of the same two programs are not independent: they share what the places of their functions
+# add, up to a few percent. A check seldom needs more rounds.
+_GO_LAYOUTS: Final = 12
 _GO_IS_OLD: Final = (
     "an edit that moves functions may change the times of Go benchmarks by a few percent: with Go "
     "1.22 or newer, benchgate evens that out"
