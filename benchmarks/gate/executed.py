@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tally import rate
 
 from benchgate.model.policy import Outcome
+from benchgate.model.run import THROUGHPUT, TIME_P50
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from validation.rates import Rate
 
 _NO_VERDICT = 4
+# The statistics of rows that a check settles by default.
+_LOCATIONS = (" p25", f"{TIME_P50.name} value", f"{THROUGHPUT.name} value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Executed:
     @property
     def long_seconds(self) -> float:
         """19 of 20 builds take at most this long."""
-        return sorted(self.seconds)[int(0.95 * (len(self.seconds) - 1))]
+        return sorted(self.seconds)[ceil(0.95 * len(self.seconds)) - 1]
 
 
 def executed(scenario: str) -> Executed | None:
@@ -83,7 +87,7 @@ def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
             outcome == Outcome.INCONCLUSIVE
             for build in builds
             for row, outcome in build["outcomes"].items()
-            if row.endswith(" p25") and outcome != Outcome.NOT_TESTED
+            if row.endswith(_LOCATIONS) and outcome != Outcome.NOT_TESTED
         ),
         seconds=[build["seconds"] for build in builds],
         load=load_range(builds),
