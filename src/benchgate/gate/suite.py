@@ -479,8 +479,8 @@ def _left_open(finding: Finding, evidence: Evidence) -> Finding:
         return finding
     is_open = finding.outcome is Outcome.INCONCLUSIVE
     outcome = open_outcome(settles=evidence.settles) if is_open else finding.outcome
-    notes = (*finding.notes, _BESIDE)
-    return replace(finding, outcome=outcome, stage=RowStage.DONE, notes=notes)
+    done = replace(finding, stage=RowStage.DONE, ahead=0, at_most=False)
+    return replace(done, outcome=outcome, notes=(*finding.notes, _BESIDE))
 
 
 def _of_whole_suite(finding: Finding, shards: int) -> Finding:
