@@ -378,5 +378,5 @@ def test_a_scenario_that_got_worse_only_confirms_what_looks_slower(
     stages = {need.stage for need in judgment.needs} - {RowStage.DONE}
     assert (row.outcome, bool(stages)) == (outcome, is_open)
     assert any(need.ahead for need in judgment.needs) is is_open
-    assert any(note.startswith("measured no longer") for note in row.notes) is not is_open
+    assert any(note.startswith("not measured further") for note in row.notes) is not is_open
     assert places[slower, "time_p50"].outcome is Outcome.REGRESSED

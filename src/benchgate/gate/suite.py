@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 _METRIC, _STATISTIC = "time", "p25"
-_BESIDE: Final = "measured no longer, because another row of this scenario already got worse"
+_BESIDE: Final = "not measured further, because this scenario already got worse"
 
 
 def is_canary(result: BenchmarkResult) -> bool:
