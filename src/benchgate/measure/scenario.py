@@ -45,7 +45,7 @@ from benchgate.measure.scenario_launch import (
     opened,
     run_alone,
 )
-from benchgate.measure.services import POLL_S
+from benchgate.measure.services import POLL_S, ServiceFailedError
 from benchgate.measure.suite_run import Scratch
 from benchgate.stats.histogram import decode
 
@@ -159,11 +159,11 @@ _STARTED: Final = object()
 
 def _have_started(launches: Sequence[OpenLaunch]) -> bool:
     """Start the services of all launches at the same time; False if some failed, and none runs."""
-    waiting = [launch.starting() for launch in launches]
+    waiting = [launch.services.starting() for launch in launches]
     try:
         while waiting := [one for one in waiting if next(one, _STARTED) is not _STARTED]:
             time.sleep(POLL_S)
-    except RunFailedError:
+    except ServiceFailedError:
         for launch in launches:
             launch.services.stop_quickly()
         return False

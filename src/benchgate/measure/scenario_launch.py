@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,6 @@ from benchgate.measure.arm_command import CommandFailedError, RunFailedError
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.services import (
-    POLL_S,
     ServiceFailedError,
     ServicePlace,
     Services,
@@ -32,7 +30,7 @@ from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from benchgate.load.schedule import TurnOrder
     from benchgate.measure.arm_command import ArmRunner
@@ -162,13 +160,8 @@ class OpenLaunch:
         Raises:
             RunFailedError: they could not be started.
         """
-        for _ in self.starting():
-            time.sleep(POLL_S)
-
-    def starting(self) -> Generator[None, None, None]:
-        """As `start`, but the caller waits, and may meanwhile start another launch."""
         try:
-            yield from self.services.starting()
+            self.services.start()
         except ServiceFailedError as error:
             raise self.failed(error) from error
 
