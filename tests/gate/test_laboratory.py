@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks.gate.executed import executed
 from benchmarks.gate.page import DOCS, Sizes, count_again, write_page
 from benchmarks.gate.recordings import Recordings
 from benchmarks.gate.summary import summary
@@ -22,6 +23,18 @@ def test_the_page_begins_with_what_the_recordings_say() -> None:
     assert 3 <= text.count("\n- ") + 1 <= 5
     alarms, builds = re.findall(r"^- (\d+) of ([\d,]+) builds", text)[0]
     assert int(alarms) < int(builds.replace(",", ""))
+
+
+def test_the_readme_has_the_figures_of_the_recordings() -> None:
+    clean, slower = executed("clean-lanes"), executed("3-lanes")
+    assert clean is not None
+    assert slower is not None
+    assert slower.found is not None
+    readme = " ".join((DOCS.parent / "README.md").read_text(encoding="utf-8").split())
+    assert (
+        f"{clean.alarms.hits} of {clean.alarms.trials} checks of unchanged code failed, and "
+        f"{slower.found.hits} of {slower.found.trials} checks failed when one workload had 3 % more"
+    ) in readme
 
 
 def test_the_pages_are_made_of_recordings_and_draws(tmp_path: Path) -> None:
