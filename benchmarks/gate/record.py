@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -182,6 +183,7 @@ def record(
         only: a pattern for the names of scenarios.
         since: a commit; what was recorded by code without it is measured again. "" for none.
     """
+    _end_with_its_check()
     ends = time.monotonic() + budget_s
     ask = ["git", "rev-parse", "--quiet", "--verify", f"{since}^{{commit}}"]
     if since and subprocess.run(ask, cwd=_ROOT, check=False, stdout=subprocess.DEVNULL).returncode:
@@ -193,7 +195,7 @@ def record(
     context = get_context("spawn")
     shares = [together[number :: len(cpus)] for number in range(len(cpus))]
     processes = [
-        context.Process(target=_record_on, args=(cpu, share, ends, say))
+        context.Process(target=_record_on, args=(cpu, share, ends, say), daemon=True)
         for cpu, share in zip(cpus, shares, strict=True)
     ]
     for process in processes:
@@ -208,9 +210,15 @@ def record(
         say("the time is over; run it again to go on")
 
 
+def _end_with_its_check() -> None:
+    """Let SIGTERM end the check that is running, too: it would disturb what is measured next."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("the recording was ended"))
+
+
 def _record_on(
     cpu: int, missing: Sequence[tuple[Scenario, int]], ends: float, say: Callable[[str], None]
 ) -> None:
+    _end_with_its_check()
     os.sched_setaffinity(0, [cpu])
     _record(missing, ends, say)
 
