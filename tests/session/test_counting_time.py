@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.model.run import LEAST_COUNTED_ROUNDS
-from benchgate.session.session import CountingTime
+from benchgate.session.shares import CountingTime
 
 
 def after_first_round(costs_s: dict[str, float], budget_s: float) -> CountingTime:

@@ -213,7 +213,7 @@ def test_what_cannot_be_divided_has_no_part_in_the_division(world: World) -> Non
 def test_what_the_trial_taught_leaves_one_lane(
     monkeypatch: pytest.MonkeyPatch, tried: BaseTrial, said: str
 ) -> None:
-    monkeypatch.setattr("benchgate.session.session.free_memory_bytes", lambda: 10 * 2**30)
+    monkeypatch.setattr("benchgate.session.shares.free_memory_bytes", lambda: 10 * 2**30)
     told: list[str] = []
     engine = Divisible()
     session = make(engine, told=told.append, tried=tried)
@@ -227,7 +227,7 @@ def test_what_the_trial_taught_leaves_one_lane(
 def test_the_first_round_has_as_many_lanes_as_the_memory_of_the_trial_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("benchgate.session.session.free_memory_bytes", lambda: 10 * 2**30)
+    monkeypatch.setattr("benchgate.session.shares.free_memory_bytes", lambda: 10 * 2**30)
     engine = Divisible()
     session = make(engine, lanes=4, tried=trial(pair_bytes=2 * 2**30))
     measure(session, 1)
@@ -330,7 +330,7 @@ def test_one_lane_is_as_before() -> None:
 
 
 def test_too_much_memory_leaves_one_lane(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchgate.session.session.free_memory_bytes", lambda: 10 * 2**30)
+    monkeypatch.setattr("benchgate.session.shares.free_memory_bytes", lambda: 10 * 2**30)
     told: list[str] = []
     session = make(Divisible(peak_bytes=6 * 2**30), told=told.append)
     measure(session, 2)

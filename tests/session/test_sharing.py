@@ -5,7 +5,7 @@ import pytest
 
 from benchgate.measure.engine import ignore
 from benchgate.model.run import Launch
-from benchgate.session.session import Sharing
+from benchgate.session.shares import Sharing
 
 GIB = 2**30
 
