@@ -54,12 +54,13 @@ from benchgate.stats import special
 from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config
     from benchgate.gate.verdict import JudgedRuns
     from benchgate.git.repository import Git
+    from benchgate.measure.worktree import Trees
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row
     from benchgate.report.progress import Progress
@@ -278,8 +279,6 @@ def measure_arms(
             introspect=request.introspect,
             beside=importing,
         )
-        if files is BenchmarkFiles.HEAD and not any(map(session.is_on_all_arms, session.ids)):
-            warnings = (*warnings, NOTHING_RUNS_ON_BASE)
         result_file = ResultFile(
             session=session,
             sources=sources,
@@ -292,18 +291,22 @@ def measure_arms(
             output=request.output,
             again=request.again,
             must_save=request.must_save,
-            warnings=(
-                *warnings,
-                *trees.notes,
-                *unlike_arms(config, session.toolchains),
-                *unlike_packages(*map(packages_in, (trees.arms[arm] for arm in ArmName))),
-                *unmatched(config, request.choice, session),
-            ),
+            warnings=(*warnings, *_unlike(trees, session, config, request.choice)),
         )
         if unfinished:
             _go_on(unfinished, session, result_file, effects)
         _measure(session, result_file, config, effects, request)
     return result_file.result()
+
+
+def _unlike(trees: Trees, session: Session, config: Config, choice: Choice) -> Iterator[str]:
+    """Warn of what the sides do not have in common, and of settings that match nothing."""
+    if session.files is BenchmarkFiles.HEAD and not any(map(session.is_on_all_arms, session.ids)):
+        yield NOTHING_RUNS_ON_BASE
+    yield from trees.notes
+    yield from unlike_arms(config, session.toolchains)
+    yield from unlike_packages(*(packages_in(trees.arms[arm]) for arm in ArmName))
+    yield from unmatched(config, choice, session)
 
 
 def _configs(files: BenchmarkFiles, config: Config) -> Mapping[ArmName, Config] | None:
@@ -336,16 +339,78 @@ def _measure(
     effects: Effects,
     request: ArmsRequest,
 ) -> None:
-    once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
-    count = len(set(session.ids) - session.new_versions.keys())
-    shards = session.shard.count if session.shard else 1
-    unfinished = request.unfinished
+    """Measure rounds as they are planned, and observe what changed."""
+    tell, shown = Decided(config, effects.progress, config.measure.screen_rounds), session.shown
+    course = (
+        _fixed_course(fixed, session, result_file, config, warns=not request.self_check)
+        if (fixed := fixed_rounds(config))
+        else _judged_course(session, result_file, config, tell, request.unfinished)
+    )
+    limit_s = config.measure.limit_s
+    with result_file.kept_when_interrupted():
+        still_open = measure_rounds(
+            session,
+            course.planner,
+            budget_s=limit_s,
+            clock=effects.clock,
+            phases=effects.phases,
+            progress=effects.progress,
+            save=result_file.save_sometimes,
+            foresee=course.foresee,
+            spent_s=request.unfinished.spent_s if request.unfinished else 0.0,
+        )
+    if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
+        result_file.warnings += (of_left_out(left_out, limit_s),)
+    if undecided := [id_ for id_ in still_open if id_ not in shown]:
+        result_file.warnings += budget_ended(
+            config.measure.budget_s,
+            undecided,
+            tell.rows(result_file),
+            session.costs_s,
+            session.suites,
+            least_rounds=LOOKS * config.measure.screen_rounds,
+        )
+    if config.measure.explain:
+        with result_file.kept_when_interrupted():
+            spent_s = effects.clock() - result_file.began_s
+            rows = tell.rows(result_file)
+            observe(session, rows, effects, spent_s=spent_s, every=request.observes_all)
+    result_file.finish(session.conclude())
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """What plans the rounds, and what says after the first one if the budget is too short."""
 
     planner: Planner
-    waves = WaveSettings.of(config)
-    shown = session.shown
+    foresee: Callable[[BudgetForecast], str | None]
 
-    tell = Decided(config, effects.progress, waves.screen_rounds)
+
+def _fixed_course(
+    rounds: int, session: Session, result_file: ResultFile, config: Config, *, warns: bool
+) -> _Course:
+    """Plan a fixed number of rounds; warn if no test can decide on so few."""
+    progress = result_file.effects.progress
+    progress.found(_count(session), describe_rounds({rounds}, config.measure.limit_s))
+    chosen = set(session.ids) - _once(session) - set(session.shown)
+    compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
+    too_few = too_few_rounds(rounds, compared, config, shards=_shards(session))
+    if too_few and warns:
+        progress.message(f"warning: {too_few}")
+        result_file.warnings += (too_few,)
+    return _Course(FixedRounds(session, rounds), lambda spending: of_fixed_rounds(spending, rounds))
+
+
+def _judged_course(
+    session: Session,
+    result_file: ResultFile,
+    config: Config,
+    tell: Decided,
+    unfinished: Unfinished | None,
+) -> _Course:
+    """Plan rounds of what is still open; tell of what was decided after each look."""
+    waves, limit_s = WaveSettings.of(config), config.measure.limit_s
+    once, shown = _once(session), session.shown
 
     def needs_of(result: Result, rounds: int) -> Sequence[Need]:
         """Let what is only shown have rounds enough for an interval, after everything else."""
@@ -358,64 +423,31 @@ def _measure(
     def needs() -> Sequence[Need]:
         return needs_of(result_file.result(), session.full_rounds)
 
-    limit_s = config.measure.limit_s
-    if fixed := fixed_rounds(config):
-        effects.progress.found(count, describe_rounds({fixed}, limit_s))
-        planner = FixedRounds(session, fixed)
-        chosen = set(session.ids) - once - set(shown)
-        compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
-        too_few = too_few_rounds(fixed, compared, config, shards=shards)
-        if too_few and not request.self_check:
-            effects.progress.message(f"warning: {too_few}")
-            result_file.warnings += (too_few,)
-    else:
-        compares = not once.issuperset(session.ids)
-        plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
-        effects.progress.found(count, plan)
-        planner = ScreenAndConfirm(session, waves, needs, once)
-        if unfinished:
-            planner.go_on(
-                session.full_rounds,
-                lambda rounds: needs_of(unfinished.until(rounds), rounds),
-            )
+    compares = not once.issuperset(session.ids)
+    plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
+    result_file.effects.progress.found(_count(session), plan)
+    planner = ScreenAndConfirm(session, waves, needs, once)
+    if unfinished:
+        planner.go_on(
+            session.full_rounds, lambda rounds: needs_of(unfinished.until(rounds), rounds)
+        )
+    own_share = replace(waves, alpha=waves.alpha / _shards(session))
+    return _Course(
+        planner, lambda spending: of_the_screen(spending, own_share, lambda: len(needs()))
+    )
 
-    def foresee(spending: BudgetForecast) -> str | None:
-        own_share = replace(waves, alpha=waves.alpha / shards)
-        return (
-            of_fixed_rounds(spending, fixed)
-            if fixed
-            else of_the_screen(spending, own_share, lambda: len(needs()))
-        )
 
-    with result_file.kept_when_interrupted():
-        still_open = measure_rounds(
-            session,
-            planner,
-            budget_s=limit_s,
-            clock=effects.clock,
-            phases=effects.phases,
-            progress=effects.progress,
-            save=result_file.save_sometimes,
-            foresee=foresee,
-            spent_s=unfinished.spent_s if unfinished else 0.0,
-        )
-    if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
-        result_file.warnings += (of_left_out(left_out, limit_s),)
-    if undecided := [id_ for id_ in still_open if id_ not in shown]:
-        result_file.warnings += budget_ended(
-            config.measure.budget_s,
-            undecided,
-            tell.rows(result_file),
-            session.costs_s,
-            session.suites,
-            least_rounds=LOOKS * waves.screen_rounds,
-        )
-    if config.measure.explain:
-        with result_file.kept_when_interrupted():
-            spent_s = effects.clock() - result_file.began_s
-            rows = tell.rows(result_file)
-            observe(session, rows, effects, spent_s=spent_s, every=request.observes_all)
-    result_file.finish(session.conclude())
+def _once(session: Session) -> frozenset[str]:
+    """The benchmarks that only one arm has: one launch of each is enough."""
+    return frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
+
+
+def _count(session: Session) -> int:
+    return len(set(session.ids) - session.new_versions.keys())
+
+
+def _shards(session: Session) -> int:
+    return session.shard.count if session.shard else 1
 
 
 _SHARE = 0.1
