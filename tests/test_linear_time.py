@@ -26,9 +26,10 @@ from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.worker import read_reply
-from benchgate.model.codec import VERDICT, decode_result, encode_result
+from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Status
+from benchgate.model.verdict import VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

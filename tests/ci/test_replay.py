@@ -17,10 +17,10 @@ from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
 from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.github.client import RunUrl
-from benchgate.model.codec import VERDICT
 from benchgate.model.policy import OVERRIDES, Options, Outcome, Policy
 from benchgate.model.result import Screening, Shard, SkippedResult, StoredRun, join
 from benchgate.model.run import Tier
+from benchgate.model.verdict import VERDICT
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer

@@ -12,7 +12,7 @@ import pytest
 
 from benchgate.cli.options import VERDICT_FILES
 from benchgate.files import write_atomic
-from benchgate.model.codec import VERDICT, encode_result
+from benchgate.model.codec import encode_result
 from benchgate.model.result import Result
 from benchgate.model.run import (
     BenchmarkResult,
@@ -25,6 +25,7 @@ from benchgate.model.run import (
     Source,
     Tier,
 )
+from benchgate.model.verdict import VERDICT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import pytest
 
 from benchgate.cli.outputs import last_result_path
 from benchgate.files import write_atomic
-from benchgate.model.codec import STATISTICS, VERDICT, encode_result
+from benchgate.model.codec import encode_result
 from benchgate.model.result import Result
 from benchgate.model.run import (
     BenchmarkResult,
@@ -28,6 +28,8 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
+from benchgate.model.statistics import STATISTICS
+from benchgate.model.verdict import VERDICT
 from benchgate.stats.spread import OUTLIER_MODES
 
 if TYPE_CHECKING:

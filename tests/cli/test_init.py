@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.cli.init import workflow_texts, write
-from benchgate.cli.world import choose_folder
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
 from benchgate.project.agents import SECTION
+from benchgate.project.proposal import choose_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

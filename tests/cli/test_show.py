@@ -8,9 +8,8 @@ import pytest
 
 from benchgate.cli.show import show
 from benchgate.errors import FormatError
-from benchgate.model.codec import VERDICT
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.verdict import VERDICT, Decision, GateSettings, Verdict
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

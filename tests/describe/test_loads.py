@@ -12,9 +12,9 @@ from tests.loads import GENERATOR, measured_step, step
 from benchgate.describe.launches import describe_load, histogram_of
 from benchgate.describe.statistics import describe
 from benchgate.errors import FormatError
-from benchgate.model.codec import STATISTICS
 from benchgate.model.result import Result
 from benchgate.model.run import Environment, Run, Source
+from benchgate.model.statistics import STATISTICS
 from benchgate.stats.intervals import location_interval
 
 if TYPE_CHECKING:

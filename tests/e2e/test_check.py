@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from benchgate.model.codec import RESULT, VERDICT
+from benchgate.model.result import RESULT
+from benchgate.model.verdict import VERDICT
 from benchgate.session.benchmark_sets import EDITED
 
 if TYPE_CHECKING:

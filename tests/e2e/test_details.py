@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 from tests.e2e.test_streams import on_terminal
 
-from benchgate.model.codec import STATISTICS
+from benchgate.model.statistics import STATISTICS
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project

@@ -27,7 +27,9 @@ from tests.faults.system_calls import (
 from tests.patience import eventually
 
 from benchgate.history.store import decode_run
-from benchgate.model.codec import HISTORY, STATISTICS, decode_result
+from benchgate.model.codec import decode_result
+from benchgate.model.history import HISTORY
+from benchgate.model.statistics import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -38,7 +38,10 @@ from benchgate.load.scenario import own_files
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.kept_builds import read_about
 from benchgate.measure.worker import read_pid, read_reply, read_sample
-from benchgate.model.codec import HISTORY, STATISTICS, VERDICT, decode_result
+from benchgate.model.codec import decode_result
+from benchgate.model.history import HISTORY
+from benchgate.model.statistics import STATISTICS
+from benchgate.model.verdict import VERDICT
 from benchgate.page.history import written_before
 from benchgate.session.choice import parse_shard
 from benchgate.units import parse_duration_s, parse_ratio_change

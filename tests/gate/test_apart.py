@@ -16,7 +16,7 @@ from benchgate.config import loads
 from benchgate.gate.limits import TOGETHER
 from benchgate.gate.rows import OTHER_FILES
 from benchgate.gate.verdict import judge_run, make_verdict
-from benchgate.model.codec import VERDICT, decode_result, encode_result
+from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.load import Loop
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard
@@ -34,7 +34,7 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
-from benchgate.model.verdict import Decision, Reason, Verdict
+from benchgate.model.verdict import VERDICT, Decision, Reason, Verdict
 from benchgate.report.headline import headline
 
 if TYPE_CHECKING:

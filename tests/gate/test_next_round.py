@@ -5,7 +5,7 @@ import math
 import pytest
 
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
+from benchgate.gate.next_round import RoundPlan, follow_up, screen
 from benchgate.gate.suite import Need
 
 CONFIRM, SCREEN, SETTLE, DONE = RowStage.CONFIRM, RowStage.SCREEN, RowStage.SETTLE, RowStage.DONE

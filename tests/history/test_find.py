@@ -14,7 +14,7 @@ from benchgate.history.record import record_of, why_not_kept
 from benchgate.history.sources import KnownCommit
 from benchgate.history.store import SCHEMA, Rows, RunReader, to_table
 from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
-from benchgate.model.codec import HISTORY
+from benchgate.model.history import HISTORY
 from benchgate.model.run import CANARY_ID, Kind, Launch, Metric, Series, Source, Status, Tier
 from benchgate.stats.changepoint import count_changes
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.model.codec import RESULT, STATISTICS, VERDICT, decode_result
+from benchgate.model.codec import decode_result
+from benchgate.model.result import RESULT
 from benchgate.model.run import Environment
+from benchgate.model.statistics import STATISTICS
+from benchgate.model.verdict import VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

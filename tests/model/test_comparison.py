@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchgate.interval import Interval
-from benchgate.model.codec import VERDICT
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Source
 from benchgate.model.verdict import (
+    VERDICT,
     Comparison,
     Decision,
     Effect,

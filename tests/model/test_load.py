@@ -12,9 +12,9 @@ import pytest
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
 from benchgate.errors import FormatError
-from benchgate.model.codec import RESULT, decode_result, encode_result
+from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.load import MOST_WINDOWS, LoadResult, Windows
-from benchgate.model.result import Result
+from benchgate.model.result import RESULT, Result
 from benchgate.model.run import Environment, Run, Source
 
 if TYPE_CHECKING:

@@ -17,12 +17,13 @@ from hypothesis.extra import numpy as npst
 from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
-from benchgate.model.codec import RESULT, decode_result, encode_result
+from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
     MAX_SHARDS,
     MOST_STORED,
+    RESULT,
     Result,
     Screening,
     Shard,

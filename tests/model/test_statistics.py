@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchgate.interval import Interval
-from benchgate.model.codec import STATISTICS
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Better, Environment, Kind, Source
 from benchgate.model.statistics import (
+    STATISTICS,
     BetweenLaunches,
     Failure,
     Grid,

@@ -13,12 +13,12 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.json_object import Text
-from benchgate.model.codec import VERDICT
 from benchgate.model.policy import Outcome, PolicyChange, Waiver
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
 from benchgate.model.run import Better, Environment, Source, Tier
 from benchgate.model.verdict import (
+    VERDICT,
     Calibration,
     Classical,
     ConfirmationCost,

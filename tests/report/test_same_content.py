@@ -14,8 +14,8 @@ from rich.console import Console
 from tests.page.html_page import HtmlPage
 from tests.report.page import STATES
 
-from benchgate.model.codec import VERDICT
 from benchgate.model.notes import change as shown_change
+from benchgate.model.verdict import VERDICT
 from benchgate.page.report import render_report
 from benchgate.report import words
 from benchgate.report.files import render_csv, render_junit

@@ -17,9 +17,9 @@ from benchgate.formats.contents import ForeignFile, json_within
 from benchgate.formats.python import BENCHMARKS, asv
 from benchgate.formats.rows import join_readings
 from benchgate.gate.single_runs import least_rounds
-from benchgate.model.codec import RESULT, decode_result
+from benchgate.model.codec import decode_result
 from benchgate.model.document import TOOL_FILE_MIB
-from benchgate.model.result import Result
+from benchgate.model.result import RESULT, Result
 from benchgate.model.run import Environment, Kind, Run
 from benchgate.model.run import Source as Code
 from benchgate.units import counted

@@ -17,7 +17,6 @@ from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, copied, prepare_last_result, require_last_result
 from benchgate.cli.world import (
-    choose_folder,
     configuration,
     console,
     kept_builds,
@@ -58,6 +57,7 @@ def naming_suites(config: Config, git: Git | None) -> Iterator[None]:
     except NoBenchmarksError:
         if config.source:
             raise
+        from benchgate.project.proposal import choose_folder  # noqa: PLC0415 - seldom needed
         from benchgate.project.suites import find_benchmarks  # noqa: PLC0415 - seldom needed
 
         folder = choose_folder(Path.cwd(), git.root if git else None)

@@ -17,7 +17,7 @@ from benchgate.errors import UsageError
 from benchgate.escape import plain_line
 from benchgate.git.repository import github_repository
 from benchgate.history.store import require_packages
-from benchgate.model.codec import HISTORY
+from benchgate.model.history import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
 from benchgate.report.history import render_history, view_history, without_secrets

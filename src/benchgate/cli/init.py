@@ -19,7 +19,7 @@ import click
 from benchgate import RELEASED
 from benchgate.cli.boundary import say
 from benchgate.cli.validate import validate
-from benchgate.cli.world import choose_folder, configured_in, repository_or_none
+from benchgate.cli.world import repository_or_none
 from benchgate.config import load
 from benchgate.errors import ConfigError, UsageError
 from benchgate.files import read_bytes
@@ -28,7 +28,7 @@ from benchgate.git.repository import FULL_SHA, default_branch, remotes
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.project.agents import FILE as AGENTS_FILE
 from benchgate.project.agents import SECTION, add_section, has_section
-from benchgate.project.proposal import Proposal, propose
+from benchgate.project.proposal import Proposal, choose_folder, configured_in, propose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.files import ensure_writable, read_bytes, state_folder, write_atomic
-from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
+from benchgate.model.verdict import VERDICT
 from benchgate.report import words
 from benchgate.report.files import render_csv, render_junit
 from benchgate.report.headline import headline

@@ -25,8 +25,9 @@ from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable, read_bytes
 from benchgate.gate.verdict import judge_result, make_verdict
-from benchgate.model.codec import RESULT, VERDICT
 from benchgate.model.redact import Redactor
+from benchgate.model.result import RESULT
+from benchgate.model.verdict import VERDICT
 from benchgate.page.history import Report
 from benchgate.report import words
 

@@ -20,8 +20,8 @@ from benchgate.describe.statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
-from benchgate.model.codec import STATISTICS
 from benchgate.model.redact import Redactor
+from benchgate.model.statistics import STATISTICS
 from benchgate.report.statistics import render_result
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.spread import OUTLIER_MODES

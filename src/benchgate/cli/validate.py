@@ -37,7 +37,10 @@ from benchgate.measure.python_workers import (
 )
 from benchgate.measure.suite_filter import why_no_filter
 from benchgate.measure.suite_run import why_no_format
-from benchgate.model.codec import HISTORY, RESULT, STATISTICS, VERDICT
+from benchgate.model.history import HISTORY
+from benchgate.model.result import RESULT
+from benchgate.model.statistics import STATISTICS
+from benchgate.model.verdict import VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

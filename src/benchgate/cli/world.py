@@ -14,11 +14,9 @@ from rich.console import Console
 
 from benchgate.cli.boundary import Unread
 from benchgate.config import load
-from benchgate.config.load import OWN_FILE
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
 from benchgate.measure.kept_builds import BuildCache, builds_folder
-from benchgate.project.requirements import is_project, read_toml
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
 from benchgate.session.recorder import Phases
@@ -126,34 +124,3 @@ def repository_or_none(cwd: Path, outputs: Iterable[Path | None] = ()) -> Git | 
 def configuration(cwd: Path, git: Git | None, explicit: Path | None) -> Config:
     """Load the configuration of the repository, or the file that was named."""
     return load(cwd, git.root if git else None, explicit)
-
-
-_OTHER_PROJECTS = (
-    *("Cargo.toml", "go.mod", "package.json", "CMakeLists.txt", "meson.build", "Makefile"),
-    *("pom.xml", "build.gradle", "build.gradle.kts"),
-)
-
-
-def choose_folder(cwd: Path, root: Path | None) -> Path:
-    """Choose where the configuration goes: the innermost project around the current folder.
-
-    Args:
-        root: of the repository; None if there is none.
-    """
-    if root is None or not cwd.is_relative_to(root):
-        return cwd
-    for folder in (cwd, *cwd.parents):
-        if folder == root or is_project(folder):
-            return folder
-        if any((folder / name).is_file() for name in _OTHER_PROJECTS):
-            return folder
-    return root
-
-
-def configured_in(folder: Path) -> str | None:
-    """The file in which a folder is configured already; None if there is none."""
-    if (folder / OWN_FILE).exists():
-        return f"{folder / OWN_FILE} exists"
-    if "benchgate" in read_toml(folder / "pyproject.toml").get("tool", {}):
-        return f"{folder / 'pyproject.toml'} has a [tool.benchgate] table"
-    return None

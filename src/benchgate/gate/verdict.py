@@ -11,7 +11,6 @@ from benchgate.config.resolved import concerns
 from benchgate.errors import UsageError
 from benchgate.gate.causes import explained
 from benchgate.gate.limits import of_base
-from benchgate.gate.sensitivity import Procedure, steadier_metric
 from benchgate.gate.stored import (
     EarlierResult,
     StoredResults,
@@ -205,6 +204,14 @@ def with_steadier_metrics(
     Args:
         evidences: of the rows that have a statistic of launches.
     """
+    rows = list(rows)
+    if all(row.outcome is not Outcome.INCONCLUSIVE for row in rows):
+        return rows
+    from benchgate.gate.sensitivity import (  # noqa: PLC0415 - most checks leave nothing open
+        Procedure,
+        steadier_metric,
+    )
+
     known = {one.key: one for one in evidences if one.paired and one.obstacle is None}
     procedure = Procedure.of(config, len(known), None)
     noted = []

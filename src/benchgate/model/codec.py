@@ -1,25 +1,18 @@
-"""Results, verdicts, statistics and histories as versioned JSON."""
+"""Results as versioned JSON: with shards that were joined, and without secrets."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.model.document import REWRITE, Format
-from benchgate.model.history import History
-from benchgate.model.result import Result, join
-from benchgate.model.statistics import ResultStatistics
-from benchgate.model.verdict import Verdict
+from benchgate.model.document import REWRITE
+from benchgate.model.result import RESULT, join
 
 if TYPE_CHECKING:
     from benchgate.json_object import Redact
+    from benchgate.model.result import Result
     from benchgate.model.run import Run
-
-RESULT: Final = Format("result file", Result, hallmark="tool")
-VERDICT: Final = Format("verdict", Verdict, hallmark="rows", indent=2)
-STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs", indent=2)
-HISTORY: Final = Format("history", History, hallmark="trends")
 
 
 def encode_result(result: Result, redact: Redact) -> bytes:

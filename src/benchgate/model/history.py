@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Self, overload
+from typing import TYPE_CHECKING, Annotated, Final, Self, overload
 
 import numpy as np
 from pydantic import FailFast, Field
 from pydantic_core import CoreSchema, core_schema
 
 from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text, Timestamp
+from benchgate.model.document import Format
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:
@@ -229,3 +230,6 @@ class History(JsonObject):
     runs: Annotated[tuple[HistoryRun, ...], FailFast()]
     trends: Annotated[tuple[Trend, ...], FailFast()]
     notes: tuple[Text, ...] = ()
+
+
+HISTORY: Final = Format("history", History, hallmark="trends")

@@ -13,6 +13,7 @@ from pydantic import FailFast, Field, model_validator
 
 from benchgate.errors import UsageError
 from benchgate.json_object import JsonObject, Name, NotNegative, Text, misplaced
+from benchgate.model.document import Format
 from benchgate.model.policy import Policy
 from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Run, in_common
 
@@ -213,6 +214,9 @@ class Result(JsonObject):
     screening: Screening | None = None
     policy: Policy | None = None
     phases: Annotated[tuple[PhaseTime, ...], Field(max_length=len(Phase))] = ()
+
+
+RESULT: Final = Format("result file", Result, hallmark="tool")
 
 
 _NAMED = 10

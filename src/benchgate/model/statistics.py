@@ -7,12 +7,13 @@ exist is None, and `notes` beside it say why. Values are in base units.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from benchgate.interval import Interval
 from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text
+from benchgate.model.document import Format
 from benchgate.model.load import Loop
 from benchgate.model.result import PhaseTime
 from benchgate.model.run import Better, Environment, Kind, Source
@@ -457,6 +458,9 @@ class ResultStatistics(JsonObject):
     duration_s: float = 0.0
     warnings: tuple[Text, ...] = ()
     phases: tuple[PhaseTime, ...] = ()
+
+
+STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs", indent=2)
 
 
 @dataclass(frozen=True, slots=True)

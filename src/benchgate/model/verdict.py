@@ -27,6 +27,7 @@ from benchgate.json_object import (
     Timestamp,
 )
 from benchgate.model.calls import Edit
+from benchgate.model.document import Format
 from benchgate.model.policy import COMPARED, DECIDED, Outcome, PolicyChange, Waiver
 from benchgate.model.result import MOST_RECENT, SkippedResult
 from benchgate.model.run import (
@@ -509,6 +510,9 @@ class Verdict(JsonObject):
     def compared(self) -> int:
         """How many benchmarks were compared."""
         return compared_benchmarks(self.rows)
+
+
+VERDICT: Final = Format("verdict", Verdict, hallmark="rows", indent=2)
 
 
 def compared_benchmarks(rows: Iterable[Row]) -> int:

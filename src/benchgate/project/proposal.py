@@ -16,6 +16,7 @@ from benchgate.project.requirements import (
     choose_requirements,
     find_build,
     find_packages,
+    is_project,
     joined_builds,
     node_build,
     read_text,
@@ -462,3 +463,34 @@ def _name_packages(packages: Sequence[Package]) -> str:
 def _functions(folders: Sequence[str], path: Mapping[str, Value]) -> str:
     value: Value = folders[0] if len(folders) == 1 else tuple(folders)
     return _table({"python": value, **path}, "The functions bench_* in the files bench_*.py.")
+
+
+_OTHER_PROJECTS = (
+    *("Cargo.toml", "go.mod", "package.json", "CMakeLists.txt", "meson.build", "Makefile"),
+    *("pom.xml", "build.gradle", "build.gradle.kts"),
+)
+
+
+def choose_folder(cwd: Path, root: Path | None) -> Path:
+    """Choose where the configuration goes: the innermost project around the current folder.
+
+    Args:
+        root: of the repository; None if there is none.
+    """
+    if root is None or not cwd.is_relative_to(root):
+        return cwd
+    for folder in (cwd, *cwd.parents):
+        if folder == root or is_project(folder):
+            return folder
+        if any((folder / name).is_file() for name in _OTHER_PROJECTS):
+            return folder
+    return root
+
+
+def configured_in(folder: Path) -> str | None:
+    """The file in which a folder is configured already; None if there is none."""
+    if (folder / OWN_FILE).exists():
+        return f"{folder / OWN_FILE} exists"
+    if "benchgate" in read_toml(folder / "pyproject.toml").get("tool", {}):
+        return f"{folder / 'pyproject.toml'} has a [tool.benchgate] table"
+    return None

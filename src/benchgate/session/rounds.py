@@ -12,7 +12,7 @@ from benchgate import __version__
 from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.sensitivity import RoundPlan, follow_up, screen
+from benchgate.gate.next_round import RoundPlan, follow_up, screen
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import current_branch
 from benchgate.measure.engine import ArmName
