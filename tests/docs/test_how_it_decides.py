@@ -11,7 +11,8 @@ from benchgate.config import loads
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate import waves
 from benchgate.gate.single_runs import prediction_reach
-from benchgate.gate.waves import LOOKING_LONGER_SHARE, LOOKING_SHARE, unspent_families
+from benchgate.gate.wave_findings import LOOKING_LONGER_SHARE, LOOKING_SHARE
+from benchgate.gate.waves import unspent_families
 from benchgate.stats.differences import least_launches
 from benchgate.units import format_percent
 

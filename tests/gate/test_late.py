@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.gate.estimates import Estimate, RowStage, paired_estimates
-from benchgate.gate.waves import LATE_LOOKS, foretold, is_within_reach, late_test
+from benchgate.gate.wave_findings import foretold, is_within_reach
+from benchgate.gate.waves import LATE_LOOKS, late_test
 from benchgate.model.policy import Outcome
 from benchgate.stats.rank_tests import paired_shift, signed_rank
 

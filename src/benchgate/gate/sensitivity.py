@@ -22,7 +22,8 @@ from benchgate.gate.evidence import cpu_ratio, gather, series_of
 from benchgate.gate.next_round import follow_up
 from benchgate.gate.single_runs import judge_at_once
 from benchgate.gate.suite import needs_of
-from benchgate.gate.waves import LOOKING_SHARE, WaveSettings, judge_in_waves, rounds_to_confirm
+from benchgate.gate.wave_findings import LOOKING_SHARE, judge_in_waves
+from benchgate.gate.waves import WaveSettings, rounds_to_confirm
 from benchgate.model.policy import Outcome
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Tier
 from benchgate.model.statistics import Rehearsal, Sensitivity, SteadierMetric, Tail

@@ -43,7 +43,7 @@ from benchgate.gate.rows import (
     untested_row,
 )
 from benchgate.gate.single_runs import judge_at_once, run_value, with_zeros
-from benchgate.gate.waves import judge_in_waves
+from benchgate.gate.wave_findings import judge_in_waves
 from benchgate.model.policy import COMPARED, MOVED, Outcome
 from benchgate.model.result import ids_of
 from benchgate.model.run import (
