@@ -10,8 +10,9 @@ from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, print
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Effect, RatioEstimate, Significance
+from benchgate.report.row_detail import view_comparison
 from benchgate.report.terminal import render_verdict
-from benchgate.report.view import view_comparison, view_verdict
+from benchgate.report.view import view_verdict
 
 ROW = changed("parse/large", Outcome.REGRESSED, 1.146)
 

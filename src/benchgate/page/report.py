@@ -19,8 +19,9 @@ from benchgate.report import words
 from benchgate.report.arrangement import arrange
 from benchgate.report.columns import ON_PAGE
 from benchgate.report.headline import bare
+from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
 from benchgate.report.statistics import LEGEND, series_cells
-from benchgate.report.view import NO_LINKS, RATIO_TITLES, TEST_TITLES, view_verdict, without_secrets
+from benchgate.report.view import NO_LINKS, view_verdict, without_secrets
 from benchgate.units import counted, format_duration, format_percent, format_value
 
 if TYPE_CHECKING:

@@ -29,10 +29,9 @@ from benchgate.model.verdict import Decision
 from benchgate.report import words
 from benchgate.report.columns import IN_COMMENT
 from benchgate.report.headline import bare
+from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
 from benchgate.report.view import (
     NAME_LIMIT,
-    RATIO_TITLES,
-    TEST_TITLES,
     BenchmarkView,
     Group,
     TogetherView,
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.report.causes import CauseView
+    from benchgate.report.row_detail import ComparisonView
     from benchgate.report.view import (
-        ComparisonView,
         FailureView,
         Footnote,
         Links,

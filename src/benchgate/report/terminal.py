@@ -17,7 +17,8 @@ from benchgate.model.result import Phase
 from benchgate.model.verdict import Decision
 from benchgate.report.columns import ON_TERMINAL
 from benchgate.report.headline import bare
-from benchgate.report.view import RATIO_TITLES, TEST_TITLES, TogetherView
+from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
+from benchgate.report.view import TogetherView
 from benchgate.report.words import ARROW
 from benchgate.units import format_duration
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchgate.model.result import PhaseTime
-    from benchgate.report.view import BenchmarkView, ComparisonView, Group, VerdictView
+    from benchgate.report.row_detail import ComparisonView
+    from benchgate.report.view import BenchmarkView, Group, VerdictView
 
 
 CUT = "…"
