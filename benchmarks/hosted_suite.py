@@ -25,7 +25,7 @@ from benchgate.measure.memory_layout import Layout
 from benchgate.measure.worker import Worker, WorkerSetting
 
 if TYPE_CHECKING:
-    from benchgate.measure.lockstep import SamplePlan
+    from benchgate.measure.sample_plan import SamplePlan
 
 LIMIT_RATIO = 1.5
 FUNCTIONS = 50

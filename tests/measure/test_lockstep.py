@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.measure.lockstep import (
+from benchgate.measure.lockstep import take_samples, warm_up_until_settled
+from benchgate.measure.sample_plan import (
     OF_SEVERAL,
     SamplePlan,
     Work,
     make_plan,
     shared_loops,
-    take_samples,
     target_interval_ns,
-    warm_up_until_settled,
 )
 from benchgate.model.notes import OF_ONE_THREAD
 

@@ -24,12 +24,8 @@ from benchgate.measure.command import BurstRunner, run_together
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.execution import Execution, measured_in
 from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.lockstep import (
-    OF_SEVERAL,
-    mostly_waits,
-    only_computes,
-)
 from benchgate.measure.machine import available_cpus, supports_pinning
+from benchgate.measure.sample_plan import OF_SEVERAL, mostly_waits, only_computes
 from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from tests.measure.benchmarks import functions, sampling
 from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.lockstep import OF_SEVERAL
 from benchgate.measure.machine import available_cpus, supports_pinning
 from benchgate.measure.python import PythonEngine
+from benchgate.measure.sample_plan import OF_SEVERAL
 from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:

@@ -33,14 +33,9 @@ from benchgate.measure.engine import (
 )
 from benchgate.measure.execution import measured_in, notes_on
 from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.lockstep import (
-    OF_SEVERAL,
-    mostly_waits,
-    only_computes,
-    why_in_turn,
-)
 from benchgate.measure.machine import kept_off
 from benchgate.measure.observed_programs import ProgramObserver, UnobservedError
+from benchgate.measure.sample_plan import OF_SEVERAL, mostly_waits, only_computes, why_in_turn
 from benchgate.model.calls import NOT_KNOWN
 from benchgate.model.notes import OF_ONE_THREAD
 from benchgate.model.run import TIME, Tier, renamed

@@ -17,7 +17,7 @@ from benchgate.measure.counters import (
     layout_of_round,
 )
 from benchgate.measure.engine import MetricSamples, Observation, starting_order
-from benchgate.measure.lockstep import SamplePlan
+from benchgate.measure.sample_plan import SamplePlan
 from benchgate.measure.session_folder import SessionFolder
 from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.run import INSTRUCTIONS, VALGRIND

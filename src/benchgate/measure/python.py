@@ -35,19 +35,14 @@ from benchgate.measure.engine import (
     ignore,
     starting_order,
 )
-from benchgate.measure.lockstep import (
-    SamplePlan,
-    Sampling,
-    measure_launch,
-    measure_values,
-    why_in_turn,
-)
+from benchgate.measure.lockstep import Sampling, measure_launch, measure_values
 from benchgate.measure.machine import moved_to
 from benchgate.measure.memory_layout import draw_layouts
 from benchgate.measure.observing import observe
 from benchgate.measure.own_code import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import Workers
+from benchgate.measure.sample_plan import SamplePlan, why_in_turn
 from benchgate.measure.worker import (
     ForeignModuleError,
     Worker,

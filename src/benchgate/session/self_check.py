@@ -23,9 +23,9 @@ from benchgate.gate.suite import gather_rows
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.lockstep import STRETCH
 from benchgate.measure.machine import CpuTicks, kept_off
 from benchgate.measure.python import canary_engine
+from benchgate.measure.sample_plan import STRETCH
 from benchgate.model.policy import Options
 from benchgate.model.statistics import SelfCheck
 from benchgate.session.check import CheckRequest, check
