@@ -341,22 +341,22 @@ def _measure(
 ) -> None:
     """Measure rounds as they are planned, and observe what changed."""
     tell, shown = Decided(config, effects.progress, config.measure.screen_rounds), session.shown
-    course = (
-        _fixed_course(fixed, session, result_file, config, warns=not request.self_check)
+    planning = (
+        _plan_fixed(fixed, session, result_file, config, warns=not request.self_check)
         if (fixed := fixed_rounds(config))
-        else _judged_course(session, result_file, config, tell, request.unfinished)
+        else _plan_judged(session, result_file, config, tell, request.unfinished)
     )
     limit_s = config.measure.limit_s
     with result_file.kept_when_interrupted():
         still_open = measure_rounds(
             session,
-            course.planner,
+            planning.planner,
             budget_s=limit_s,
             clock=effects.clock,
             phases=effects.phases,
             progress=effects.progress,
             save=result_file.save_sometimes,
-            foresee=course.foresee,
+            foresee=planning.foresee,
             spent_s=request.unfinished.spent_s if request.unfinished else 0.0,
         )
     if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
@@ -379,16 +379,16 @@ def _measure(
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class _Planning:
     """What plans the rounds, and what says after the first one if the budget is too short."""
 
     planner: Planner
     foresee: Callable[[BudgetForecast], str | None]
 
 
-def _fixed_course(
+def _plan_fixed(
     rounds: int, session: Session, result_file: ResultFile, config: Config, *, warns: bool
-) -> _Course:
+) -> _Planning:
     """Plan a fixed number of rounds; warn if no test can decide on so few."""
     progress = result_file.effects.progress
     progress.found(_count(session), describe_rounds({rounds}, config.measure.limit_s))
@@ -398,16 +398,18 @@ def _fixed_course(
     if too_few and warns:
         progress.message(f"warning: {too_few}")
         result_file.warnings += (too_few,)
-    return _Course(FixedRounds(session, rounds), lambda spending: of_fixed_rounds(spending, rounds))
+    return _Planning(
+        FixedRounds(session, rounds), lambda spending: of_fixed_rounds(spending, rounds)
+    )
 
 
-def _judged_course(
+def _plan_judged(
     session: Session,
     result_file: ResultFile,
     config: Config,
     tell: Decided,
     unfinished: Unfinished | None,
-) -> _Course:
+) -> _Planning:
     """Plan rounds of what is still open; tell of what was decided after each look."""
     waves, limit_s = WaveSettings.of(config), config.measure.limit_s
     once, shown = _once(session), session.shown
@@ -432,7 +434,7 @@ def _judged_course(
             session.full_rounds, lambda rounds: needs_of(unfinished.until(rounds), rounds)
         )
     own_share = replace(waves, alpha=waves.alpha / _shards(session))
-    return _Course(
+    return _Planning(
         planner, lambda spending: of_the_screen(spending, own_share, lambda: len(needs()))
     )
 
