@@ -48,6 +48,7 @@ from benchgate.session.rounds import (
     ResultFile,
     ScreenAndConfirm,
     measure_rounds,
+    own_ids,
     working_tree_source,
 )
 from benchgate.stats import special
@@ -391,7 +392,9 @@ def _plan_fixed(
 ) -> _Planning:
     """Plan a fixed number of rounds; warn if no test can decide on so few."""
     progress = result_file.effects.progress
-    progress.found(_count(session), describe_rounds({rounds}, config.measure.limit_s))
+    progress.found(
+        len(own_ids(session, session.ids)), describe_rounds({rounds}, config.measure.limit_s)
+    )
     chosen = set(session.ids) - _once(session) - set(session.shown)
     compared = [one for one in session.definitions(ArmName.HEAD) if one.id in chosen]
     too_few = too_few_rounds(rounds, compared, config, shards=_shards(session))
@@ -427,7 +430,7 @@ def _plan_judged(
 
     compares = not once.issuperset(session.ids)
     plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
-    result_file.effects.progress.found(_count(session), plan)
+    result_file.effects.progress.found(len(own_ids(session, session.ids)), plan)
     planner = ScreenAndConfirm(session, waves, needs, once)
     if unfinished:
         planner.go_on(
@@ -442,10 +445,6 @@ def _plan_judged(
 def _once(session: Session) -> frozenset[str]:
     """The benchmarks that only one arm has: one launch of each is enough."""
     return frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
-
-
-def _count(session: Session) -> int:
-    return len(set(session.ids) - session.new_versions.keys())
 
 
 def _shards(session: Session) -> int:

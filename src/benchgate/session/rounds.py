@@ -202,7 +202,7 @@ def measure_rounds(
     pace = _Pace(session)
     pace.learn(session.ids)
     session.counting.budget_s = budget_s
-    chosen = _own(session, session.ids)
+    chosen = own_ids(session, session.ids)
 
     def is_over() -> bool:
         now_s = clock()
@@ -222,7 +222,7 @@ def measure_rounds(
             return plan.dropped
         ahead = planner.ahead(plan.ids, round_index)
         ahead_s = pace.seconds(ahead)
-        own = _own(session, plan.ids)
+        own = own_ids(session, plan.ids)
         still_open = own.union(plan.dropped, session.left_out) - planner.changed()
         progress.round_started(
             RoundState(
@@ -260,7 +260,7 @@ def measure_rounds(
         round_index += 1
 
 
-def _own(session: Session, ids: Iterable[str]) -> set[str]:
+def own_ids(session: Session, ids: Iterable[str]) -> set[str]:
     """Leave out the head's versions of benchmarks, which people do not count."""
     return set(ids) - session.new_versions.keys()
 
