@@ -462,7 +462,7 @@ def _judge_rows(
 def _beside_a_regression(
     evidences: Sequence[Evidence], findings: Sequence[Finding]
 ) -> list[Finding]:
-    """Spend no more rounds on a scenario that got worse for sure, except to confirm a slower step.
+    """Spend no more rounds on a scenario that got worse for sure.
 
     A round of it takes seconds, and the build fails whatever the rest of it shows.
     """
@@ -474,12 +474,11 @@ def _beside_a_regression(
 
 
 def _left_open(finding: Finding, evidence: Evidence) -> Finding:
-    confirms = finding.stage is RowStage.CONFIRM and evidence.settles
-    if confirms or finding.stage is RowStage.DONE:
+    if finding.stage is RowStage.DONE:
         return finding
     is_open = finding.outcome is Outcome.INCONCLUSIVE
     outcome = open_outcome(settles=evidence.settles) if is_open else finding.outcome
-    done = replace(finding, stage=RowStage.DONE, ahead=0, at_most=False)
+    done = replace(finding, stage=RowStage.DONE, ahead=0, at_most=False, unconfirmed=0)
     return replace(done, outcome=outcome, notes=(*finding.notes, _BESIDE))
 
 
