@@ -46,6 +46,9 @@ NOT_RUN = {
     "benchgate explain 'parse/*' result.json.gz --speedscope calls.json": (
         "needs a change that was found; tests/cli/test_explain.py"
     ),
+    "benchgate explain parse/large --against main": (
+        "needs a benchmark of that name; tests/e2e/test_explained.py"
+    ),
     "benchgate conformance ./my-worker": "needs a worker; tests/measure/test_conformance.py",
     f"benchgate check --run {_RUN}": "asks GitHub; tests/e2e/test_ci.py",
 }
