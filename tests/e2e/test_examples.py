@@ -62,8 +62,8 @@ EXAMPLE = {
     ),
     "go": Example(
         ["Found 2 benchmarks of Go in 1 package."],
-        [f"example.com/wrap/wrap.BenchmarkWrap/sentences={count}" for count in (10, 200)],
-        ["example.com/wrap/wrap.BenchmarkIndent"],
+        [f"wrap/Wrap/sentences={count}" for count in (10, 200)],
+        ["wrap/Indent"],
         needs="go",
     ),
 }
