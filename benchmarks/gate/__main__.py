@@ -42,7 +42,7 @@ def _options() -> argparse.Namespace:
     peers = commands.add_parser("peers", help="give other tools the same work")
     for command in (recording, peers):
         command.add_argument("--budget", default="30m", help="such as 30m or 2h")
-    recording.add_argument("--only", default="*", help="scenarios whose name matches")
+    recording.add_argument("--only", nargs="+", default=["*"], help="scenarios whose name matches")
     since = "measure again what was recorded by code without this commit"
     recording.add_argument("--since", default="", help=since)
     lanes = commands.add_parser("lanes", help="measure checks in one lane and in two")

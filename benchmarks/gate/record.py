@@ -139,7 +139,7 @@ BUILDS = (
     _in_lanes("slow-clean-lanes", project=SLOW, builds=50),
     _in_lanes("slow-5-lanes", 5, SLOW, builds=21),
     _busy("slow-clean-burner-same-lanes", project=SLOW),
-    _busy("slow-5-burner-same-lanes", 5, SLOW, builds=21),
+    _busy("slow-5-burner-same-lanes", 5, SLOW),
     Scenario("command-clean", project=PROGRAM, builds=100, weight=2),
     Scenario("command-5", 5, PROGRAM, builds=100, weight=2),
     Scenario("command-10", 10, PROGRAM, builds=100, weight=2),
@@ -175,12 +175,12 @@ TWICE = (
 
 
 def record(
-    budget_s: float, say: Callable[[str], None], *, only: str = "*", since: str = ""
+    budget_s: float, say: Callable[[str], None], *, only: Sequence[str] = ("*",), since: str = ""
 ) -> None:
     """Measure what is missing, sessions first, until the time is over or nothing is missing.
 
     Args:
-        only: a pattern for the names of scenarios.
+        only: patterns for the names of scenarios; one of them must match.
         since: a commit; what was recorded by code without it is measured again. "" for none.
     """
     _end_with_its_check()
@@ -188,7 +188,11 @@ def record(
     ask = ["git", "rev-parse", "--quiet", "--verify", f"{since}^{{commit}}"]
     if since and subprocess.run(ask, cwd=_ROOT, check=False, stdout=subprocess.DEVNULL).returncode:
         sys.exit(f"there is no commit {since}")
-    missing = [one for one in plan() if fnmatchcase(one[0].name, only) and _is_missing(*one, since)]
+    missing = [
+        one
+        for one in plan()
+        if any(fnmatchcase(one[0].name, pattern) for pattern in only) and _is_missing(*one, since)
+    ]
     _record([one for one in missing if one[0].is_alone], ends, say)
     together = [one for one in missing if not one[0].is_alone]
     cpus = sorted(os.sched_getaffinity(0))
