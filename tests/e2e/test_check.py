@@ -205,7 +205,7 @@ def test_choosing_by_glob_and_tag(benchgate: Program, toy: Project) -> None:
 def test_a_choice_that_matches_nothing(benchgate: Program, toy: Project) -> None:
     toy.slow_down()
     done = benchgate(toy.root, "check", "--filter", "toy/wrok")
-    done.check(2, "no benchmark matches --filter toy/wrok", "did you mean 'toy/work'?")
+    done.check(2, "no benchmark matches toy/wrok", "did you mean 'toy/work'?")
     done = benchgate(toy.root, "check", "--tag", "fast")
     done.check(2, "no benchmark matches --tag fast", "hint:")
 

@@ -358,6 +358,8 @@ SUSPECT_TAIL = {"time_p95": swinging(0.003, 0.04, 2.5)}
         (OPEN, WAIVED, Outcome.INCONCLUSIVE, True),
         (SUSPECT, WAIVED, Outcome.INCONCLUSIVE, True),
         (SUSPECT_TAIL, WAIVED, Outcome.INCONCLUSIVE, True),
+        # So it does if this fails no build.
+        (OPEN, '[gate]\nfail_on = ["failed"]', Outcome.INCONCLUSIVE, True),
     ],
 )
 def test_a_scenario_that_got_worse_is_not_measured_further(

@@ -70,9 +70,9 @@ class Choice:
         return group is None or self.may_want_of(group)
 
     def describe(self) -> str:
-        """Format the options as the user wrote them."""
-        options = [f"--filter {glob}" for glob in self.globs]
-        return " ".join([*options, *(f"--tag {tag}" for tag in self.tags)])
+        """Say what is chosen; some commands take an id without `--filter`."""
+        tags = " ".join(f"--tag {tag}" for tag in self.tags)
+        return " with ".join(filter(None, (" or ".join(self.globs), tags)))
 
 
 EVERYTHING: Final = Choice()
@@ -155,7 +155,7 @@ def nothing_chosen(
 def _about_glob(glob: str, ids: Sequence[str]) -> str:
     """Why a glob matches nothing: its `[...]` is meant as a choice of letters, or a typo."""
     if "[" in glob and (glob.endswith("*") or any(fnmatchcase(id_, glob) for id_ in ids)):
-        return "; in --filter, `[` stands for itself"
+        return "; `[` stands for itself"
     return did_you_mean(glob.strip("*"), ids)
 
 
