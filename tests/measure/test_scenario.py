@@ -660,25 +660,31 @@ def test_services_that_do_not_start_side_by_side_run_one_after_the_other(
 
 
 TOGETHER = """\
+import signal
 import time
 from pathlib import Path
 folder = Path("{0}")
-with (folder / "started").open("a") as started:
-    print("x", file=started)
-while (folder / "together").exists() and len((folder / "started").read_text().split()) < 2:
-    time.sleep(0.01)
+def meet(name):
+    with (folder / name).open("a") as met:
+        print("x", file=met)
+    while (folder / "together").exists() and len((folder / name).read_text().split()) < 2:
+        time.sleep(0.01)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+meet("started")
 print("listening", flush=True)
-time.sleep(60)
+signal.sigwait([signal.SIGTERM])
+meet("stopped")
 """
 
 
-def test_the_services_of_both_arms_start_at_the_same_time(
+def test_the_services_of_both_arms_start_and_stop_at_the_same_time(
     make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     engine = make_engine({FILE: SERVED, "server.py": TOGETHER.format(tmp_path)})
     measured(engine)
     (tmp_path / "together").touch()
     (tmp_path / "started").write_text("")
+    (tmp_path / "stopped").write_text("")
     seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
     assert [(one.error, one.notes) for one in seen] == [(None, ())] * 2
     assert orders()[-1]["turns"] is not None

@@ -46,9 +46,7 @@ def test_an_unknown_filter_names_what_there_is(world: World) -> None:
     session, _ = world.open({"parse/large": world.fake(), "parse/small": world.fake()})
     with pytest.raises(UsageError) as caught:
         leave_out_unwanted(Choice(("parse/lrage",)), session)
-    assert caught.value.message == (
-        "no benchmark matches parse/lrage; did you mean 'parse/large'?"
-    )
+    assert caught.value.message == "no benchmark matches parse/lrage; did you mean 'parse/large'?"
     assert "Available: parse/large, parse/small." in caught.value.hint
 
 
@@ -57,9 +55,7 @@ def test_a_choice_of_letters_is_none(world: World, glob: str) -> None:
     session, _ = world.open({"shop/parse": world.fake(), "shape": world.fake()})
     with pytest.raises(UsageError) as caught:
         leave_out_unwanted(Choice((glob,)), session)
-    assert caught.value.message == (
-        f"no benchmark matches {glob}; `[` stands for itself"
-    )
+    assert caught.value.message == f"no benchmark matches {glob}; `[` stands for itself"
 
 
 def test_a_mistyped_parameter_is_a_typo(world: World) -> None:

@@ -440,9 +440,9 @@ def _judge_rows(
     else:
         share = replace(waves, alpha=waves.alpha / shards)
         findings = judge_in_waves(chosen, share, gate.confidence)
-        may_pass = config.waivers or (config.sides and config.sides.accepted)
-        may_pass = may_pass or Outcome.REGRESSED not in gate.fail_on
-        if not (waves.until_decided or may_pass):
+        may_be_waived = config.waivers or (config.sides and config.sides.accepted)
+        must_fail = Outcome.REGRESSED in gate.fail_on and not may_be_waived
+        if must_fail and not waves.until_decided:
             findings = _beside_a_regression(chosen, findings)
     if shards > 1:
         findings = [_of_whole_suite(finding, shards) for finding in findings]

@@ -151,7 +151,9 @@ def run_in_turns(
                     raise NotSideBySideError(str(error).partition("\n")[0]) from error
         # Both launches have a folder of their own, and the first one's is as good as any.
         loaded = _loaded(launches, round_index, turn_ns, launches[0].folder / "meeting")
-        return {launch.plan: launch.end(result) for launch, result in loaded.items()}
+        with ThreadPoolExecutor() as pool:  # a server may take a second to stop
+            outcomes = pool.map(lambda launch: launch.end(loaded[launch]), loaded)
+            return dict(zip((launch.plan for launch in loaded), outcomes, strict=True))
 
 
 _STARTED: Final = object()
