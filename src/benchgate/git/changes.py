@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -214,6 +215,7 @@ def read_committed(git: Git, commit: str, path: str) -> str | None:
     Bytes that are not UTF-8 become surrogates.
 
     Args:
+        commit: its hash.
         path: from the root of the repository, with slashes.
     """
     blob = _blob(git, commit, path)
@@ -259,8 +261,13 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
     return "/".join(done)
 
 
+@lru_cache(maxsize=2)
 def list_committed(git: Git, commit: str) -> tuple[str, ...]:
-    """Return the paths of all files of a commit, from the root of the repository."""
+    """Return the paths of all files of a commit, from the root of the repository.
+
+    Args:
+        commit: its hash.
+    """
     listed = git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit, may_fetch=True)
     return tuple(path for path in listed.split("\0") if path)
 
@@ -274,6 +281,7 @@ def _blob(git: Git, commit: str, path: str) -> str | None:
     return (_entry(git, commit, place)[1] or None) if place else None
 
 
+@lru_cache
 def _entry(git: Git, commit: str, path: str) -> tuple[str, str]:
     """Return the mode of a file or link, and its blob; empty if it is missing."""
     command = ("ls-tree", "-z", "--full-tree", commit, "--", path)
