@@ -673,25 +673,46 @@ def test_a_script_of_node_has_a_folder_and_arguments_of_its_own(
     assert list(seen) == ["arguments/--only small in inner, --stack-size=900"]
 
 
+RUNS_ONE = """\
+import { Bench } from "tinybench";
+await new Bench().add("one", () => 1).run();
+"""
+
+
 @require("node")
-def test_discovery_tells_of_scripts_that_do_not_begin(
+def test_discovery_tells_of_scripts_without_benchmarks(
     tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchgate.measure.python_workers._SLOW_START_S", 0.0)
     told: list[str] = []
-    (tmp_path / "bench.mjs").write_text("console.log('nothing to do');\n")
-    (tmp_path / "slow.mjs").write_text("import 'tinybench';\n")
+    nothing = "the script has ended, and has run no benchmark of tinybench"
+    scripts = {
+        "other.mjs": ("console.log('nothing to do');\n", nothing),
+        "empty.mjs": ("import 'tinybench';\n", nothing),
+        "lacks.cjs": (
+            "require('benchmark');\nrequire('no-such-package');\n",
+            "Error: Cannot find module 'no-such-package'",
+        ),
+        "late.mjs": (f"{RUNS_ONE}await Promise.reject(new TypeError('x'));\n", "TypeError: x"),
+        "slow.mjs": (RUNS_ONE, ""),
+    }
+    for name, (text, _) in scripts.items():
+        (tmp_path / name).write_text(text)
     arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env", variables=guardian.variables)
-    config = loads('[[benchmark]]\nnode = ["bench.mjs", "slow.mjs"]\n', "benchgate.toml")
+    config = loads(f"[[benchmark]]\nnode = {[*scripts]}\n", "benchgate.toml")
     settings = EngineSettings(
         measure=sampling(5, 0.005),
         outside=StartingEnvironment({**os.environ, **guardian.variables}),
         tell=told.append,
     )
     engine = PythonEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
-    (failure,) = engine.discover().failures
+    seen = engine.discover()
     engine.close()
-    assert failure.error.startswith("the script has ended, and has run no benchmark of tinybench")
+    assert [one.id for one in seen.found[arm.name]] == ["slow/one"]
+    errors = {failure.id: failure.error for failure in seen.failures}
+    whys = {name: why for name, (_, why) in scripts.items() if why}
+    assert errors.keys() == whys.keys()
+    assert [errors[name][: len(why)] for name, why in whys.items()] == [*whys.values()]
     (slow,) = told
     assert re.fullmatch(r"finding the benchmarks of slow\.mjs took \d+ s on the head", slow)
 
@@ -733,7 +754,7 @@ _EVERY_CRITERION = [
         for kind in ("1", "ref")
     ),
     *("input/5", "large drop", "setup", "custom", "twice", "twice #2", "nothing"),
-    *("str/slice", "str/2", "ticks", "ticks/custom", "functions/one", "functions/two"),
+    *("str/slice", "str/2", "ticks ", "ticks/custom", "functions/one", "functions/two"),
     *("several/add/1", "several/add/2", "over/1", "over/2", "fun/named"),
 ]
 
@@ -745,7 +766,7 @@ def test_all_of_criterion(measured: Callable[..., dict[str, list[Observation]]])
     assert "calls no method of Bencher" in error_of(seen.pop("every/nothing"))
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
-    assert min(times_s(seen["every/ticks"])) >= 0.001
+    assert min(times_s(seen["every/ticks "])) >= 0.001
     assert min(times_s(seen["every/ticks/custom"])) >= 0.001
     assert min(times_s(seen["every/custom"])) == 1
 

@@ -177,6 +177,30 @@ CASES = {
         {"node": "tool/perf/run.js", "cwd": "tool"},
         ["sh -c 'cd tool && npm install --no-package-lock'"],
     ),
+    "benchmark.js in a package in a package": Case(
+        {
+            "package.json": '{"devDependencies": {"terser": "4"}, "scripts": {"build": "node x"}}',
+            "bench/package.json": '{"devDependencies": {"benchmark": "2"}}',
+            "bench/index.js": "const B = require('benchmark');\ns.run();\n",
+        },
+        "the script bench/index.js with benchmarks of benchmark.js",
+        {"node": "bench/index.js", "cwd": "bench"},
+        [
+            "npm install --no-package-lock",
+            "npm run build",
+            "sh -c 'cd bench && npm install --no-package-lock'",
+        ],
+    ),
+    "a script in a workspace": Case(
+        {
+            "package.json": '{"workspaces": ["a"], "devDependencies": {"mitata": "1"}}',
+            "a/package.json": '{"dependencies": {"b": "1"}}',
+            "a/bench.mjs": MITATA,
+        },
+        "the script a/bench.mjs with benchmarks of mitata",
+        {"node": "a/bench.mjs", "cwd": "a"},
+        ["npm install --no-package-lock"],
+    ),
     "the script that package.json names": Case(
         {
             "package.json": scripts_of(

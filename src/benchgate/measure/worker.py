@@ -552,7 +552,8 @@ class Worker:
         return wall_ns, cpu_ns
 
     def _send(self, step: str, argument: object) -> None:
-        self.send(f"{step} {argument}".rstrip(" ").encode() + b"\n")
+        # An id may end with a space.
+        self.send((step if argument == "" else f"{step} {argument}").encode() + b"\n")
 
     def _reply(self, step: str) -> dict[str, Any]:
         reply = self._read_reply(step, self.line())

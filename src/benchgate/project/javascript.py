@@ -6,7 +6,7 @@ import posixpath
 import re
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.project.requirements import Value
 
@@ -112,9 +113,9 @@ def node_suites(tree: ProjectTree) -> Iterator[Suite]:
             for kind in ("dependencies", "devDependencies")
             for name in table_at(manifests[one], kind)
         }
-        # The outermost folder is that of the workspace, which has the lock.
-        build = node_build(tree.top / around[0], manifests[around[0]])
-        build = replace(build, commands=tuple(run_in(around[0], one) for one in build.commands))
+        # A workspace is installed from its outermost folder, which has the lock.
+        is_one = _is_workspace(tree.top / around[0], manifests[around[0]])
+        build = _build_in(tree, {one: manifests[one] for one in around[: 1 if is_one else None]})
         benches = [path for path in files if is_file_of_vitest(tree.top / path)]
         if benches and "vitest" in depends:
             inner = any(folder in one.parents and _has_benches(tree, owned[one]) for one in owned)
@@ -134,6 +135,23 @@ def node_suites(tree: ProjectTree) -> Iterator[Suite]:
             )
         scripts = [path for path in files if path not in benches]
         yield from _scripts(sources, folder, scripts, runs, depends=depends, build=build)
+
+
+def _is_workspace(folder: Path, package: Mapping[str, Any]) -> bool:
+    files = ("pnpm-workspace.yaml", "lerna.json")
+    return "workspaces" in package or any((folder / one).is_file() for one in files)
+
+
+def _build_in(
+    tree: ProjectTree, manifests: Mapping[PurePosixPath, Mapping[str, Any]]
+) -> BuildSteps:
+    """What builds packages that lie in each other, the outermost one first."""
+    steps = {folder: node_build(tree.top / folder, one) for folder, one in manifests.items()}
+    return BuildSteps(
+        tuple(run_in(folder, one) for folder, step in steps.items() for one in step.commands),
+        reason=next((step.reason for step in steps.values() if step.reason), ""),
+        tools=tuple(dict.fromkeys(tool for step in steps.values() for tool in step.tools)),
+    )
 
 
 def _has_benches(tree: ProjectTree, files: Sequence[PurePosixPath]) -> bool:

@@ -49,7 +49,8 @@ function send(reply) {
 function refuse(error) {
   isSaid = true;
   const text = error?.message === undefined ? String(error) : `${error.name}: ${error.message}`;
-  send({ error: text, trace: error?.stack ?? "" });
+  const stack = error?.stack ?? "";
+  send({ error: text, trace: stack.startsWith(`${text}\n`) ? stack.slice(text.length + 1) : stack });
 }
 
 function end() {
@@ -229,20 +230,26 @@ async function measure(one, sample) {
 }
 
 let isTaken = false;
+const thrown = []; // what nobody caught, and ends the program
 function take(tool) {
   if (isTaken) return;
   isTaken = true;
   send({ protocol: 1, pid: process.pid });
   begin(tool);
+  process.on("uncaughtExceptionMonitor", (error) => thrown.push(error));
   process.on("exit", finish);
 }
+
+const NOTHING = "the script has ended, and has run no benchmark of tinybench, mitata or benchmark.js";
 
 /** The reply to the last request, if the program has ended without it. */
 function finish() {
   if (isSaid) return;
   isSaid = true;
-  if (target === null) send({ benchmarks: found, faults });
-  else send({ error: `there is no benchmark ${target}, or it was passed`, trace: "" });
+  if (thrown.length) refuse(thrown[0]);
+  else if (target !== null) refuse(`there is no benchmark ${target}, or it was passed`);
+  else if (found.length || process.env.VITEST) send({ benchmarks: found, faults });
+  else refuse(NOTHING);
 }
 
 /** Stands for the results that a program prints between its benchmarks: any part of it is a 0. */
@@ -254,7 +261,9 @@ const NO_RESULT = new Proxy(() => NO_RESULT, {
   },
 });
 
-const path = (...parts) => parts.filter(Boolean).join("/");
+/** An id: people pad names, so that what the tool prints is aligned. */
+const path = (...parts) =>
+  parts.map((part) => String(part ?? "").replace(/\s+/g, " ").trim()).filter(Boolean).join("/");
 
 // tinybench
 
@@ -362,7 +371,7 @@ function expanded({ name, fn, args }) {
     all = all.flatMap((known) => values.map((value) => ({ ...known, [key]: value })));
   return all.map((given) => {
     const id = Object.entries(given).reduce((text, [key, value]) => text.replaceAll(`$${key}`, value), name);
-    const entry = { id: all.length > 1 && id === name ? path(name, ...Object.values(given)) : id, source: fn, fn };
+    const entry = { id: all.length > 1 && id === name ? path(name, ...Object.values(given)) : path(id), source: fn, fn };
     if (fn.constructor.name.endsWith("GeneratorFunction")) {
       // It yields what is timed: a function, or one with arguments that are made for each call.
       let [call, made] = [undefined, []];
@@ -530,7 +539,7 @@ if (Number.isInteger(descriptor) && !process.env.VITEST) {
   process.on("exit", (code) => {
     if (code || isTaken) return;
     take("");
-    refuse("the script has ended, and has run no benchmark of tinybench, mitata or benchmark.js");
+    refuse(NOTHING);
   });
   const load = module._load;
   module._load = function (name, ...rest) {

@@ -46,7 +46,7 @@ impl Profiler for Silent {
 }
 
 fn ticks(c: &mut Criterion<Ticks>) {
-    c.bench_function("ticks", |b| b.iter(|| std::thread::sleep(Duration::from_millis(1))));
+    c.bench_function("ticks ", |b| b.iter(|| std::thread::sleep(Duration::from_millis(1))));
     c.bench_function("ticks/custom", |b| {
         b.iter_custom(|loops| {
             std::thread::sleep(Duration::from_millis(loops));
