@@ -324,14 +324,14 @@ SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=Confirmatio
         (
             (SAME, SUSPECT),
             (
-                "No verdict yet: suspect (+15 %) looks slower; deciding it takes "
+                "No verdict yet: suspect (+15 %) looked slower at first; deciding it takes "
                 "8 more rounds, about 5 min 10 s"
             ),
         ),
         (
             (SUSPECT, replace(SUSPECT, benchmark="other", ratio=1.2), OPEN),
             (
-                "No verdict yet: other (+20 %), suspect (+15 %) look slower; "
+                "No verdict yet: other (+20 %), suspect (+15 %) looked slower at first; "
                 "deciding them takes 8 more rounds, about 10 min 20 s"
             ),
         ),
@@ -342,7 +342,10 @@ SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=Confirmatio
                 ),
                 SAME,
             ),
-            ("No verdict yet: same tail (+15 %) looks slower; deciding it takes 1 more round"),
+            (
+                "No verdict yet: same tail (+15 %) looked slower at first; "
+                "deciding it takes 1 more round"
+            ),
         ),
     ],
 )

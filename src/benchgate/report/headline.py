@@ -126,7 +126,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
 
 
 def _unconfirmed(suspects: Sequence[Line]) -> list[str]:
-    """Say what looks slower but is undecided, and what deciding it takes."""
+    """Say what looked slower at first but is undecided, and what deciding it takes."""
     if not suspects:
         return []
     rows = [first_row(one) for one in suspects]
@@ -135,10 +135,9 @@ def _unconfirmed(suspects: Sequence[Line]) -> list[str]:
     takes = ConfirmationCost(
         max(each.rounds for each in needed), sum(seconds) if len(seconds) == len(needed) else None
     )
-    looks = "looks" if len(suspects) == 1 else "look"
     it = "it" if len(suspects) == 1 else "them"
     return [
-        f"{_listed(suspects, looks_like=True)} {looks} {words.worse_word(rows)}",
+        f"{_listed(suspects, looks_like=True)} looked {words.worse_word(rows)} at first",
         f"deciding {it} takes {words.confirming(takes)}",
     ]
 
