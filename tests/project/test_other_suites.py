@@ -267,6 +267,16 @@ CASES = {
         {"node": "bench.mjs", "arguments": "-- --all"},
         ["npm install --no-package-lock"],
     ),
+    "a script that several programs run": Case(
+        {
+            "package.json": '{"devDependencies": {"mitata": "1"}, "scripts": {"x": "node b.mjs", '
+            '"bench:bun": "bun --bun b.mjs", "bench:node": "node --expose-gc b.mjs"}}',
+            "b.mjs": MITATA,
+        },
+        "the script b.mjs with benchmarks of mitata",
+        {"node": "b.mjs", "arguments": "--expose-gc"},
+        ["npm install --no-package-lock"],
+    ),
     "deno bench": Case(
         {"deno.json": '{"tasks": {"bench": "deno bench -A src/"}}', "src/a.bench.ts": DENO},
         "1 file with benchmarks of deno bench",

@@ -87,6 +87,11 @@ class _Run:
     env: Mapping[str, str] = field(default_factory=dict)
     is_named: bool = False
 
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """The best way to run a script is that of its benchmarks, and in node."""
+        return self.is_named, self.options is not None
+
 
 def node_suites(tree: ProjectTree) -> Iterator[Suite]:
     """The packages that have benchmarks."""
@@ -103,7 +108,7 @@ def node_suites(tree: ProjectTree) -> Iterator[Suite]:
     sources = _Sources(tree, frozenset(path for files in owned.values() for path in files))
     runs: dict[PurePosixPath, _Run] = {}
     for path, run in (one for each in manifests.items() for one in _runs(sources, *each)):
-        if path not in runs or (run.is_named and not runs[path].is_named):
+        if path not in runs or run.rank > runs[path].rank:
             runs[path] = run
     for folder, files in owned.items():
         around = [one for one in (*reversed(folder.parents), folder) if one in manifests]
