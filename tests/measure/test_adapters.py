@@ -711,8 +711,10 @@ def test_discovery_tells_of_scripts_without_benchmarks(
     assert [one.id for one in seen.found[arm.name]] == ["slow/one"]
     errors = {failure.id: failure.error for failure in seen.failures}
     whys = {name: why for name, (_, why) in scripts.items() if why}
-    assert errors.keys() == whys.keys()
-    assert [errors[name][: len(why)] for name, why in whys.items()] == [*whys.values()]
+    assert [*errors] == [Path(name).stem for name in whys]
+    assert [text[: len(why)] for text, why in zip(errors.values(), whys.values(), strict=True)] == [
+        *whys.values()
+    ]
     (slow,) = told
     assert re.fullmatch(r"finding the benchmarks of slow\.mjs took \d+ s on the head", slow)
 

@@ -79,7 +79,10 @@ class BenchFile:
     @property
     def label(self) -> str:
         """Stands for all of its benchmarks."""
-        return self.group if isinstance(self.benchmark, PythonBenchmark) else self.path
+        is_foreign = isinstance(self.benchmark, FunctionBenchmarks)
+        if is_foreign and not isinstance(self.benchmark, PythonBenchmark):
+            return self.path  # its group is that of the whole suite
+        return self.group or self.path
 
     def id_of(self, name: str) -> str:
         """Return the full id of a benchmark that the worker calls `name`."""
