@@ -230,14 +230,18 @@ async function measure(one, sample) {
 }
 
 let isTaken = false;
-const thrown = []; // what nobody caught, and ends the program
 function take(tool) {
   if (isTaken) return;
   isTaken = true;
   send({ protocol: 1, pid: process.pid });
   begin(tool);
-  process.on("uncaughtExceptionMonitor", (error) => thrown.push(error));
   process.on("exit", finish);
+  if (process.env.VITEST) return;
+  process.on("uncaughtException", (error) => {
+    if (isSaid) console.error(error);
+    else refuse(error);
+    process.exit(1);
+  });
 }
 
 const NOTHING = "the script has ended, and has run no benchmark of tinybench, mitata or benchmark.js";
@@ -246,8 +250,7 @@ const NOTHING = "the script has ended, and has run no benchmark of tinybench, mi
 function finish() {
   if (isSaid) return;
   isSaid = true;
-  if (thrown.length) refuse(thrown[0]);
-  else if (target !== null) refuse(`there is no benchmark ${target}, or it was passed`);
+  if (target !== null) refuse(`there is no benchmark ${target}, or it was passed`);
   else if (found.length || process.env.VITEST) send({ benchmarks: found, faults });
   else refuse(NOTHING);
 }
