@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.config.benchmarks import LiveBenchmarks
-    from benchgate.measure.engine import Observation
+    from benchgate.measure.engine import Discovery, Observation
     from benchgate.measure.guardian import Guardian
 
 PROJECTS = Path(__file__).with_name("adapters")
@@ -679,6 +679,24 @@ await new Bench().add("one", () => 1).run();
 """
 
 
+def discovered(
+    folder: Path, guardian: Guardian, table: str, tell: Callable[[str], None] = print
+) -> Discovery:
+    """What is found in one tree."""
+    arm = Arm(ArmName.HEAD, folder, folder / "env", variables=guardian.variables)
+    config = loads(f"[[benchmark]]\n{table}\n", "benchgate.toml")
+    settings = EngineSettings(
+        measure=sampling(5, 0.005),
+        outside=StartingEnvironment({**os.environ, **guardian.variables}),
+        tell=tell,
+    )
+    engine = PythonEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
+    try:
+        return engine.discover()
+    finally:
+        engine.close()
+
+
 @require("node")
 def test_discovery_tells_of_scripts_without_benchmarks(
     tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
@@ -698,17 +716,8 @@ def test_discovery_tells_of_scripts_without_benchmarks(
     }
     for name, (text, _) in scripts.items():
         (tmp_path / name).write_text(text)
-    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env", variables=guardian.variables)
-    config = loads(f"[[benchmark]]\nnode = {[*scripts]}\n", "benchgate.toml")
-    settings = EngineSettings(
-        measure=sampling(5, 0.005),
-        outside=StartingEnvironment({**os.environ, **guardian.variables}),
-        tell=told.append,
-    )
-    engine = PythonEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
-    seen = engine.discover()
-    engine.close()
-    assert [one.id for one in seen.found[arm.name]] == ["slow/one"]
+    seen = discovered(tmp_path, guardian, f"node = {[*scripts]}", told.append)
+    assert [one.id for one in seen.found[ArmName.HEAD]] == ["slow/one"]
     errors = {failure.id: failure.error for failure in seen.failures}
     whys = {name: why for name, (_, why) in scripts.items() if why}
     assert [*errors] == [Path(name).stem for name in whys]
@@ -717,6 +726,24 @@ def test_discovery_tells_of_scripts_without_benchmarks(
     ]
     (slow,) = told
     assert re.fullmatch(r"finding the benchmarks of slow\.mjs took \d+ s on the head", slow)
+
+
+@require("node")
+def test_one_of_several_with_one_name_is_other_work_if_there_are_more(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    suite = "new Suite().add('sum ', () => f(x)).add('{}', () => 1).run();\n"
+    begin = "const { Suite } = require('benchmark');\n"
+    works = {}
+    for count in (1, 2, 3):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        (folder / "bench.js").write_text(begin + "".join(map(suite.format, range(count))))
+        seen = discovered(folder, guardian, 'node = "bench.js"')
+        works[count] = {one.id: one.workload for one in seen.found[ArmName.HEAD]}
+    assert list(works[2]) == ["bench/sum", "bench/0", "bench/sum (2)", "bench/1"]
+    assert len({each["bench/sum"] for each in works.values()}) == 3
+    assert len({each["bench/0"] for each in works.values()}) == 1
 
 
 @require("cargo")

@@ -131,9 +131,9 @@ function timer(isAsync) {
 
 /** Lets benchgate measure those of these benchmarks that it wants, until it wants another one. */
 async function serve(all) {
-  for (const one of all) one.id = unique(one.id);
+  for (const one of all) [one.name, one.id] = [one.id, unique(one.id)];
   if (target === null) {
-    found.push(...all.map(({ id, source }) => ({ id, source: String(source) })));
+    found.push(...all.map(({ id, name, source }) => ({ id, name, source: String(source) })));
     return;
   }
   for (let one = named(all); one; one = named(all)) {
@@ -251,8 +251,14 @@ function finish() {
   if (isSaid) return;
   isSaid = true;
   if (target !== null) refuse(`there is no benchmark ${target}, or it was passed`);
-  else if (found.length || process.env.VITEST) send({ benchmarks: found, faults });
+  else if (found.length || process.env.VITEST) send({ benchmarks: found.map(described), faults });
   else refuse(NOTHING);
+}
+
+/** If a script gets another benchmark of this name, nobody knows which of them was which. */
+function described({ id, name, source }) {
+  const alike = counts.get(name);
+  return { id, source: alike > 1 ? `${source}\n// one of ${alike}` : source };
 }
 
 /** Stands for the results that a program prints between its benchmarks: any part of it is a 0. */
