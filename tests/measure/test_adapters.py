@@ -728,6 +728,38 @@ def test_discovery_tells_of_scripts_without_benchmarks(
     assert re.fullmatch(r"finding the benchmarks of slow\.mjs took \d+ s on the head", slow)
 
 
+LOADER = """\
+import module from "node:module";
+module.register("data:text/javascript," + encodeURIComponent(`
+export async function resolve(name, context, next) {
+  if (name !== "tinybench") return next(name, context);
+  return { url: "data:text/javascript,throw new Error('the real one')", shortCircuit: true };
+}`));
+"""
+
+
+@require("node")
+def test_the_tools_are_taken_however_they_are_loaded(tmp_path: Path, guardian: Guardian) -> None:
+    real = "throw new Error('the real one');\n"
+    for name, text in {
+        "node_modules/mitata/index.mjs": real,
+        "node_modules/benchmark/index.js": real,
+        "loader.mjs": LOADER,
+        "loaded.mjs": RUNS_ONE,
+        "file.mjs": "const url = new URL('node_modules/mitata/index.mjs', import.meta.url);\n"
+        "const { bench, run } = await import(url);\nbench('one', () => 1);\nawait run();\n",
+        "path.cjs": "const { Suite } = require(require.resolve('benchmark'));\n"
+        "new Suite().add('one', () => 1).run();\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    scripts = ["loaded.mjs", "file.mjs", "path.cjs"]
+    table = f'node = {scripts}\narguments = "--import ./loader.mjs"'
+    seen = discovered(tmp_path, guardian, table)
+    assert seen.failures == ()
+    assert [one.id for one in seen.found[ArmName.HEAD]] == ["loaded/one", "file/one", "path/one"]
+
+
 @require("node")
 def test_one_of_several_with_one_name_is_other_work_if_there_are_more(
     tmp_path: Path, guardian: Guardian

@@ -299,11 +299,12 @@ class Programs:
         if script.is_dir() or _is_of_vitest(script):
             command = ("node", str(HERE / "vitest.mjs"), str(script), *benchmark.arguments)
         else:
+            # What is imported last sees first what a script imports.
             hook = f"--import={HERE / 'benchgate.mjs'}"
             given = [*benchmark.arguments, "--"]
             at = given.index("--")
             own = given[at + 1 : -1]
-            command = ("node", hook, *given[:at], os.path.relpath(script, folder), *own)
+            command = ("node", *given[:at], hook, os.path.relpath(script, folder), *own)
         return WorkerProgram(command, folder)
 
     def _go(self, arm: Arm, benchmark: LiveBenchmarks, path: str, layout: int) -> WorkerProgram:

@@ -550,10 +550,13 @@ if (Number.isInteger(descriptor) && !process.env.VITEST) {
     take("");
     refuse(NOTHING);
   });
+  // jiti imports files, and not packages.
+  const toolOf = (name) => /^(?:file:|\/).*\/node_modules\/([^/]+)\//.exec(name)?.[1] ?? name;
   const load = module._load;
   module._load = function (name, ...rest) {
-    if (!TOOLS.includes(name)) return load.call(this, name, ...rest);
-    const taken = globalThis.benchgateTool(name);
+    const tool = toolOf(name);
+    if (!TOOLS.includes(tool)) return load.call(this, name, ...rest);
+    const taken = globalThis.benchgateTool(tool);
     return taken.default ?? taken;
   };
   const sources = Object.fromEntries(TOOLS.map((tool) => {
@@ -564,8 +567,10 @@ if (Number.isInteger(descriptor) && !process.env.VITEST) {
   }));
   const hooks = `
     const sources = ${JSON.stringify(sources)};
+    const toolOf = ${toolOf};
     export async function resolve(name, context, next) {
-      return name in sources ? { url: "benchgate:" + name, shortCircuit: true } : next(name, context);
+      const tool = toolOf(name);
+      return tool in sources ? { url: "benchgate:" + tool, shortCircuit: true } : next(name, context);
     }
     export async function load(url, context, next) {
       if (!url.startsWith("benchgate:")) return next(url, context);
