@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchgate.gate.sensitivity import ReplayedBuild
 
 # No build asks for as many, and what is gathered for nothing takes long.
-_MOST_ROUNDS = 50
+_MOST_ROUNDS = 60
 
 
 class Half(StrEnum):

@@ -24,7 +24,7 @@ CONFIG = loads("", "benchgate.toml")
 
 def test_the_constants() -> None:
     assert waves.LOOKS == waves.TESTS == 2
-    assert "Two waves of two tests make four" in TEXT
+    assert "Two waves of two tests and the [late look](#the-late-look) make five" in TEXT
     assert f"at most {waves.SUSPECT_P} (for a tail {waves.SUSPECT_TAIL_P})" in TEXT
     assert waves.SUSPECT_MARGIN_SHARE == 0.5
     assert "the estimated change is beyond half the margin" in TEXT
@@ -54,7 +54,7 @@ def test_what_limits_the_rounds_to_confirm() -> None:
     fewer = waves.rounds_to_confirm(1, look, replace(default, confirm_rounds=1))
     assert fewer == waves.rounds_to_confirm(1, look, default)
     least = waves.rounds_to_confirm(1, look, replace(default, max_rounds=1))
-    assert 2**-least <= CONFIG.gate.alpha / 4 < 2 ** (1 - least)
+    assert 2**-least <= CONFIG.gate.alpha / 5 < 2 ** (1 - least)
     assert "`confirm_rounds` only raises the number, and `max_rounds` takes away none of the L" in (
         TEXT
     )
@@ -62,13 +62,13 @@ def test_what_limits_the_rounds_to_confirm() -> None:
 
 def test_what_the_test_on_all_rounds_may_spend() -> None:
     settings = waves.WaveSettings.of(CONFIG)
-    words = {4: "all of alpha", 3: "three quarters", 2: "a half", 1: "a quarter", 0: "none"}
+    shares = ("none", "a fifth", "two fifths", "three fifths", "four fifths", "all of alpha")
     last: dict[str, int] = {}
-    for rounds in range(1, 31):
-        last[words[unspent_families(rounds, settings)]] = rounds
-    told = ", ".join(f"{share} up to {rounds}" for share, rounds in list(last.items())[:4])
-    assert list(last) == list(words.values())
-    assert told.replace("13,", "13 rounds,") + ", and none after that" in TEXT
+    for rounds in range(1, 61):
+        last[shares[unspent_families(rounds, settings)]] = rounds
+    assert tuple(last) == shares[::-1]
+    *most, fifth = (f"{share} up to {rounds}" for share, rounds in list(last.items())[:-1])
+    assert f"{', '.join(most)}, and {fifth}.".replace("13,", "13 rounds,") in TEXT
 
 
 def test_the_least_rounds_of_the_test_on_all_rounds() -> None:
@@ -87,7 +87,7 @@ def test_the_late_looks() -> None:
     assert f"after {', '.join(most)} and {last} rounds" in TEXT
     assert f"not before {most[0]} rounds, when even {last} would not" in TEXT
     assert (len(waves.LATE_LOOKS), waves.LOOKS * waves.TESTS) == (5, 4)
-    assert "five *late looks*" in TEXT
+    assert "Each of these five is a family" in TEXT
     assert "each of the nine spends a ninth of alpha" in TEXT
     assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 8, 2 / 3)
     assert "each look may err with two thirds of what `confidence` leaves" in TEXT

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from benchgate.gate.estimates import Estimate, RowStage, paired_estimates
 from benchgate.gate.wave_findings import foretold, is_within_reach
 from benchgate.gate.waves import LATE_LOOKS, late_test
 from benchgate.model.policy import Outcome
-from benchgate.stats.rank_tests import paired_shift, signed_rank
+from benchgate.stats.rank_tests import MAX_PAIRS, paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,25 +119,77 @@ class TestForetelling:
         assert foretold(np.zeros(60), Estimate(0.0, 0, 0), 0.02, 0.95) == 0
 
 
+@pytest.fixture
+def found(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> Callable[..., tuple[Row, RowStage]]:
+    """Judge one row whose base is 1; the stage tells whether its measuring goes on."""
+
+    def make(
+        log_ratios: FloatArray, toml: str = P25, waves: WaveSettings | None = None
+    ) -> tuple[Row, RowStage]:
+        arms = [
+            [bench("b", x.tolist(), samples=40)]
+            for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
+        ]
+        judgment = judged(*arms, toml, **({"waves": waves} if waves else {}))
+        return judgment.rows[-1], judgment.needs[-1].stage
+
+    return make
+
+
+class TestTheLookAfterTwiceTheLimit:
+    """A row that goes on after 30 rounds because it looks changed."""
+
+    @staticmethod
+    def hidden(change: float, spread: float, n: int = 60) -> FloatArray:
+        """Give rounds that are no suspect at either look."""
+        return np.concatenate([np.tile([0.05, -0.05], 5), noise(n - 10, spread, change)])
+
+    def test_what_the_waves_missed_is_found_in_both_directions(
+        self, found: Callable[..., tuple[Row, RowStage]]
+    ) -> None:
+        d = self.hidden(0.03, 0.02)
+        assert found(d[:59])[0].outcome is Outcome.INCONCLUSIVE
+        row, stage = found(d)
+        assert (row.outcome, stage, row.launches) == (Outcome.REGRESSED, RowStage.DONE, (60, 60))
+        assert row.notes == (f"confirmed in {int((d > 0).sum())} of 60 rounds",)
+        assert found(-d)[0].outcome is Outcome.IMPROVED
+
+    @pytest.mark.parametrize("rounds", [30, 45, 59])
+    def test_it_goes_on_until_then_as_long_as_the_look_may_show_it(
+        self, rounds: int, found: Callable[..., tuple[Row, RowStage]]
+    ) -> None:
+        for d in (self.hidden(0.03, 0.02, rounds), self.hidden(-0.03, 0.02, rounds)):
+            assert found(d)[1] is RowStage.CONFIRM
+
+    @pytest.mark.parametrize(
+        ("change", "spread"),
+        [
+            (0.017, 0.02),  # it does not reach the margin
+            (0.03, 0.2),  # chance cannot be ruled out
+        ],
+    )
+    def test_what_the_look_would_not_show_ends_at_the_limit(
+        self, change: float, spread: float, found: Callable[..., tuple[Row, RowStage]]
+    ) -> None:
+        row, stage = found(self.hidden(change, spread, 30))
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
+
+    def test_the_look_follows_the_limit(self, waves: WaveSettings) -> None:
+        assert waves.late_looks == (60,)
+        assert replace(waves, max_rounds=20).late_looks == (40,)
+        assert replace(waves, max_rounds=4000).late_looks == (MAX_PAIRS,)
+
+
 class TestRows:
-    """One row, judged as where it goes on until it is decided; the base is 1."""
+    """One row, judged as where it goes on until it is decided."""
 
     @pytest.fixture
     def found(
-        self,
-        bench: Callable[..., BenchmarkResult],
-        judged: Callable[..., Judgment],
-        longer: WaveSettings,
+        self, found: Callable[..., tuple[Row, RowStage]], longer: WaveSettings
     ) -> Callable[..., tuple[Row, RowStage]]:
-        def make(log_ratios: FloatArray, toml: str = P25) -> tuple[Row, RowStage]:
-            arms = [
-                [bench("b", x.tolist(), samples=40)]
-                for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
-            ]
-            judgment = judged(*arms, toml, waves=longer)
-            return judgment.rows[-1], judgment.needs[-1].stage
-
-        return make
+        return partial(found, waves=longer)
 
     def test_what_the_screen_did_not_see_is_found_late(
         self, found: Callable[..., tuple[Row, RowStage]]

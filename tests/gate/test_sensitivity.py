@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
     from benchgate.model.statistics import Sensitivity
 
-DEFAULT = Procedure(rounds=12, level=0.0025, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
+DEFAULT = Procedure(rounds=12, level=0.002, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
 
 
 def noise(spread: float, n: int = 30, seed: int = 1) -> FloatArray:

@@ -97,7 +97,7 @@ def test_a_regressed_row_tells_what_it_rests_on(row_of: Callable[..., Row]) -> N
     assert row.ratio == pytest.approx(1.05, abs=1e-3)
     assert row.interval is not None
     assert row.interval[0] < 1.05 < row.interval[1]
-    assert (row.p, row.p_adjusted) == (2**-12, 4 * 2**-12)
+    assert (row.p, row.p_adjusted) == (2**-12, 5 * 2**-12)
     assert row.notes == ("confirmed in 12 of 12 rounds",)
     assert row.margin == 0.02
     assert not row.advisory

@@ -119,8 +119,8 @@ def test_the_second_test_stays_within_the_limit_of_rounds(waves: WaveSettings) -
 @pytest.mark.parametrize(
     ("suspects", "look", "changes", "rounds"),
     [
-        (1, 5, {}, 12),  # 2 ** -9 <= 0.01 / 4, and three to spare
-        (10, 5, {}, 15),
+        (1, 5, {}, 12),  # 2 ** -9 <= 0.01 / 5, and three to spare
+        (10, 5, {}, 16),
         (1000, 5, {}, 22),
         (1, 5, {"confirm_rounds": 20}, 20),
         (1, 5, {"confirm_rounds": 1}, 12),
@@ -142,7 +142,7 @@ def test_rounds_are_enough_to_reach_the_level(
 
 def test_more_families_share_alpha_where_there_are_late_looks(waves: WaveSettings) -> None:
     longer = replace(waves, until_decided=True)
-    assert (waves.families, longer.families) == (4, 4 + len(LATE_LOOKS))
+    assert (waves.families, longer.families) == (4 + 1, 4 + len(LATE_LOOKS))
     assert rounds_to_confirm(1, 5, longer) == 13
     suspect, ratios = Suspect(0, 1, 5, (12,)), np.array([*SLOW, *[0.01] * 12])
     assert confirm([ratios], [suspect], 0, longer) == [(2**-12, longer.families * 2**-12)]
@@ -164,7 +164,7 @@ def test_the_rounds_that_made_the_suspect_have_no_part_in_the_test(waves: WaveSe
         confirm([np.array([*screen, *fresh])], [suspect], 0, waves)
         for screen in ([0.5] * 5, [-0.5] * 5)
     ]
-    assert p[0] == p[1] == [(2**-12, 4 * 2**-12)]
+    assert p[0] == p[1] == [(2**-12, 5 * 2**-12)]
 
 
 def test_each_wave_and_test_has_its_own_share_and_holm_within(waves: WaveSettings) -> None:
@@ -177,19 +177,19 @@ def test_each_wave_and_test_has_its_own_share_and_holm_within(waves: WaveSetting
     ratios = [row(0), row(1), row(0), np.array(SLOW)]
     found = confirm(ratios, [first, first, later, None], 0, waves)
     p0, p1 = 2**-12, 2 * 2**-12
-    assert found == [(p0, 4 * 2 * p0), (p1, 4 * 2 * p0), (p0, 4 * p0), None]
+    assert found == [(p0, 5 * 2 * p0), (p1, 5 * 2 * p0), (p0, 5 * p0), None]
 
 
 def test_a_second_test_pays_for_all_suspects_of_its_wave(waves: WaveSettings) -> None:
     again, once = Suspect(0, 1, 5, (12, 24)), Suspect(0, 1, 5, (12,))
     ratios = np.array([*SLOW, *[0.01 * k for k in range(1, 25)]])
     found = confirm([ratios, ratios, ratios], [again, once, once], 1, waves)
-    assert found == [(2**-24, 4 * 3 * 2**-24), None, None]
+    assert found == [(2**-24, 5 * 3 * 2**-24), None, None]
 
 
 def test_a_better_looking_row_is_tested_in_its_own_direction(waves: WaveSettings) -> None:
     ratios = np.array([-x for x in (*SLOW, *[0.01 * k for k in range(1, 13)])])
-    assert confirm([ratios], [Suspect(0, -1, 5, (12,))], 0, waves) == [(2**-12, 4 * 2**-12)]
+    assert confirm([ratios], [Suspect(0, -1, 5, (12,))], 0, waves) == [(2**-12, 5 * 2**-12)]
     assert confirm([ratios], [Suspect(0, 1, 5, (12,))], 0, waves) == [(1.0, 1.0)]
 
 

@@ -49,7 +49,7 @@ def forecast(round_s: float, slowest_s: float, budget_s: float) -> BudgetForecas
             20,
             (
                 "the budget of 10 min is too short to confirm a slowdown, because a round takes "
-                "about 2 min 30 s: use --budget 16m, or --budget 58m if many benchmarks get "
+                "about 2 min 30 s: use --budget 16m, or --budget 61m if many benchmarks get "
                 "slower. Within 10 min, no slowdown can be shown."
             ),
         ),

@@ -68,7 +68,11 @@ class Measure(Table):
         ge=1,
     )
     max_rounds: int = key(
-        less, 30, "The most rounds of a benchmark, unless the test of a suspect needs more.", ge=5
+        less,
+        30,
+        "The most rounds of a benchmark. One that looks changed may get"
+        " [twice as many](how-it-decides.md#the-late-look), or what its test needs.",
+        ge=5,
     )
     rounds: int | None = key(
         fewer_rounds,

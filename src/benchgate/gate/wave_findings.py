@@ -46,8 +46,7 @@ def is_within_reach(
     """Whether this many rounds can still show that a row is inside the margin, or beyond it.
 
     Inside: if the interval will be narrow enough for a row that did not change; how close a row
-    lies to the margin is only known after that many rounds. Beyond: if the estimate is beyond the
-    margin, and chance can be ruled out.
+    lies to the margin is only known after that many rounds. Beyond: see `can_show_change`.
 
     Args:
         d: the row's log ratios, shape (n,), n >= 2.
@@ -55,12 +54,16 @@ def is_within_reach(
         level: one-sided level of this row's test.
         most: number of rounds.
     """
-    spread = robust_spread(d[np.newaxis])
-    limit = math.log1p(margin)
-    if launches_needed(spread, limit, confidence, most)[0] <= most:
-        return True
-    seen = math.log(detectable_ratio(spread, most, level)[0])
-    return abs(estimate.value) >= max(limit, seen)
+    needed = launches_needed(robust_spread(d[np.newaxis]), math.log1p(margin), confidence, most)
+    return bool(needed[0] <= most) or can_show_change(d, estimate, margin, level, most)
+
+
+def can_show_change(
+    d: FloatArray, estimate: Estimate, margin: float, level: float, most: int
+) -> bool:
+    """Whether the estimate reaches the margin, and this many rounds can rule out chance."""
+    seen = math.log(detectable_ratio(robust_spread(d[np.newaxis]), most, level)[0])
+    return abs(estimate.value) >= max(math.log1p(margin), seen)
 
 
 def foretold(d: FloatArray, estimate: Estimate, margin: float, confidence: float) -> int | None:
@@ -281,9 +284,10 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
         finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
     if not is_screened:
         return replace(finding, stage=RowStage.SCREEN)
-    if _can_settle(row, terms):
-        return replace(finding, stage=RowStage.SETTLE)
-    return _given_up(finding, row, terms) if waves.until_decided else finding
+    stage = _stage_of_open(row, terms)
+    if stage is RowStage.DONE and waves.until_decided:
+        return _given_up(finding, row, terms)
+    return replace(finding, stage=stage)
 
 
 def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) -> Finding:
@@ -306,21 +310,25 @@ def _direction(row: _WaveRow, sign: int) -> str:
     return worse if sign > 0 else better
 
 
-def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
-    """Whether more rounds, up to the limit, will probably settle a row.
+def _stage_of_open(row: _WaveRow, terms: _Terms) -> RowStage:
+    """Tell whether more rounds, up to the limit, will probably settle a row.
 
     The first rounds show little of the spread. So a row gets twice as many before it is given up,
     or as many as the first late look needs if rows are measured until they are decided.
     """
-    waves = terms.waves
-    if len(row.ratios) >= waves.most_rounds:
-        return False
+    waves, rounds, first = terms.waves, len(row.ratios), terms.waves.late_looks[0]
     if waves.until_decided:
-        return len(row.ratios) < waves.late_looks[0] or _is_within_reach(row, terms)
-    if len(row.ratios) - row.start < waves.look(1):
-        return True
-    needed = row.on_all.needed if row.on_all else None
-    return needed is not None and row.start + needed <= waves.most_rounds
+        goes_on = rounds < first or (rounds < waves.most_rounds and _is_within_reach(row, terms))
+        return RowStage.SETTLE if goes_on else RowStage.DONE
+    ratios, margin, estimate = row.ratios[row.start :], row.evidence.margin, row.on_all
+    may_change = estimate and can_show_change(ratios, estimate, margin, terms.level, first)
+    if may_change and waves.look(1) <= rounds < first:
+        return RowStage.CONFIRM
+    if rounds >= waves.most_rounds:
+        return RowStage.DONE
+    needed = estimate.needed if estimate else None
+    fits = needed is not None and row.start + needed <= waves.most_rounds
+    return RowStage.SETTLE if fits or len(ratios) < waves.look(1) else RowStage.DONE
 
 
 def _foreseen(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
@@ -331,10 +339,12 @@ def _foreseen(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
     at_most = False
     screen, limit = waves.screen_rounds, math.log1p(row.evidence.margin)
     settles = row.evidence.settles or waves.until_decided
-    if stage is RowStage.CONFIRM and row.suspect:
-        expected = rounds + row.suspect.missing(rounds)
+    if row.suspect and (missing := row.suspect.missing(rounds)):
+        expected = rounds + missing
         # A suspect that is one by chance may be cleared in any round.
         at_most = row.suspect.sign * float(np.median(row.ratios)) < limit
+    elif stage is RowStage.CONFIRM:
+        expected, at_most = waves.late_looks[0], True
     elif not settles:
         expected = screen
     elif stage is RowStage.SCREEN and _looks_changed(row.ratios, limit):

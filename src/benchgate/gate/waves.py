@@ -10,18 +10,18 @@ false-alarm rate. Giving up early has no such cost: a suspect that no longer loo
 half of its fresh rounds gets no test. A suspect that fails its test but still looks changed is
 tested once more on twice the rounds, because a single disturbed round has the highest rank of all.
 
-So there are two waves of two tests. Each of these four families spends a quarter of alpha. Together
-they keep the suite's false-alarm rate at alpha, however many benchmarks it has. Inside a family,
-Holm's procedure distributes the share.
+So there are two waves of two tests. A late look, after twice `max_rounds`, tests all rows once more
+on all their rounds: a change that is hardly larger than the margin may show only then. Each of
+these five families spends a fifth of alpha. Together they keep the suite's false-alarm rate at
+alpha, however many benchmarks it has. Inside a family, Holm's procedure distributes the share.
 
-If rows are measured until they are decided, each late look is one more family; see
-`late_looks`.
+If rows are measured until they are decided, there are more late looks, and each is a family.
 
 The outcome depends only on the rounds, so a saved run gives the same outcome again.
 
 Every row of the suite counts at every late look, whether it is still open or not. The rows were
-not selected, so their rounds need not be fresh. Each look is a family of its own that spends its
-share of alpha. Holm's procedure divides that share among the rows and the two directions.
+not selected, so their rounds need not be fresh. Holm's procedure divides the look's share among
+the rows and the two directions.
 
 The signed rank test assumes that the sign of each round is random, so n rounds cannot give a p
 below 2^-n. A few rounds show more if the launches of the two arms hardly overlap. If the code were
@@ -104,13 +104,13 @@ class WaveSettings:
 
     @property
     def most_rounds(self) -> int:
-        """The most rounds that are judged: the configured limit, or that of the exact test."""
+        """The most rounds of a row that does not look changed."""
         return LATE_LOOKS[-1] if self.until_decided else min(self.max_rounds, MAX_PAIRS)
 
     @property
     def late_looks(self) -> tuple[int, ...]:
         """The numbers of rounds after which all rows are tested on all their rounds."""
-        return LATE_LOOKS if self.until_decided else ()
+        return LATE_LOOKS if self.until_decided else (min(2 * self.max_rounds, MAX_PAIRS),)
 
     @property
     def families(self) -> int:
@@ -123,7 +123,7 @@ class WaveSettings:
         If rows are measured until they are decided, a look follows each round only up to half the
         rounds of the first late look, and after that each doubling: every look may err.
         """
-        if rounds < LATE_LOOKS[0] // 2:
+        if not self.until_decided or rounds < LATE_LOOKS[0] // 2:
             return rounds + 1
         return next((look for look in self.late_looks if look > rounds), rounds + 1)
 

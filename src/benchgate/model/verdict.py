@@ -413,8 +413,8 @@ class GateSettings(JsonObject):
     Attributes:
         advisory_fails: whether advisory rows count like all others.
         policy: whose configuration judges: "base" or "head".
-        max_rounds: the most rounds that a benchmark may get, unless the test of a suspect needs
-            more; None if there is no such limit.
+        max_rounds: the most rounds that a benchmark may get, unless it looks changed; None if there
+            is no such limit.
     """
 
     rule: Text = "launch"
