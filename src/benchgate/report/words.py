@@ -395,7 +395,7 @@ def _is_large(row: Row) -> bool:
 
 def _more_rounds(needed: int, had: int, limit: int | None) -> str:
     if limit is not None and had + needed > limit:
-        return f"settling it takes more than the limit of {counted(limit, 'round')}"
+        return f"settling it takes more than the limit of {counted(max(limit, had), 'round')}"
     return f"about {counted(needed, 'more round')} would settle it"
 
 
