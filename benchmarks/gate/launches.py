@@ -1,7 +1,8 @@
 """Recorded launches: what is kept of a result, and how it is stored and read.
 
-A recording is a result of `benchgate check`, reduced to the time of its benchmarks, in whole
-nanoseconds. Only sessions are kept like this. Of a build, it is kept what its verdict said.
+A recording is a result of `benchgate check`, reduced to the time of its benchmarks, rounded to
+0.05 % of the median. Only sessions are kept like this. Of a build, it is kept what its verdict
+said.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 
     from benchmarks.gate.recordings import Recordings
 
-    from benchgate.arrays import FloatArray
+    from benchgate.arrays import FloatArray, IntArray
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Run
 
     Values = Mapping[str, FloatArray]
+
+
+_STEPS = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +54,14 @@ def recording_of(result: Result, about: Mapping[str, Any]) -> Recording:
 
 def write_recording(place: Recordings, name: str, recording: Recording) -> None:
     """Write a recording."""
-    arrays_ns = {id_: np.rint(x * 1e9).astype(np.int64) for id_, x in recording.samples.items()}
+    arrays_ns = {id_: rounded_ns(x * 1e9) for id_, x in recording.samples.items()}
     place.add(name, {"about": dict(recording.about)}, arrays_ns)
+
+
+def rounded_ns(times_ns: FloatArray) -> IntArray:
+    """Round times to a power of two, because the digits of noise do not compress."""
+    step_ns = 2 ** int(np.log2(max(1.0, float(np.median(times_ns)) / _STEPS)))
+    return np.asarray(np.rint(times_ns / step_ns) * step_ns, np.int64)
 
 
 def read_recording(name: str, place: Recordings = RECORDINGS) -> Recording:

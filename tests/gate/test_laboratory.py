@@ -8,7 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from benchmarks.gate.executed import executed
+from benchmarks.gate.launches import rounded_ns
 from benchmarks.gate.page import DOCS, Sizes, count_again, write_page
 from benchmarks.gate.recordings import Recordings
 from benchmarks.gate.summary import summary
@@ -89,6 +91,14 @@ def test_recordings_are_read_as_they_were_written(tmp_path: Path) -> None:
     files = [(tmp_path / f"{name}.parquet").read_bytes() for name in ("one", "other")]
     assert files[0] == files[1]
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("median_ns", [1, 3_000, 2_000_000_000])
+def test_times_are_rounded_to_much_less_than_any_margin(median_ns: int) -> None:
+    times_ns = median_ns * np.random.default_rng(1).lognormal(0, 0.02, (2, 10, 45))
+    rounded = rounded_ns(times_ns)
+    assert np.abs(rounded - times_ns).max() <= max(0.5, 0.0005 * median_ns)
+    assert np.array_equal(rounded_ns(rounded.astype(float)), rounded)
 
 
 def test_recording_ends_with_its_time() -> None:
