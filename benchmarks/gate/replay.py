@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.sensitivity import ReplayedBuild
 
-# No build asks for as many, and what is gathered for nothing takes long.
+# No build asks for more, and what is gathered for nothing takes long.
 _MOST_ROUNDS = 60
 
 

@@ -30,7 +30,7 @@ def simulate(
     machine: Machine, truth: Truth, config: Config, seed: tuple[int, ...]
 ) -> ReplayedBuild:
     """Draw and judge one build."""
-    rounds = max(LONGEST, WaveSettings.of(config).most_rounds)
+    rounds = max(LONGEST, WaveSettings.of(config).late_looks[-1])
     drawn = draw_build(machine, truth, np.random.default_rng(seed), rounds)
     return run_build(samples_with(drawn), config)
 

@@ -31,10 +31,10 @@ It ignores what the launches of a round have in common, so it finds only large c
 have in common makes a false alarm less likely, not more.
 
 Every row of the suite counts, whether it is a suspect or not. So the test may use the rounds that
-made a row a suspect. The test spends the alpha that the families of the waves leave: the shares of
-those that cannot have tested anything in so few rounds. Like all tests over every row, it doubles
-p for both directions, although it asks only whether a row got worse. The reason: the time at which
-a budget ends may depend a little on the measured values, and half of alpha is reserved for that.
+made a row a suspect. The test spends the alpha that the other families leave: the shares of those
+that cannot have tested anything in so few rounds. Like all tests over every row, it doubles p for
+both directions, although it asks only whether a row got worse. The reason: the time at which a
+budget ends may depend a little on the measured values, and half of alpha is reserved for that.
 """
 
 from __future__ import annotations
