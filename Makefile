@@ -79,6 +79,7 @@ bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m lim
 
 bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## measure other tools on the same work; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate peers --budget $(BUDGET)
+	$(BIN)/python -m benchmarks.gate count
 
 bench-changes: $(INSTALLED) $(FINDERS:%=%/.installed) ## compare change points with those of other packages
 	$(BIN)/python -m benchmarks.changepoints

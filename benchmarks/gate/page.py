@@ -88,31 +88,26 @@ def write_page(
 ) -> None:
     """Judge everything that is recorded or simulated, and write the pages and the figure."""
     replayed = dict(_replayed(sizes, processes, say))
-    rules, points = _rules(sizes)
     found = ask_all(sizes.launches, seed=SEED, processes=processes, say=say)
+    executed_blocks, compared = _executed_blocks(), _compared(sizes, folder)
     _write(
         [
-            *_counted(),
+            *executed_blocks,
             *_of_replays(replayed),
-            *rules,
-            *peer_blocks(),
+            *compared,
             *sections(found),
             _STORED,
             *stored_blocks(sizes.stored, seed=SEED, processes=processes, say=say),
         ],
         folder,
     )
-    (folder / _FIGURE).write_text(
-        draw([*_points(), *points, *peer_points()], "False alarms against power"), encoding="utf-8"
-    )
 
 
 def count_again(folder: Path = DOCS) -> None:
-    """Write the pages with what builds were recorded since; what is drawn stays as it is."""
-    old = dict(_parts((folder / _PAGES[1]).read_text(encoding="utf-8")))
-    counted = _parts("\n\n".join(_counted()))
-    drawn = [(title, text) for title, text in old.items() if title not in dict(counted)]
-    _write([text.strip() for _, text in (*counted, *drawn)], folder)
+    """Update what is counted, and the figure; the replayed and the simulated builds stay."""
+    old = _parts((folder / _PAGES[1]).read_text(encoding="utf-8"))
+    counted = _parts("\n\n".join([*_executed_blocks(), *_compared(Sizes(), folder)]))
+    _write([text.strip() for text in {**dict(old), **dict(counted)}.values()], folder)
 
 
 def _parts(page: str) -> list[tuple[str, str]]:
@@ -121,8 +116,7 @@ def _parts(page: str) -> list[tuple[str, str]]:
     return [(text.partition("\n")[0] if number else "", text) for number, text in enumerate(texts)]
 
 
-def _counted() -> list[str]:
-    """The sections in which every figure is counted."""
+def _executed_blocks() -> list[str]:
     return [_TABLES, *_executed(), *twice_blocks()]
 
 
@@ -315,19 +309,23 @@ def _points() -> list[Point]:
     return [Point("benchgate", _share(clean.alarms), _share(slower.found), is_ours=True)]
 
 
-def _rules(sizes: Sizes) -> tuple[list[str], list[Point]]:
+def _compared(sizes: Sizes, folder: Path) -> list[str]:
+    """Simple rules and other tools, as blocks of Markdown; writes the figure, too."""
     clean = replay_rules(Question(Half.JUDGING), sizes.rules, seed=SEED)
     changed = Question(Half.JUDGING, slower=f"rounds-{SHOWN_PERCENT}")
     slower = replay_rules(changed, sizes.rules, seed=SEED)
-    rows, points = [], []
+    rows, points = [], _points()
     for name, builds in clean.items():
         alarms = rate(one.is_false_alarm for one in builds)
         hits = rate(one.is_found for one in slower[name])
         rows.append((name, with_bounds(alarms), with_bounds(hits)))
         points.append(Point(name, _share(alarms), _share(hits)))
+    (folder / _FIGURE).write_text(
+        draw([*points, *peer_points()], "False alarms against power"), encoding="utf-8"
+    )
     text = "Rules that people write themselves, applied to ten of the same rounds of each build."
     titles = ("rule", "false alarms", f"finds +{SHOWN_PERCENT} %")
-    return ["## Simple rules on the same rounds", text, table(titles, rows)], points
+    return ["## Simple rules on the same rounds", text, table(titles, rows), *peer_blocks()]
 
 
 def _share(found: Rate) -> float:

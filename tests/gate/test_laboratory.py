@@ -64,6 +64,8 @@ def test_counting_again_leaves_what_is_drawn_as_it_is(tmp_path: Path) -> None:
         is_tables = name == names[1]
         (tmp_path / name).write_text(text.replace("| clean |", "| before |") if is_tables else "")
     count_again(tmp_path)
+    figure = "believability.svg"
+    assert (tmp_path / figure).read_bytes() == (DOCS / figure).read_bytes()
     for name in names:
         made, kept = ((folder / name).read_text(encoding="utf-8") for folder in (tmp_path, DOCS))
         drawn = "## Builds made of recorded rounds"

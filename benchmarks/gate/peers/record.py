@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.gate.peers.sessions import PeerBuild
 
 PEERS_FOLDER = "peers"
-SESSIONS = 40
+SESSIONS = 10
 _VERSIONS = (
     "import platform, sys; from importlib.metadata import version; "
     "print(version(sys.argv[1]), platform.python_version())"
