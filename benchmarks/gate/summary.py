@@ -66,9 +66,11 @@ def _others() -> Iterator[str]:
         if (found := _found_of(scenarios, 5))
     ]
     loads = _found_of(LOADS, 10)
-    more = f"; 10 % more work for a database or a server in {_of(loads)}" if loads else ""
+    more = f" 10 % more work for a database or a server was found in {_of(loads)}." if loads else ""
     if said:
-        yield f"A slowdown of 5 % was found {', and '.join(said)}, also beside busy loops{more}."
+        said[1:] = [*said[1:-1], f"and {said[-1]}"] if said[1:] else []
+        all_ = ", ".join(said)
+        yield f"A slowdown of 5 % was found {all_}; busy loops ran beside some of them.{more}"
 
 
 def _found_of(scenarios: Sequence[Scenario], percent: int) -> Rate | None:
