@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+# Its sleep bounds the rounds of a second, after which they are saved, on a fast machine, too.
 SLEEPING_GRANDCHILD = """\
 [[benchmark]]
 name = "tree"
 shell = true
-command = "cat README; sleep 300 & sleep 0.02"
+command = "cat README; sleep 300 & sleep 0.3"
 
 [[benchmark]]
 python = "benchmarks"
@@ -174,6 +175,8 @@ def test_killed(benchgate: Program, toy: Project, next_command: str) -> None:
 
 def test_continued_after_a_kill(benchgate: Program, toy: Project) -> None:
     """It is a kill that nobody can catch, so the round that ended last was saved last."""
+    toy.configure("", benchmarks=SLEEPING_GRANDCHILD)
+    toy.commit()
     toy.slow_down()
     output = toy.root.parent / "result.json"
     options = ("--rounds", "10", "--output", output)
