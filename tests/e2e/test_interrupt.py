@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-# Its sleep bounds the rounds of a second, after which they are saved, on a fast machine, too.
+# Rounds are saved once a second. The sleep keeps them few on a fast machine, too.
 SLEEPING_GRANDCHILD = """\
 [[benchmark]]
 name = "tree"
