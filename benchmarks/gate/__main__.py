@@ -3,7 +3,7 @@
 python -m benchmarks.gate record --budget 30m    measure what is missing
 python -m benchmarks.gate peers --budget 30m     give other tools the same work
 python -m benchmarks.gate lanes                  measure checks in one lane and in two
-python -m benchmarks.gate judge                  write docs/believability*.md from the recordings
+python -m benchmarks.gate judge                  write docs/believability*.md and README's figures
 python -m benchmarks.gate count                  update in them what is counted in recorded builds
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines

@@ -42,13 +42,13 @@ def test_the_readme_has_the_figures_of_the_recordings() -> None:
 def test_the_pages_are_made_of_recordings_and_draws(tmp_path: Path) -> None:
     heard: list[str] = []
     few = Sizes(clean=2, slower=2, rules=2, launches=2, stored=6)
-    write_page(few, processes=1, say=heard.append, folder=tmp_path)
+    docs = _docs_beside_a_readme(tmp_path)
+    write_page(few, processes=1, say=heard.append, folder=docs)
     names = ("believability.md", "believability-tables.md", "believability.svg")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
-    assert (tmp_path / names[0]).read_bytes() == (DOCS / names[0]).read_bytes()
+    assert sorted(path.name for path in docs.iterdir()) == sorted(names)
+    assert (docs / names[0]).read_bytes() == (DOCS / names[0]).read_bytes()
     made, kept = (
-        (folder / names[1]).read_text(encoding="utf-8").split("\n## ")
-        for folder in (tmp_path, DOCS)
+        (folder / names[1]).read_text(encoding="utf-8").split("\n## ") for folder in (docs, DOCS)
     )
     assert [part.partition("\n")[0] for part in made] == [part.partition("\n")[0] for part in kept]
     # What is only counted does not depend on how many builds are drawn.
@@ -58,19 +58,32 @@ def test_the_pages_are_made_of_recordings_and_draws(tmp_path: Path) -> None:
 
 
 def test_counting_again_leaves_what_is_drawn_as_it_is(tmp_path: Path) -> None:
+    docs = _docs_beside_a_readme(tmp_path)
     names = ("believability.md", "believability-tables.md")
     for name in names:
         text = (DOCS / name).read_text(encoding="utf-8")
         is_tables = name == names[1]
-        (tmp_path / name).write_text(text.replace("| clean |", "| before |") if is_tables else "")
-    count_again(tmp_path)
+        (docs / name).write_text(text.replace("| clean |", "| before |") if is_tables else "")
+    count_again(docs)
     figure = "believability.svg"
-    assert (tmp_path / figure).read_bytes() == (DOCS / figure).read_bytes()
+    assert (docs / figure).read_bytes() == (DOCS / figure).read_bytes()
     for name in names:
-        made, kept = ((folder / name).read_text(encoding="utf-8") for folder in (tmp_path, DOCS))
+        made, kept = ((folder / name).read_text(encoding="utf-8") for folder in (docs, DOCS))
         drawn = "## Builds made of recorded rounds"
         counted, _, rest = kept.partition(drawn)
         assert made == counted + drawn * bool(rest) + rest.replace("| clean |", "| before |")
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == readme
+
+
+def _docs_beside_a_readme(folder: Path) -> Path:
+    """An empty folder for pages, and README with older figures."""
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    older = re.sub(r"\d+ of \d+(?= checks of unchanged)", "3 of 4", readme)
+    assert older != readme
+    (folder / "README.md").write_text(older, encoding="utf-8")
+    (folder / "docs").mkdir()
+    return folder / "docs"
 
 
 def test_recordings_are_read_as_they_were_written(tmp_path: Path) -> None:
