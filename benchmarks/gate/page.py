@@ -320,7 +320,10 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
 
 def _points() -> list[Point]:
     """Our own point, of the builds that were really executed."""
-    return [Point("benchgate", *map(_share, shown), is_ours=True)] if (shown := _shown()) else []
+    if not (shown := _shown()):
+        return []
+    alarms, found = shown
+    return [Point("benchgate", _share(alarms), _share(found), is_ours=True)]
 
 
 def _shown() -> tuple[Rate, Rate] | None:
