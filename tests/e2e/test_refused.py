@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.e2e.conftest import PYTHON, QUICK
 
 from benchgate.baselines.files import read_result
 
@@ -103,6 +104,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_state_folder_that_gets_full_does_not_cost_the_verdict(
     benchgate: Program, toy: Project, small_disk: Path
 ) -> None:
+    # One round takes 2 kB, and all rounds take 20 kB: the disk has room for the first ones only.
+    more = QUICK.replace("samples = 5", "samples = 60") + PYTHON
+    toy.write({"benchgate.toml": more})
+    toy.commit()
     benchgate.state_home = small_disk
     benchgate.variables["XDG_CACHE_HOME"] = str(benchgate.temporary.parent / "cache")
     done = benchgate(toy.root, *HOW, "--rounds", "40")
