@@ -7,6 +7,7 @@ in each. What is already recorded is not measured again.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -89,7 +90,7 @@ PEERS = (
 def record_peers(budget_s: float, say: Callable[[str], None]) -> None:
     """Measure what is missing until the time is over or nothing is missing."""
     if not ENVIRONMENT.exists():
-        raise FileNotFoundError(f"no {ENVIRONMENT.name}: `make bench-peers` makes it")
+        sys.exit(f"there is no {ENVIRONMENT.name}: call `make bench-peers`, which makes it")
     ends = time.monotonic() + budget_s
     for peer, name in plan():
         if name in RECORDINGS:
