@@ -208,8 +208,8 @@ line says otherwise, a build has both CPUs and measures in two lanes, as users h
 builds ran at a time, each had one CPU, and the other build as its neighbor. The load average when
 the builds began shows what else ran: a build alone is about 2, and the rest is other work, such as
 tests. A build without a verdict is one whose canary was disturbed. The last column names the
-commits of benchgate that measured; *earlier* is any before they were noted. The
-host was not always equally fast: compare seconds only between rows of the same commits."""
+commits of benchgate that measured; *earlier* is any before they were noted. The host was not always
+equally fast: compare seconds only between rows of the same commits."""
 
 _LANGUAGES = """\
 Each build measures four functions of one small program, from 0.1 µs to 5 ms. In a build with an
