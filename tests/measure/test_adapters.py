@@ -341,14 +341,27 @@ def test_cpp(measured: Callable[..., dict[str, list[Observation]]]) -> None:
         "bench_text/BM_Fill<int>/64",
         "bench_text/Words/Copy",
         "bench_text/BM_fails",
+        "bench_text/BM_Wait/same/1/real_time (1)",
+        "bench_text/BM_Wait/same/1/real_time (2)",
+        "bench_text/BM_Wait/same/1/real_time (3)",
+        "bench_text/twice (1)",
+        "bench_text/twice (2)",
+        "bench_text/twice (3)",
         "plain/copy",
         "plain/fails",
+        "plain/twice (1)",
+        "plain/twice (2)",
     ]
     for id_ in ("bench_text/BM_fails", "plain/fails"):
         assert error_of(seen.pop(id_)).strip() == "it is broken"
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
     assert min(times_s(seen["bench_text/BM_Checksum/real_time"])) > 1e-6
+    waits_s = [
+        min(times_s(seen[f"bench_text/BM_Wait/same/1/real_time ({number})"]))
+        for number in (1, 2, 3)
+    ]
+    assert [least_s > 200e-6 for least_s in waits_s] == [False, False, True]
 
 
 def functions_of(seen: list[Observation]) -> list[dict[str, tuple[Edit, float]]]:
@@ -576,12 +589,12 @@ def test_what_node_calls_is_named_where_it_was_written(
     [
         (
             "tinybench.js",
-            ["text/checksum", "text/tick", "text/each", "text/fails", "text/checksum (2)"],
+            ["text/checksum (1)", "text/tick", "text/each", "text/fails", "text/checksum (2)"],
         ),
         ("mitata.mjs", ["sums/small", "slice 10", "slice 1000", "made", "fails"]),
         (
             "benchmark.cjs",
-            ["first/search", "first/search (2)", "text/index", "text/wait", "text/fails"],
+            ["first/search (1)", "first/search (2)", "text/index", "text/wait", "text/fails"],
         ),
     ],
 )
@@ -697,6 +710,20 @@ def discovered(
         engine.close()
 
 
+def test_what_a_worker_lists_twice_is_left_out_once(tmp_path: Path, guardian: Guardian) -> None:
+    listed = '[{"id": "words"}, {"id": "words"}, {"id": "words"}, {"id": "lines"}]'
+    text = OBSERVING.replace('[{"id": "words"}]', listed)
+    (tmp_path / "text.x").write_text("")
+    (tmp_path / "worker.py").write_text(text)
+    seen = discovered(tmp_path, guardian, f'worker = "{sys.executable} worker.py"')
+    assert [one.id for one in seen.found[ArmName.HEAD]] == ["words", "lines"]
+    assert seen.failures == ()
+    (warning,) = seen.warnings
+    assert warning.endswith(
+        "worker.py lists words more than once: only the first of each is measured"
+    )
+
+
 @require("node")
 def test_discovery_tells_of_scripts_without_benchmarks(
     tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
@@ -773,8 +800,9 @@ def test_one_of_several_with_one_name_is_other_work_if_there_are_more(
         (folder / "bench.js").write_text(begin + "".join(map(suite.format, range(count))))
         seen = discovered(folder, guardian, 'node = "bench.js"')
         works[count] = {one.id: one.workload for one in seen.found[ArmName.HEAD]}
-    assert list(works[2]) == ["bench/sum", "bench/0", "bench/sum (2)", "bench/1"]
-    assert len({each["bench/sum"] for each in works.values()}) == 3
+    assert list(works[1]) == ["bench/sum", "bench/0"]
+    assert list(works[2]) == ["bench/sum (1)", "bench/0", "bench/sum (2)", "bench/1"]
+    assert works[2]["bench/sum (1)"] != works[3]["bench/sum (1)"]
     assert len({each["bench/0"] for each in works.values()}) == 1
 
 

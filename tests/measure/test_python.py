@@ -963,8 +963,10 @@ def test_a_place_without_benchmarks_is_refused(make_engine: MakeEngine) -> None:
 
 
 def test_two_benchmarks_of_one_id_are_refused(make_engine: MakeEngine) -> None:
-    files = {"a/bench_it.py": "def bench_x(): ...\n", "b/bench_it.py": "def bench_x(): ...\n"}
+    defined = "def bench_x(): ...\n"
+    files = {"a/bench_it.py": defined, "b/bench_it.py": f"{defined}def bench_y(): ...\n"}
     discovery = make_engine(files, functions("a", "b")).discover()
+    assert [one.id for one in discovery.found[ArmName.HEAD]] == ["it/x", "it/y"]
     assert [(f.arm, f.id) for f in discovery.failures] == [(a, "b/bench_it.py") for a in ArmName]
     for failure in discovery.failures:
         assert failure.error == (
@@ -972,7 +974,7 @@ def test_two_benchmarks_of_one_id_are_refused(make_engine: MakeEngine) -> None:
             "give one [[benchmark]] another `group`"
         )
     grouped = make_engine(files, functions("a"), functions("b", group="b"))
-    assert discovered(grouped) == ["it/x", "b/it/x"]
+    assert discovered(grouped) == ["it/x", "b/it/x", "b/it/y"]
 
 
 def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -186,18 +186,7 @@ class PythonDiscovery:
                 DiscoveryFailure(arm.name, file.id_of(fault), error)
                 for fault, error in hello["faults"].items()
             ]
-            for each in hello["benchmarks"]:
-                id_ = file.id_of(each["id"])
-                if self._is_left_out(arm, id_):
-                    continue
-                if id_ in definitions:
-                    other_file = self.entries[id_].sides[arm.name].file
-                    failures.append(_taken(arm, file, id_, other_file))
-                    break
-                try:
-                    definitions[id_] = self._define(arm, file, each)
-                except DataFilesError as error:
-                    failures.append(DiscoveryFailure(arm.name, id_, str(error)))
+            failures += self._define_all(arm, file, hello["benchmarks"], definitions, warnings)
         base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
         self._join(base, head)
         self._add_notes(base, head)
@@ -246,6 +235,36 @@ class PythonDiscovery:
         ):
             raise _nothing_at(benchmark, '", "'.join(benchmark.paths))
         yield from find_programs(arm, benchmark)
+
+    def _define_all(
+        self,
+        arm: Arm,
+        file: BenchFile,
+        described: Iterable[Mapping[str, Any]],
+        definitions: dict[str, Definition],
+        warnings: dict[str, None],
+    ) -> list[DiscoveryFailure]:
+        """Add the benchmarks of a file to those of its arm; what cannot be added is no other's."""
+        failures: list[DiscoveryFailure] = []
+        taken: dict[str, BenchFile] = {}
+        for each in described:
+            id_ = file.id_of(each["id"])
+            if self._is_left_out(arm, id_):
+                continue
+            if id_ in definitions:
+                taken[id_] = self.entries[id_].sides[arm.name].file
+                continue
+            try:
+                definitions[id_] = self._define(arm, file, each)
+            except DataFilesError as error:
+                failures.append(DiscoveryFailure(arm.name, id_, str(error)))
+        own = [id_ for id_, other in taken.items() if other is file]
+        if own:
+            more = f" and {len(own) - 1} more" if len(own) > 1 else ""
+            warnings[_LISTED_TWICE.format(file.label, f"{own[0]}{more}")] = None
+        others = ((id_, other) for id_, other in taken.items() if other is not file)
+        failures += [_taken(arm, file, *each) for each in islice(others, 1)]
+        return failures
 
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
@@ -296,6 +315,9 @@ class PythonDiscovery:
         for new, old in renamed(base, head, self._settings.aliases).items():
             base[new] = replace(base.pop(old), id=new, renamed_from=old)
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
+
+
+_LISTED_TWICE = "{} lists {} more than once: only the first of each is measured"
 
 
 def _nothing_at(benchmark: LiveBenchmarks, path: str) -> UsageError:

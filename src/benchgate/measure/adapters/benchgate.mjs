@@ -131,7 +131,7 @@ function timer(isAsync) {
 
 /** Lets benchgate measure those of these benchmarks that it wants, until it wants another one. */
 async function serve(all) {
-  for (const one of all) [one.name, one.id] = [one.id, unique(one.id)];
+  for (const one of all) [one.name, one.id] = [one.id, numbered(one.id)];
   if (target === null) {
     found.push(...all.map(({ id, name, source }) => ({ id, name, source: String(source) })));
     return;
@@ -166,14 +166,14 @@ v8.setFlagsFromString("--no-expose-gc"); // programs ask whether there is one
 
 const counts = new Map();
 
-/** An id of its own for each of several benchmarks with the same name. */
-function unique(id) {
-  const count = (counts.get(id) ?? 0) + 1;
-  counts.set(id, count);
-  return count > 1 ? `${id} (${count})` : id;
+/** The id of a benchmark if several have its name. */
+function numbered(name) {
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return `${name} (${count})`;
 }
 
-const named = (all) => all.find(({ id }) => id === target);
+const named = (all) => all.find(({ id, name }) => id === target || name === target);
 
 const WARM_UP_NS = 30e6;
 
@@ -258,7 +258,7 @@ function finish() {
 /** If a script gets another benchmark of this name, nobody knows which of them was which. */
 function described({ id, name, source }) {
   const alike = counts.get(name);
-  return { id, source: alike > 1 ? `${source}\n// one of ${alike}` : source };
+  return alike > 1 ? { id, source: `${source}\n// one of ${alike}` } : { id: name, source };
 }
 
 /** Stands for the results that a program prints between its benchmarks: any part of it is a 0. */

@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,5 +42,20 @@ static void BM_fails(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_fails);
+
+static void BM_Wait(benchmark::State& state, int us) {
+  using Clock = std::chrono::steady_clock;
+  for (auto _ : state) {
+    for (const auto end = Clock::now() + std::chrono::microseconds(us); Clock::now() < end;) {
+    }
+  }
+}
+
+// Google Benchmark lets several have one name.
+BENCHMARK_CAPTURE(BM_Wait, same, 20)->UseRealTime()->Arg(1)->Arg(1);
+BENCHMARK_CAPTURE(BM_Wait, same, 200)->UseRealTime()->Arg(1);
+BENCHMARK_CAPTURE(BM_Wait, other, 20)->Name("twice");
+BENCHMARK_CAPTURE(BM_Wait, other, 20)->Name("twice (2)");
+BENCHMARK_CAPTURE(BM_Wait, other, 20)->Name("twice");
 
 BENCHMARK_MAIN();

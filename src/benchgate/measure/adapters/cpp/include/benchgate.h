@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,7 @@ class Worker {
 
  private:
   const char* tool_;
+  std::vector<std::string> ids_;
   int out_ = -1;
   FILE* in_ = nullptr;
   bool is_open_ = false;
@@ -123,8 +125,8 @@ class Worker {
     if (step == "hello") return hello();
     if (step == "list") return listed();
     if (step == "open") {
-      for (size_t i = 0; i < names().size(); ++i) {
-        if (names()[i] != argument) continue;
+      for (size_t i = 0; i < ids().size(); ++i) {
+        if (ids()[i] != argument) continue;
         open(i);
         is_open_ = true;
         return "{}";
@@ -153,8 +155,22 @@ class Worker {
 
   std::string listed() {
     std::string all;
-    for (const std::string& name : names()) all += (all.empty() ? "{\"id\": " : ", {\"id\": ") + quoted(name) + "}";
+    for (const std::string& id : ids()) all += (all.empty() ? "{\"id\": " : ", {\"id\": ") + quoted(id) + "}";
     return "{\"benchmarks\": [" + all + "], \"faults\": {}}";
+  }
+
+  // The names, with a number where several benchmarks have the same name.
+  const std::vector<std::string>& ids() {
+    if (!ids_.empty()) return ids_;
+    std::map<std::string, int> counts, numbers;
+    for (const std::string& name : names()) ++counts[name];
+    for (const std::string& name : names()) {
+      std::string id = name;
+      // A benchmark may have that name, too.
+      while (counts[name] > 1 && counts.count(id)) id = name + " (" + std::to_string(++numbers[name]) + ")";
+      ids_.push_back(id);
+    }
+    return ids_;
   }
 };
 

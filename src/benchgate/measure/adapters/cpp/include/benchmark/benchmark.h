@@ -11,6 +11,7 @@
 #ifndef BENCHGATE_BENCHMARK_H
 #define BENCHGATE_BENCHMARK_H
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -44,13 +45,15 @@ template <class Run> auto failure(const Run& run, long) -> decltype(run.error_me
 }
 
 struct Reporter : benchmark::BenchmarkReporter {
+  size_t passed;  // how many with the same name come before it
   double time_s = 0, cpu_s = 0;
   benchmark::IterationCount iterations = 0;
   std::string error;
   std::ostringstream out;
-  Reporter() { SetOutputStream(&out); SetErrorStream(&std::cerr); }
+  explicit Reporter(size_t before = 0) : passed(before) { SetOutputStream(&out); SetErrorStream(&std::cerr); }
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
+    if (!runs.empty() && runs[0].run_type == Run::RT_Iteration && passed-- != 0) return;
     for (const Run& run : runs) {
       if (run.run_type != Run::RT_Iteration) continue;
       error += failure(run, 0);
@@ -93,19 +96,21 @@ class GoogleWorker : public Worker {
   }
 
   void open(size_t index) override {
-    const std::string& id = names()[index];
+    const std::string& name = names()[index];
     // Setting iterations changes the name, in front of what may follow them.
-    size_t at = id.size();
+    size_t at = name.size();
     for (const char* part : {"/repeats:", "/process_time", "/real_time", "/manual_time", "/threads:"}) {
-      const size_t found = id.find(part);
+      const size_t found = name.find(part);
       if (found < at) at = found;
     }
-    pattern_ = "^" + escaped(id.substr(0, at)) +
-               (takes_iterations<Reporter::Run>(0) ? "" : "(/iterations:[0-9]+)?") + escaped(id.substr(at)) + "$";
+    pattern_ = "^" + escaped(name.substr(0, at)) +
+               (takes_iterations<Reporter::Run>(0) ? "" : "(/iterations:[0-9]+)?") + escaped(name.substr(at)) + "$";
+    before_ = static_cast<size_t>(
+        std::count(names().begin(), names().begin() + static_cast<std::ptrdiff_t>(index), name));
   }
 
   std::string sample(long loops) override {
-    Reporter reporter;
+    Reporter reporter(before_);
     std::vector<std::string> flags{"--benchmark_filter=" + pattern_};
     if (takes_iterations<Reporter::Run>(0)) {
       flags.push_back("--benchmark_min_time=" + std::to_string(loops) + "x");
@@ -123,6 +128,7 @@ class GoogleWorker : public Worker {
 
  private:
   std::string pattern_;
+  size_t before_ = 0;
   std::vector<std::string> names_;
 
   static std::string escaped(const std::string& name) {
