@@ -231,3 +231,33 @@ def test_the_same_is_left_out_of_several_files_in_one_sentence(tmp_path: Path) -
         f"{paths[0]} and 1 more file: BenchmarkY: go test skipped it",
     )
     assert read_any(paths[1:]).warnings == (f"{paths[2]}: BenchmarkY: go test skipped it",)
+
+
+def on(path: Path, cpu: str, commit: str = "a" * 40, *, dirty: bool = False) -> Path:
+    """A file of a run on a machine, of a commit."""
+    document = json.loads(write(path, row("t::a", [len(path.name), 2.0])).read_text())
+    document["machine_info"] = {"cpu": {"brand_raw": cpu, "count": 4}, "system": "Linux"}
+    document["commit_info"] = {"id": commit, "dirty": dirty}
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_machine_and_commit_are_those_that_all_files_name(tmp_path: Path) -> None:
+    silent = write(tmp_path / "silent.json", row("t::a", [1.0]))
+    known = [on(tmp_path / "1.json", "A"), on(tmp_path / "22.json", "A", dirty=True)]
+    found = read_any([silent, *known]).head
+    assert found.environment == Environment(os="Linux", cpu_model="A", cpu_count=4)
+    assert (found.source.sha, found.source.dirty) == ("a" * 40, True)
+    assert not found.is_mixed
+
+
+def test_files_of_several_machines_and_commits_are_told(tmp_path: Path) -> None:
+    first, second = on(tmp_path / "1.json", "A"), on(tmp_path / "22.json", "B", "b" * 40)
+    result = read_any([first, second])
+    assert result.warnings[:2] == (
+        f"{first} and {second} were measured on different machines: CPU: 'A' and 'B'",
+        f"{first} and {second} are of different commits: aaaaaaa and bbbbbbb",
+    )
+    assert result.head.is_mixed
+    assert result.head.source.sha is None
+    assert result.head.differences(read_any([first]).head)

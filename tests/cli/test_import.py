@@ -103,3 +103,47 @@ def test_one_file_a_side_that_is_twice_as_slow_is_advisory(call: Call, tmp_path:
     done.check(0)
     assert "build (+" in done.out
     assert "no samples: run-to-run noise is unknown" in done.out
+
+
+def machines(folder: Path, **told: dict[str, object]) -> None:
+    """Write into each file what it says of its machine."""
+    for side, info in told.items():
+        for path in folder.glob(f"{side}*.json"):
+            document = json.loads(path.read_text())
+            document["machine_info"] = info
+            path.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "warning"),
+    [
+        (
+            {"cpu": {"brand_raw": "EPYC", "count": 4}},
+            {"cpu": {"brand_raw": "Xeon", "count": 16}},
+            "measured on different machines: CPU: 'EPYC' and 'Xeon'; cores: '4' and '16'",
+        ),
+        (
+            {"python_version": "3.11.7"},
+            {"python_version": "3.12.1"},
+            "measured with different tools: python: '3.11.7' and '3.12.1'",
+        ),
+    ],
+)
+def test_files_of_different_machines_are_not_compared(
+    call: Call, files: Path, old: dict[str, object], new: dict[str, object], warning: str
+) -> None:
+    machines(files, old=old, new=new)
+    for base, head in (("old", "new"), ("new", "old")):
+        done = call(files, "compare", *sides(base, head), "--json", "v.json")
+        done.check(4)
+        assert "look" not in done.out
+        verdict = json.loads((files / "v.json").read_text())
+        assert {row["outcome"] for row in verdict["rows"]} == {"incomparable"}
+        assert (warning in verdict["warnings"]) == (base == "old")
+    machines(files, new=old)
+    assert "measured" not in call(files, "compare", *sides("old", "new")).out
+
+
+def sides(base: str, head: str) -> list[str]:
+    named = (("--base", base), ("--head", head))
+    return [f"{option}={side}{run}.json" for option, side in named for run in range(8)]

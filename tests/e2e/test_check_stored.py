@@ -151,4 +151,4 @@ def test_results_of_another_compiler_are_left_out(benchgate: Program, toy: Proje
     ]
     alone = f"file:{results / '1.json'}"
     done = benchgate(toy.root, "check", "--baseline", alone, *rounds, *QUIET)
-    assert "measured on different machines: cc: 'cc 1' and 'cc 2'" in verdict_of(done)["warnings"]
+    assert "measured with different tools: cc: 'cc 1' and 'cc 2'" in verdict_of(done)["warnings"]

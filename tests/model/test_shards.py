@@ -219,7 +219,7 @@ def test_results_of_several_machines_are_comparable_with_none() -> None:
     same = joined(shard(1), shard(2, environment=replace(HERE, load_average=3.0))).head
     assert mixed.is_mixed
     for one, other in ((mixed, mixed), (mixed, same), (same, mixed)):
-        assert one.differences(other) == ("the shards of one of them ran on machines that differ",)
+        assert one.differences(other) == ("the parts of one of them ran on machines that differ",)
     assert not same.is_mixed
     assert same.differences(same) == same.differences(arm(())) == ()
 

@@ -20,7 +20,7 @@ from benchgate.gate.single_runs import least_rounds
 from benchgate.model.codec import decode_result
 from benchgate.model.document import TOOL_FILE_MIB
 from benchgate.model.result import RESULT, Result
-from benchgate.model.run import Environment, Kind, Run
+from benchgate.model.run import Environment, Kind, Run, in_common
 from benchgate.model.run import Source as Code
 from benchgate.units import counted
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _USUAL_LAUNCHES = 10
+_SHORT_SHA = 7
 _START_BYTES = 64 << 10
 
 
@@ -82,19 +83,48 @@ def read_any(
             )
     benchmarks = join_readings([each.reading for each in found], first.format.name)
     started = min(each.path.stat().st_mtime for each in found)
+    environment, unlike = _machine(found)
+    commit, mixed = _commit(found)
     more = f" and {counted(len(others), 'more file')}" if others else ""
     run = Run(
-        Code(why=f"from {first.path.name or first.path}{more}"),
+        replace(commit, why=f"from {first.path.name or first.path}{more}"),
         f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
-        Environment(),
+        environment,
         benchmarks,
         seed=_identity(sources),
+        is_mixed=bool(unlike),
     )
     return Result(
         head=run,
         tool=first.reading.tool,
-        warnings=(*_skipped(found), *_doubts(benchmarks, first.format)),
+        warnings=(*unlike, *mixed, *_skipped(found), *_doubts(benchmarks, first.format)),
     )
+
+
+def _machine(found: Sequence[_Read]) -> tuple[Environment, tuple[str, ...]]:
+    """The machine of all files, and how one of them differs from those before it."""
+    every = [(each.path, one) for each in found for one in each.reading.environments]
+    known = Environment()
+    for path, one in every:
+        if unlike := known.differences(one):
+            what = f"{found[0].path} and {path} were" if path != found[0].path else f"{path} was"
+            so = f"{what} measured on different machines: {'; '.join(unlike)}"
+            return in_common([one for _, one in every]), (so,)
+        known = known.completed(one)
+    return known, ()
+
+
+def _commit(found: Sequence[_Read]) -> tuple[Code, tuple[str, ...]]:
+    """The commit of all files; none, and a warning, if they name several."""
+    named = [(each.path, one) for each in found for one in each.reading.commits]
+    if not named:
+        return Code(), ()
+    first, code = named[0]
+    for path, one in named:
+        if one.sha != code.sha:
+            shas = f"{str(code.sha)[:_SHORT_SHA]} and {str(one.sha)[:_SHORT_SHA]}"
+            return Code(), (f"{first} and {path} are of different commits: {shas}",)
+    return replace(code, dirty=any(one.dirty for _, one in named)), ()
 
 
 def _skipped(found: Iterable[_Read]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from benchgate.formats.contents import (
     time_in,
     unread,
 )
+from benchgate.formats.origin import built_by_cargo
 from benchgate.formats.rows import MEAN_TIME, reads, summary, time_summary
 from benchgate.model.run import INSTRUCTIONS, Better, Kind, Metric
 
@@ -64,6 +65,7 @@ def libtest(source: ForeignFile, rows: ReadRows) -> None:
     if source.head.startswith(b"{") or _are_events(source):
         output.read_events(source)
     else:
+        rows.ran_on(built_by_cargo(source))
         output.read_text(source)
     for name in output.started:
         rows.fail(name, "it printed no result")
@@ -226,6 +228,7 @@ def divan(source: ForeignFile, rows: ReadRows) -> None:
     prints itself may stand between its name and its times.
     """
     output = _DivanOutput(rows)
+    rows.ran_on(built_by_cargo(source))
     for place, line in read_lines(source):
         output.add(place, line)
     output.end()
@@ -379,6 +382,7 @@ def gungraun(source: ForeignFile, rows: ReadRows) -> None:
     read.
     """
     output = _GungraunOutput(rows)
+    rows.ran_on(built_by_cargo(source))
     for place, line in read_lines(source):
         output.add(place, line)
     output.end()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from benchgate.formats.contents import Node, RowError, number_in, read_json, read_table, shown
+from benchgate.formats.origin import BUILD, caches_in, cpu_of, environment, told
 from benchgate.formats.rows import begins, reads, sampled, summary, time_summary, usual_loops
 from benchgate.model.run import CPU_TIME, TIME, Better, Metric
 
@@ -16,9 +18,11 @@ if TYPE_CHECKING:
 
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
-    from benchgate.model.run import Series
+    from benchgate.model.run import Environment, Series
 
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
+_CORES = re.compile(r"^Run on \((\d+) X ", re.MULTILINE)
+_DEBUG = "Library was built as DEBUG"
 _TEXTS = {"name", "time_unit", "label", "error_message"}
 _AGGREGATES = ("mean", "median", "stddev", "cv")
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -63,11 +67,20 @@ def google_benchmark(source: ForeignFile, rows: ReadRows) -> None:
     """
     if _is_csv(source):
         nodes = _csv_rows(source)
+        rows.ran_on(_before_csv(source))
     else:
         root = read_json(source)
         nodes = list(root["benchmarks"].each())
-        if version := root["context"].get("library_version"):
+        context = root["context"]
+        if version := context.get("library_version"):
             rows.version = str(version.value)
+        rows.ran_on(
+            environment(
+                cpu=cpu_of(told(context, "host_name"), caches_in(context)),
+                cores=told(context, "num_cpus"),
+                tools={BUILD: told(context, "library_build_type")},
+            )
+        )
     for name, same in _groups(nodes):
         with rows.row(name) as row:
             _read_group(row, same, rows)
@@ -99,6 +112,16 @@ def _csv_rows(source: ForeignFile) -> list[Node]:
         if (aggregate in _AGGREGATES and is_one) or is_complexity:
             node.value.update(run_name=name, aggregate_name=aggregate)
     return found
+
+
+def _before_csv(source: ForeignFile) -> Environment:
+    """What the lines before the columns say of the machine, if they were kept."""
+    before = source.text("backslashreplace").partition(_HEADER)[0]
+    cores = _CORES.search(before)
+    debug = "debug" if _DEBUG in before else ""
+    # Without a warning, the library was not built as DEBUG.
+    build = debug or ("release" if cores else "")
+    return environment(cores=cores[1] if cores else "", tools={BUILD: build})
 
 
 def _number(text: str) -> float | str:

@@ -17,6 +17,7 @@ from benchgate.formats.contents import (
     time_in,
     unread,
 )
+from benchgate.formats.origin import built_by_cargo
 from benchgate.formats.rows import means, reads, sampled, summary, time_summary
 from benchgate.model.run import TIME, Better, Metric
 
@@ -115,6 +116,7 @@ def _read_printed(source: ForeignFile, rows: ReadRows) -> None:
     A longer id has a line of its own. The number in the middle is read. Lines about the change
     since the last run look like this, too; they have percentages.
     """
+    rows.ran_on(built_by_cargo(source))
     found: list[_Printed] = []
     started: dict[str, str] = {}
     last = ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import RowError, plain_lines, read_json_lines, read_lines, unread
+from benchgate.formats.origin import environment
 from benchgate.formats.rows import APPEND, reads, sampled, usual_loops
 from benchgate.model.run import TIME, Better, Metric
 from benchgate.units import counted
@@ -21,13 +22,14 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRows
-    from benchgate.model.run import Series
+    from benchgate.model.run import Environment, Series
 
 
 _OUTCOME = re.compile(r"--- (FAIL|SKIP): (Benchmark\S*)")
 _NAME = re.compile(r"Benchmark(?![a-z])\S*")
 _TIME = re.compile(r"ns ?/ ?op")
 _DIGIT = re.compile(r"\d")
+_ABOUT = re.compile(r"(goarch|cpu|commit): (.{1,200})")
 _PROCESS = re.compile(r"goos: \w+$")
 # Go writes the number of iterations in eight columns, and makes no more than 10 ** 9 of them. So a
 # shorter number has a space before it, and a longer one begins with that of a log line.
@@ -62,6 +64,7 @@ class _GoOutput:
         results: none of a benchmark that only failed.
         failures: the lines that say why a benchmark failed.
         better: the directions that lines `Unit UNIT better=...` state, by unit.
+        about: what each test program says of its machine, by key.
     """
 
     rows: ReadRows
@@ -69,6 +72,7 @@ class _GoOutput:
     results: dict[str, list[_Result]] = field(default_factory=dict)
     failures: dict[str, list[str]] = field(default_factory=dict)
     better: dict[str, Better] = field(default_factory=dict)
+    about: list[dict[str, str]] = field(default_factory=lambda: [{}])
     _process: int = 0
     _started: str = ""
     _unread: str = ""
@@ -87,6 +91,9 @@ class _GoOutput:
         elif _PROCESS.search(line):  # a test program prints it once, before its first result
             self.end()
             self._process += 1
+            self.about.append({"goos": line.rpartition(" ")[2]})
+        elif about := _ABOUT.fullmatch(line):
+            self.about[-1].setdefault(about[1], about[2].strip())
         elif line.startswith("Unit "):
             self._unit(line.split())
         elif line.startswith(("ok  \t", "FAIL\t")):
@@ -251,7 +258,21 @@ def go(source: ForeignFile, rows: ReadRows) -> None:
         output.end()
     if not output.results:
         raise RowError("has no result of a benchmark; expected lines of go test -bench")
+    ends = _ends(output)
+    procs = (ends.pop().removeprefix("-") or "1") if len(ends) == 1 else ""
+    for each in output.about:
+        rows.ran_on(_machine(each, procs))
+        rows.measured(each.get("commit", ""))
     _add_rows(output, rows)
+
+
+def _machine(about: dict[str, str], procs: str) -> Environment:
+    return environment(
+        cpu=about.get("cpu", ""),
+        machine=about.get("goarch", ""),
+        os=about.get("goos", ""),
+        tools={"GOMAXPROCS": procs},
+    )
 
 
 def _add_rows(output: _GoOutput, rows: ReadRows) -> None:
@@ -298,10 +319,15 @@ def _read_events(source: ForeignFile, output: _GoOutput) -> None:
 
 def _procs(output: _GoOutput) -> str:
     """The number of processors at the end of every name; "" if it differs, as with -cpu 1,2."""
+    found = _ends(output)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _ends(output: _GoOutput) -> set[str]:
+    """The numbers of processors at the ends of the names; Go does not write that of one."""
     read = [key for key, results in output.results.items() if results]
     ends = (_PROCS.search(key) for key in read or output.results)
-    found = {end[0] if end else "" for end in ends}
-    return found.pop() if len(found) == 1 else ""
+    return {end[0] if end else "" for end in ends}
 
 
 def _is_parent(name: str, names: list[str]) -> bool:

@@ -14,6 +14,7 @@ from benchgate.formats.contents import (
     shown,
     unread,
 )
+from benchgate.formats.origin import RUNTIME, environment, told
 from benchgate.formats.rows import SORTED, begins, reads, time_summary, usual_loops
 
 if TYPE_CHECKING:
@@ -88,7 +89,10 @@ def deno_bench(source: ForeignFile, rows: ReadRows) -> None:
     nodes = list(root["benches"].each())
     files = _short({node["origin"].text for node in nodes})
     if runtime := root.get("runtime"):  # "Deno/2.9.6 x86_64-unknown-linux-gnu"
-        rows.version = runtime.text.partition(" ")[0].partition("/")[2]
+        name, _, target = runtime.text.partition(" ")
+        rows.version = name.partition("/")[2]
+        tools = {RUNTIME: name.replace("/", " ")}
+        rows.ran_on(environment(cpu=told(root, "cpu"), machine=target, tools=tools))
     for node in nodes:
         with rows.row() as row:
             group = node.get("group")
@@ -128,6 +132,9 @@ def mitata(source: ForeignFile, rows: ReadRows) -> None:
     root = read_json(source)
     layout = root.get("layout")  # old versions have no groups
     groups = list(layout.each()) if layout else []
+    runtime = f"{told(root, 'context', 'runtime')} {told(root, 'context', 'version')}".strip()
+    cpu, arch = told(root, "context", "cpu", "name"), told(root, "context", "arch")
+    rows.ran_on(environment(cpu=cpu, machine=arch, tools={RUNTIME: runtime}))
     for trial in root["benchmarks"].each():
         number, alias = trial.get("group"), trial.get("alias")
         group = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.formats.contents import RowError, read_json, read_table, shown
+from benchgate.formats.origin import BUILD, environment, told
 from benchgate.formats.rows import (
     begins,
     means,
@@ -57,6 +58,8 @@ def jmh(source: ForeignFile, rows: ReadRows) -> None:
         with rows.row() as row:
             row.id = node["benchmark"].text
             row.id = f"{row.id}[{','.join(_params(node))}]"
+            vm = f"{told(node, 'vmName')} {told(node, 'vmVersion')}".strip()
+            rows.ran_on(environment(tools={"JDK": told(node, "jdkVersion"), "VM": vm}))
             row.series.append(_primary(node["primaryMetric"]))
             secondary = node.get("secondaryMetrics")
             for name, metric in secondary.items() if secondary else ():
@@ -154,8 +157,18 @@ def benchmarkdotnet(source: ForeignFile, rows: ReadRows) -> None:
     """
     root = read_json(source)
     nodes = list(root["Benchmarks"].each())
-    if version := root["HostEnvironmentInfo"].get("BenchmarkDotNetVersion"):
+    host = root["HostEnvironmentInfo"]
+    if version := host.get("BenchmarkDotNetVersion"):
         rows.version = str(version.value)
+    rows.ran_on(
+        environment(
+            cpu=told(host, "ProcessorName"),
+            machine=told(host, "Architecture"),
+            cores=told(host, "LogicalCoreCount"),
+            os=told(host, "OsVersion"),
+            tools={".NET": told(host, "RuntimeVersion"), BUILD: told(host, "Configuration")},
+        )
+    )
     names = Counter(name.text for node in nodes if (name := node.get("FullName")))
     for node in nodes:
         with rows.row() as row:

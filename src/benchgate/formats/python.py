@@ -11,15 +11,16 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import Node, RowError, read_json, shown
+from benchgate.formats.origin import MOST_TOLD, environment, told
 from benchgate.formats.rows import as_a_whole, begins, reads, sampled, summary, usual_loops
-from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, TIME, Metric
+from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, PYTHON, TIME, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
-    from benchgate.model.run import Series
+    from benchgate.model.run import Environment, Series
 
 _ASV_VERSION = 2
 BENCHMARKS = "benchmarks.json"
@@ -59,6 +60,8 @@ def asv(source: ForeignFile, rows: ReadRows) -> None:
             raise results.error("", f"benchgate does not read version {shown(version)}", hint)
         keys = [each.text for each in root["result_columns"].each()]
         found = list(root["results"].items())
+    rows.measured(told(root, "commit_hash"))
+    rows.ran_on(_asv_machine(root))
     known: dict[str, Node] = {}
     if names:
         about = read_json(names)
@@ -83,6 +86,26 @@ def asv(source: ForeignFile, rows: ReadRows) -> None:
             if len(rows.found) + len(rows.skipped) > MAX_BENCHMARKS:
                 why = f"has more than {MAX_BENCHMARKS} combinations of params"
                 raise results.error("", why)
+
+
+def _asv_machine(root: Node) -> Environment:
+    system, _, release = told(root, "params", "os").partition(" ")
+    requirements = root.value.get("requirements")
+    return environment(
+        cpu=told(root, "params", "cpu"),
+        host=told(root, "params", "machine"),
+        machine=told(root, "params", "arch"),
+        cores=told(root, "params", "num_cpu"),
+        os=system,
+        kernel=release,
+        tools={
+            PYTHON: told(root, "python"),
+            **{
+                name[:MOST_TOLD]: told(root, "requirements", name)
+                for name in (requirements if isinstance(requirements, dict) else ())
+            },
+        },
+    )
 
 
 def _result_files(source: ForeignFile) -> list[str]:
@@ -197,6 +220,7 @@ def pyperf(source: ForeignFile, rows: ReadRows) -> None:
     if version not in ("1.0", 6):
         hint = "Let a newer pyperf convert the file: pyperf convert FILE -o NEW."
         raise source.error("", f"benchgate does not read version {shown(version)}", hint)
+    rows.measured(told(root, "metadata", "commit_id"))
     for node in nodes:
         with rows.row() as row:
             runs = list(node["runs"].each())
@@ -206,6 +230,8 @@ def pyperf(source: ForeignFile, rows: ReadRows) -> None:
             processes = [_Process(values, (run, node, root)) for values, run in found if values]
             if not processes:
                 raise RowError("it was only calibrated: no run has values")
+            for each in processes:
+                rows.ran_on(_pyperf_machine(each))
             row.series += _pyperf_series(processes)
 
 
@@ -220,9 +246,25 @@ class _Process:
     values: Node
     levels: tuple[Node, ...]
 
+    def told(self, key: str) -> str:
+        return told(_metadata(key, self.levels))
+
     def count(self, key: str) -> float:
         found = _metadata(key, self.levels)
         return found.number if found else 1
+
+
+def _pyperf_machine(process: _Process) -> Environment:
+    system, _, release = process.told("platform").partition("-")
+    version = f"{process.told('python_implementation')} {process.told('python_version')}"
+    return environment(
+        cpu=process.told("cpu_model_name"),
+        host=process.told("hostname"),
+        cores=process.told("cpu_count"),
+        os=system,
+        kernel=release,
+        tools={PYTHON: version.strip()},
+    )
 
 
 def _pyperf_series(processes: list[_Process]) -> list[Series]:
@@ -267,6 +309,10 @@ def pytest_benchmark(source: ForeignFile, rows: ReadRows) -> None:
     nodes = list(root["benchmarks"].each())
     if version := root.get("version"):
         rows.version = version.text
+    commit = root.get("commit_info")
+    is_dirty = commit is not None and dict(commit.items()).get("dirty")
+    rows.measured(told(commit, "id"), dirty=bool(is_dirty and is_dirty.value))
+    rows.ran_on(_pytest_machine(root.get("machine_info")))
     for node in nodes:
         with rows.row() as row:
             row.id = node["fullname"].text
@@ -276,3 +322,17 @@ def pytest_benchmark(source: ForeignFile, rows: ReadRows) -> None:
                 row.samples(data, loops=usual_loops([iterations.number]) if iterations else 1)
             else:
                 row.time(stats["median"])
+
+
+def _pytest_machine(info: Node | None) -> Environment:
+    return environment(
+        cpu=told(info, "cpu", "brand_raw"),
+        host=told(info, "node"),
+        machine=told(info, "machine"),
+        cores=told(info, "cpu", "count"),
+        os=told(info, "system"),
+        kernel=told(info, "release"),
+        tools={
+            PYTHON: f"{told(info, 'python_implementation')} {told(info, 'python_version')}".strip()
+        },
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ from benchgate.model.run import (
     TIME,
     BenchmarkResult,
     Better,
+    Environment,
     Kind,
     Launch,
     Metric,
     Series,
+    Source,
     Status,
     Tier,
 )
@@ -35,6 +38,7 @@ SORTED = "time: the tool sorted the samples"
 MEAN_TIME = Metric(TIME.name, TIME.unit, kind=Kind.SUMMARY)
 """The mean or the median of times, of which the file does not have each."""
 
+_FULL_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_WARMUP: FloatArray = np.empty(0)
 
 
@@ -46,11 +50,15 @@ class Reading:
         tool: name and version of the tool, as far as the file tells them.
         benchmarks: with distinct ids, in the order of the file.
         skipped: what was left out, with the place and the reason, one sentence for each.
+        environments: the machines that it ran on, as far as the file tells; usually one.
+        commits: what was measured, as far as the file tells; usually one.
     """
 
     tool: str
     benchmarks: tuple[BenchmarkResult, ...]
     skipped: tuple[str, ...] = ()
+    environments: tuple[Environment, ...] = ()
+    commits: tuple[Source, ...] = ()
 
 
 def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> BenchmarkResult:
@@ -242,12 +250,16 @@ class ReadRows:
         version: of the tool; "" if the file does not tell.
         found: the benchmarks, in the order of the file.
         skipped: what was left out, with the place and the reason, one sentence for each.
+        environments: the machines that it ran on, each once.
+        commits: what was measured, each once.
     """
 
     tool: str
     version: str = ""
     found: list[BenchmarkResult] = field(default_factory=list)
     skipped: dict[str, None] = field(default_factory=dict)
+    environments: dict[str, Environment] = field(default_factory=dict)
+    commits: dict[Source, None] = field(default_factory=dict)
 
     @contextmanager
     def row(self, id_: str = "") -> Iterator[ReadRow]:
@@ -263,6 +275,15 @@ class ReadRows:
     def fail(self, id_: str, why: str) -> None:
         """Add a benchmark that failed under the tool, or that cannot be read."""
         self.found.append(failed(self.tool, id_, why))
+
+    def ran_on(self, environment: Environment) -> None:
+        """Note a machine that the file names."""
+        self.environments.setdefault(repr(environment), environment)
+
+    def measured(self, sha: str, *, dirty: bool = False) -> None:
+        """Note a commit that the file names."""
+        if _FULL_SHA.fullmatch(sha):
+            self.commits[Source(sha, dirty=dirty)] = None
 
     def skip(self, *sentences: str) -> None:
         """Say what was left out, once."""
@@ -296,7 +317,13 @@ class ForeignFormat:
         with as_a_whole(source):
             self.read(source, rows)
         tool = f"{self.name} {rows.version}".rstrip()
-        return Reading(tool, distinct(self.name, rows.found), tuple(rows.skipped))
+        return Reading(
+            tool,
+            distinct(self.name, rows.found),
+            tuple(rows.skipped),
+            tuple(rows.environments.values()),
+            tuple(rows.commits),
+        )
 
 
 def reads(

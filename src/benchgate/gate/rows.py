@@ -559,11 +559,13 @@ class Terms:
     Attributes:
         paired: whether both arms were measured in turn.
         level: one-sided level of each test of an error rate.
+        unlike: what makes the machines of the two arms incomparable; nothing if they are alike.
     """
 
     config: Config
     paired: bool
     level: float
+    unlike: tuple[str, ...] = ()
 
 
 def rows_of_pair(
@@ -574,6 +576,8 @@ def rows_of_pair(
     Args:
         base, head: the results of both sides, which succeeded.
     """
+    if terms.unlike:
+        return [incomparable_row(one, "; ".join(terms.unlike))], []
     if terms.paired and base.files is not head.files:
         return [incomparable_row(one, OTHER_FILES)], []
     if not does_same_work(base, head):

@@ -21,6 +21,7 @@ from benchgate.gate.rows import open_outcome, work_in_files
 from benchgate.gate.single_runs import is_steady
 from benchgate.gate.suite import gather_rows, judge
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
+from benchgate.model.notes import unlike_machines
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.result import MOST_RECENT, Course, SkippedResult
 from benchgate.model.run import Tier
@@ -202,8 +203,8 @@ def in_short(skipped: Sequence[SkippedResult], total: int) -> tuple[str, ...]:
 
 
 def _alone(one: EarlierResult, head: Run) -> StoredBaseline:
-    different = differences(one.run, head)
-    warnings = tuple(f"measured on different machines: {d}" for d in different)
+    warnings = unlike_machines(one.run, head)
+    different = bool(warnings)
     if not one.run.complete:
         warnings = (*warnings, f"{one.name} was interrupted: it may lack rounds and benchmarks")
     base = _because(one, one.why) if one.why else one.result

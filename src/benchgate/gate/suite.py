@@ -44,6 +44,7 @@ from benchgate.gate.rows import (
 )
 from benchgate.gate.single_runs import judge_at_once, run_value, with_zeros
 from benchgate.gate.wave_findings import judge_in_waves
+from benchgate.model.notes import unlike_machines
 from benchgate.model.policy import COMPARED, MOVED, Outcome
 from benchgate.model.result import ids_of
 from benchgate.model.run import (
@@ -376,6 +377,8 @@ def _gathered(
     unread = unread_in(pairs)
     without_rows = {id_ for ids in unread.values() for id_ in ids}
     terms = _terms(head, config, paired=paired, shards=shards)
+    if not paired:
+        terms = replace(terms, unlike=unlike_machines(base, head))
     rows: list[Row] = []
     evidences: list[Evidence] = []
     apart: list[Pair] = []

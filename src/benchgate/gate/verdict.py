@@ -25,7 +25,7 @@ from benchgate.gate.waves import WaveSettings
 from benchgate.model.notes import busy_machine, compare_instead
 from benchgate.model.policy import MOVED, Outcome, Waiver
 from benchgate.model.result import Result
-from benchgate.model.run import Run, Source
+from benchgate.model.run import Run, Source, in_common
 from benchgate.model.verdict import (
     NO_BASELINE,
     Decision,
@@ -363,7 +363,7 @@ def make_verdict(
             *about_machine(rows, judged.head.environment),
             *config.expired(day),
         ),
-        environment=judged.head.environment,
+        environment=_where(judged.base.environment, judged.head.environment),
         started=judged.head.started,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
@@ -374,6 +374,11 @@ def make_verdict(
         reason=concluded.reason,
         complete=judged.complete,
     )
+
+
+def _where(base: Environment, head: Environment) -> Environment:
+    """The machine of both arms; if they differ, what their machines have in common."""
+    return in_common([base, head]) if base.other_machine(head) else head
 
 
 def _settings(judged: JudgedRuns, config: Config, min_compared: int) -> GateSettings:

@@ -19,7 +19,7 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.model.run import Environment
+    from benchgate.model.run import Environment, Run
     from benchgate.model.statistics import Grid, SeriesStatistics, SteadierMetric
     from benchgate.model.verdict import Row
 
@@ -110,6 +110,14 @@ def change(row: Row) -> str:
         return "from 0" if row.base == 0 and row.head else ""
     ends = row.interval if row.interval and all(map(math.isfinite, row.interval)) else None
     return format_change(row.ratio, change_digits(*ends) if ends else None)
+
+
+def unlike_machines(base: Run, head: Run) -> tuple[str, ...]:
+    """Say what makes the machines or the tools of two runs incomparable; nothing if nothing."""
+    tools = base.environment.other_tools(head.environment)
+    machines = [one for one in base.differences(head) if one not in tools]
+    told = (("on different machines", machines), ("with different tools", tools))
+    return tuple(f"measured {how}: {'; '.join(differ)}" for how, differ in told if differ)
 
 
 def machine(environment: Environment) -> str:

@@ -84,19 +84,34 @@ class Environment(JsonObject):
 
     def differences(self, other: Environment) -> tuple[str, ...]:
         """Why two runs cannot be compared: one phrase for each of CPU, cores, OS and toolchain."""
-        compared = [
+        return (*self.other_machine(other), *self.other_tools(other))
+
+    def other_machine(self, other: Environment) -> tuple[str, ...]:
+        """How the machines differ, in what both environments tell."""
+        return _unlike(
             ("CPU", self.cpu_model, other.cpu_model),
             ("architecture", self.machine, other.machine),
-            ("cores", str(self.cpu_count), str(other.cpu_count)),
+            ("cores", str(self.cpu_count or ""), str(other.cpu_count or "")),
             ("OS", self.os, other.os),
             ("runner image", self.runner_image or "", other.runner_image or ""),
-        ]
-        names = sorted(self.toolchains.keys() | other.toolchains.keys())
-        compared += [
-            (name, self.toolchains.get(name, "absent"), other.toolchains.get(name, "absent"))
-            for name in names
-        ]
-        return tuple(f"{what}: {a!r} and {b!r}" for what, a, b in compared if a != b)
+        )
+
+    def other_tools(self, other: Environment) -> tuple[str, ...]:
+        """How the toolchains differ, in those that both environments have."""
+        both = sorted(self.toolchains.keys() & other.toolchains.keys())
+        return _unlike(*((name, self.toolchains[name], other.toolchains[name]) for name in both))
+
+    def completed(self, other: Environment) -> Environment:
+        """The same machine, with what only the other description of it tells."""
+        told = {
+            one.name: getattr(self, one.name) or getattr(other, one.name)
+            for one in fields(Environment)
+        }
+        return Environment(**told | {"toolchains": other.toolchains | self.toolchains})
+
+
+def _unlike(*compared: tuple[str, str, str]) -> tuple[str, ...]:
+    return tuple(f"{what}: {a!r} and {b!r}" for what, a, b in compared if a and b and a != b)
 
 
 def in_common(environments: Sequence[Environment]) -> Environment:
@@ -537,8 +552,8 @@ class Run(JsonObject):
         screen_rounds: how many of the first rounds were the screen; needed to recompute a verdict
             from the file.
         until_decided: whether measuring went on until every row was decided; needed likewise.
-        is_mixed: whether it was joined from shards of machines that differ; `environment` then has
-            only what these machines have in common.
+        is_mixed: whether it was joined from shards, or from files of another tool, of machines that
+            differ; `environment` then has only what these machines have in common.
         files: whose benchmark files the benchmarks that decide ran with.
     """
 
@@ -572,7 +587,7 @@ class Run(JsonObject):
     def differences(self, other: Run) -> tuple[str, ...]:
         """Why the machines of two runs cannot be compared, one phrase for each reason."""
         if self.is_mixed or other.is_mixed:
-            return ("the shards of one of them ran on machines that differ",)
+            return ("the parts of one of them ran on machines that differ",)
         return self.environment.differences(other.environment)
 
 
