@@ -212,8 +212,10 @@ def test_a_large_result_of_benchgate_is_no_file_of_another_tool(tmp_path: Path) 
 
 
 def test_a_large_suite_is_told_how_many_launches_it_needs(tmp_path: Path) -> None:
-    rows = [row(f"t::{n}", [1.0, 2.0]) for n in range(1500)]
-    paths = [write(tmp_path / f"{n}.json", *rows) for n in range(11)]
+    paths = [
+        write(tmp_path / f"{run}.json", *(row(f"t::{n}", [1.0 + run, 2.0]) for n in range(1500)))
+        for run in range(11)
+    ]
     need = "1500 benchmarks need 11 launches on each side, at the default `alpha`: there are 10"
     assert read_any(paths[:10]).warnings == (need,)
     assert read_any(paths).warnings == ()
@@ -225,7 +227,7 @@ def test_the_same_is_left_out_of_several_files_in_one_sentence(tmp_path: Path) -
     for number in range(3):
         path = tmp_path / f"{number}.txt"
         skip = "" if number == 1 else "--- SKIP: BenchmarkY\n"
-        path.write_text(f"goos: linux\ngoarch: amd64\n{skip}BenchmarkX-2 5 2 ns/op\n")
+        path.write_text(f"goos: linux\ngoarch: amd64\n{skip}BenchmarkX-2 5 {number} ns/op\n")
         paths.append(path)
     assert read_any(paths).warnings == (
         f"{paths[0]} and 1 more file: BenchmarkY: go test skipped it",

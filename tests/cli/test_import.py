@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from typing import TYPE_CHECKING
@@ -147,3 +148,34 @@ def test_files_of_different_machines_are_not_compared(
 def sides(base: str, head: str) -> list[str]:
     named = (("--base", base), ("--head", head))
     return [f"{option}={side}{run}.json" for option, side in named for run in range(8)]
+
+
+def test_a_copy_is_the_same_run(call: Call, files: Path) -> None:
+    (files / "copy").mkdir()
+    for run in range(8):
+        text = (files / f"old{run}.json").read_bytes()
+        (files / "copy" / f"{run}.json").write_bytes(text)
+    done = call(files, "compare", *sides("old", "copy/"))
+    done.check(2)
+    assert "copy/0.json has the contents of old0.json: it is the same run" in done.err
+    done = call(files, "compare", "--base", "old0.json", "copy/0.json", "--head", "new0.json")
+    done.check(2)
+    call(files, "compare", "old0.json", "copy/0.json").check(2)
+    (files / "copy/0.json.gz").write_bytes(gzip.compress((files / "old0.json").read_bytes()))
+    call(files, "compare", "old0.json", "copy/0.json.gz").check(2)
+    for name, folder in (("base", "old"), ("head", "copy/")):
+        paths = [f"{folder}{run}.json" for run in range(8)]
+        call(files, "import", *paths, "--output", f"{name}.gz").check(0)
+    done = call(files, "compare", "base.gz", "head.gz")
+    done.check(2)
+    assert "head.gz and base.gz are of one run" in done.err
+    call(files, "compare", "base.gz", "base.gz").check(2)
+
+
+def test_counts_and_sizes_may_be_equal_in_two_runs(call: Call, tmp_path: Path) -> None:
+    text = json.dumps([{"name": "binary", "unit": "bytes", "value": 4_200_112}])
+    for name in ("old.json", "new.json"):
+        (tmp_path / name).write_text(text)
+    smaller = ("--format", "customSmallerIsBetter")
+    assert "is the same run" not in call(tmp_path, "compare", "old.json", "new.json", *smaller).err
+    call(tmp_path, "compare", "old.json", "old.json", *smaller).check(2)

@@ -6,6 +6,7 @@ import shlex
 import zlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from benchgate.config.tables import Gate
@@ -17,6 +18,7 @@ from benchgate.formats.contents import ForeignFile, json_within
 from benchgate.formats.python import BENCHMARKS, asv
 from benchgate.formats.rows import join_readings
 from benchgate.gate.single_runs import least_rounds
+from benchgate.gate.stored import reads_a_clock
 from benchgate.model.codec import decode_result
 from benchgate.model.document import TOOL_FILE_MIB
 from benchgate.model.result import RESULT, Result
@@ -50,6 +52,7 @@ def read_any(
     *,
     max_mib: int = TOOL_FILE_MIB,
     ok_exit_codes: Sequence[int] = (),
+    seen: dict[bytes, Path] | None = None,
 ) -> Result:
     """Read one result of benchgate, or files of another tool; each of these is one launch.
 
@@ -58,6 +61,7 @@ def read_any(
         format_name: format of the files; None to find it.
         max_mib: size limit of each file of another tool.
         ok_exit_codes: which exit codes of a program that a tool ran are no failure, beside 0.
+        seen: the files of the other sides by a hash of their contents; those of this one are added.
     """
     _refuse_twins(paths)
     ok = (0, *ok_exit_codes)
@@ -81,6 +85,7 @@ def read_any(
                 f"but {each.path} from {each.format.name}",
                 hint="The files of one side must come from one tool.",
             )
+    _refuse_copies(found, sources, {} if seen is None else seen)
     benchmarks = join_readings([each.reading for each in found], first.format.name)
     started = min(each.path.stat().st_mtime for each in found)
     environment, unlike = _machine(found)
@@ -202,6 +207,26 @@ def _refuse_twins(paths: Sequence[Path]) -> None:
             raise UsageError(
                 f"{twin} is named twice" if twin == path else f"{twin} and {path} are one file",
                 hint="Each file is one launch: name each run of the tool once.",
+            )
+
+
+def _refuse_copies(
+    found: Iterable[_Read], sources: Iterable[ForeignFile], seen: dict[bytes, Path]
+) -> None:
+    """Refuse a copy of a file. Counts and sizes are equal in every run, times never are."""
+    for one, source in zip(found, sources, strict=True):
+        digest = sha256(source.data)
+        for path, data in sorted(source.files.items()):
+            digest.update(f"{path}\0{len(data)}\0".encode(errors="surrogateescape"))
+            digest.update(data)
+        twin = seen.setdefault(digest.digest(), one.path)
+        if twin is one.path:
+            continue
+        if twin.resolve() == one.path.resolve() or reads_a_clock(one.reading.benchmarks):
+            raise UsageError(
+                f"{one.path} has the contents of {twin}: it is the same run",
+                hint="Name each run of the tool once. If the tool was to write a new file, look "
+                "why it did not.",
             )
 
 

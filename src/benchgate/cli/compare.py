@@ -18,7 +18,7 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
 from benchgate.gate.other_tests import CompareSettings, with_details
-from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
+from benchgate.gate.stored import EarlierResult, StoredResults, is_same_run, newest_first
 from benchgate.gate.verdict import judge_result, judge_stored, make_verdict
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def compare(
     head: Sequence[Path],
     config: Config,
     *,
-    read: Callable[[Sequence[Path]], Result] = read_any,
+    read: Callable[..., Result] = read_any,
     detail: bool = False,
 ) -> Verdict:
     """Decide between the heads of result files, or between the two arms of one.
@@ -54,7 +54,7 @@ def judge_files(
     head: Sequence[Path],
     config: Config,
     *,
-    read: Callable[[Sequence[Path]], Result] = read_any,
+    read: Callable[..., Result] = read_any,
     detail: bool = False,
 ) -> tuple[Result, JudgedRuns]:
     """Judge the heads of result files, or the two arms of one; return the last result, too.
@@ -65,11 +65,18 @@ def judge_files(
         head: its files: a result of benchgate, or what another tool wrote in each launch.
         read: reads the files of a result.
     """
-    last = read(head)
+    # Of several results, those of one run are left out.
+    seen: dict[bytes, Path] | None = {} if len(earlier) == 1 else None
+    results = newest_first(
+        EarlierResult(", ".join(map(str, paths)), read(paths, seen=seen)) for paths in earlier
+    )
+    last = read(head, seen=seen)
     if earlier:
-        results = newest_first(
-            EarlierResult(", ".join(map(str, paths)), read(paths)) for paths in earlier
-        )
+        if len(earlier) == 1 and is_same_run(results[0].run, last.head):
+            raise UsageError(
+                f"{', '.join(map(str, head))} and {results[0].name} are of one run",
+                hint="Name a result of the base and one of the head.",
+            )
         judged = judge_stored(StoredResults("file", results), last, config)
     else:
         judged = judge_result(last, config)

@@ -24,7 +24,7 @@ from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
 from benchgate.model.notes import unlike_machines
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.result import MOST_RECENT, Course, SkippedResult
-from benchgate.model.run import Tier
+from benchgate.model.run import TIME, Tier
 from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney, two_sample_shift
 from benchgate.units import counted
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgment
     from benchgate.model.result import Result
-    from benchgate.model.run import Run
+    from benchgate.model.run import BenchmarkResult, Run
     from benchgate.model.verdict import Row
 
 
@@ -234,9 +234,9 @@ def _why_unfit(
     run: Run, head: Run, kept: Iterable[EarlierResult], aliases: Mapping[str, str]
 ) -> str | None:
     """Say why a run cannot be a baseline of the head; None if it can."""
-    if _is_same(run, head):
+    if is_same_run(run, head):
         return "it is the head's own run"
-    twin = next((one.name for one in kept if _is_same(one.run, run)), None)
+    twin = next((one.name for one in kept if is_same_run(one.run, run)), None)
     if twin:
         return f"it is the same run as {twin}"
     if not run.complete:
@@ -275,8 +275,23 @@ def differences(run: Run, head: Run) -> tuple[str, ...]:
     return run.differences(head)
 
 
-def _is_same(one: Run, other: Run) -> bool:
-    return (one.started, one.seed, one.source.sha) == (other.started, other.seed, other.source.sha)
+def is_same_run(one: Run, other: Run) -> bool:
+    """Whether two results are of one run: files of other tools with the same contents, too."""
+    if one.seed != other.seed:
+        return False
+    if _is_imported(one) and _is_imported(other):
+        return reads_a_clock(one.benchmarks)
+    return (one.started, one.source.sha) == (other.started, other.source.sha)
+
+
+def reads_a_clock(benchmarks: Iterable[BenchmarkResult]) -> bool:
+    """Whether anything was measured that two runs never measure alike, to the last digit."""
+    units = {series.metric.unit for one in benchmarks for series in one.series}
+    return any(unit == TIME.unit or "/s" in unit for unit in units)
+
+
+def _is_imported(run: Run) -> bool:
+    return bool(run.benchmarks) and all(one.tier is Tier.STORED for one in run.benchmarks)
 
 
 def _started(one: EarlierResult) -> datetime:
