@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -65,3 +67,18 @@ def test_swapping_the_sides_changes_the_sign(n: int, rng: np.random.Generator) -
 def test_samples_that_do_not_vary() -> None:
     assert ratios_in_turn(np.full((2, 9), 2.0), np.full((2, 9), 3.0)) == pytest.approx(np.log(1.5))
     assert ratios_in_turn(np.array([[2.0]]), np.array([[3.0]])) == pytest.approx(np.log(1.5))
+
+
+@pytest.mark.parametrize("n", [2_500, 100_000])
+def test_the_weight_of_the_pairs_is_right_for_many_samples(
+    n: int, rng: np.random.Generator
+) -> None:
+    speed = rng.lognormal(0, 0.1, (1, n))
+    base = speed * rng.lognormal(0, 0.2, (1, n))
+    head = speed * rng.lognormal(0.5, 0.2, (1, n)) ** 2
+    weight = 2 * spearmanr(base[0], head[0])[0]
+    assert 0.1 < weight < 0.9
+    fastest = np.argsort(base * head, axis=1)[:, : math.ceil(0.75 * n)]
+    of_pairs = np.median(np.log(np.take_along_axis(head / base, fastest, 1)), axis=1)
+    expected = weight * of_pairs + (1 - weight) * of_p25(base, head)
+    assert ratios_in_turn(base, head) == pytest.approx(expected)

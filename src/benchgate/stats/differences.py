@@ -107,7 +107,7 @@ def ratios_in_turn(base: FloatArray, head: FloatArray) -> FloatArray:
 
 def _rank_correlations(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return Spearman's rank correlation of each row, shape (m,); 0 if a side does not vary."""
-    mean_rank = x.shape[1] + 1
+    mean_rank = x.shape[1] + 1.0  # the products of whole numbers would overflow
     u, v = (doubled_midranks(values) - mean_rank for values in (x, y))
     scale = np.sqrt(np.sum(u * u, axis=1) * np.sum(v * v, axis=1))
     correlations: FloatArray = np.sum(u * v, axis=1) / np.maximum(scale, 1)

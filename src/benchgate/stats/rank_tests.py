@@ -352,7 +352,7 @@ def _over_sd(excess: FloatArray, ranks: IntArray, n1: int) -> FloatArray:
     """Divide the excess of U by its standard deviation without a change, given the ties."""
     n = ranks.shape[1]
     n2 = n - n1
-    squares = ((ranks - (n + 1)) ** 2).sum(axis=1) / 4
+    squares = np.square(ranks - (n + 1.0)).sum(axis=1) / 4  # whole numbers would overflow
     sd = np.sqrt(n1 * n2 / (n * (n - 1)) * squares)
     # If all values are equal sd is 0: the floor turns 0 / 0 into 0, so that p is 1.
     standardized: FloatArray = excess / np.maximum(sd, np.finfo(np.float64).tiny)
@@ -549,7 +549,7 @@ def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
     n, df = int(sizes.sum()), len(groups) - 1
     # For doubled ranks, R is N + 1, and both sums are four times as large.
     between = sum(float(group.sum() - len(group) * (n + 1)) ** 2 / len(group) for group in ranks)
-    within = sum(float(((group - (n + 1)) ** 2).sum()) for group in ranks)
+    within = sum(float(np.square(group - (n + 1.0)).sum()) for group in ranks)
     h = (n - 1) * between / within if within else 0.0
     few = int(sizes.min()) < _CUSTOMARY
     note = f"p is approximate: take at least {_CUSTOMARY} launches of each group"
