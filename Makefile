@@ -88,7 +88,7 @@ pictures: $(INSTALLED) $(PICTURES_INSTALLED) ## draw comments as GitHub shows th
 	$(BIN)/python -m scripts.pictures
 
 lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes newer versions
-	$(LOCK) $(ARGS) pyproject.toml --extra report --extra sql --extra yaml --output-file requirements/action.txt
+	$(LOCK) $(ARGS) pyproject.toml --extra sql --extra yaml --output-file requirements/action.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
 	$(LOCK) $(ARGS) --group installer --constraints requirements/dev.txt \

@@ -55,7 +55,7 @@ def declared(lock: str) -> list[Requirement]:
     project, groups = settings["project"]["dependencies"], settings["dependency-groups"]
     extras = settings["project"]["optional-dependencies"]
     lines = {
-        "action.txt": project + extras["report"] + extras["sql"] + extras["yaml"],
+        "action.txt": project + extras["sql"] + extras["yaml"],
         "dev.txt": project + groups["dev"],
         "installer.txt": groups["installer"],
         "docs.txt": groups["docs"],

@@ -197,7 +197,7 @@ def test_without_the_packages_it_says_what_to_install(
     call: Call, repo: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "benchgate.history.store.find_spec", lambda name: None if name == "pyarrow" else builtins
+        "benchgate.cli.history.find_spec", lambda name: None if name == "pyarrow" else builtins
     )
     done = call(repo.root, "history")
     done.check(2, "a history needs pyarrow", 'pip install "benchgate[history]"')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,17 +75,3 @@ def test_without_a_check_there_is_nothing_to_report(call: Call, tmp_path: Path) 
     done = call(tmp_path, "report")
     assert done.code == 2
     assert "nothing has been measured" in done.err
-
-
-def test_without_jinja_it_says_what_to_install(
-    call: Call, result: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from benchgate.page import frame  # noqa: PLC0415 - beside what is taken away
-
-    frame._environment.cache_clear()  # noqa: SLF001 - as in a new process
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    done = call(result.parent, "report", result)
-    assert done.code == 2
-    assert "an HTML page needs Jinja2" in done.err
-    assert "pip install 'benchgate[report]'" in done.err
-    frame._environment.cache_clear()  # noqa: SLF001

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,6 @@ from benchgate.cli.world import configuration, console, repository_or_none
 from benchgate.errors import UsageError
 from benchgate.escape import plain_line
 from benchgate.git.repository import github_repository
-from benchgate.history.store import require_packages
 from benchgate.model.history import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
@@ -58,6 +58,19 @@ def repository_address(git: Git | None, environ: Mapping[str, str]) -> str:
         name, server = (github_repository(git) if git else None) or "", _GITHUB
     known = _NAME.fullmatch(name) and _SERVER.fullmatch(server)
     return f"{server}/{name}" if known else ""
+
+
+_NEEDED: Final = ("fsspec", "pyarrow")
+
+
+def require_packages() -> None:
+    """Check that the packages are installed, before a module that needs them is imported."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"a history needs {' and '.join(missing)}, which cannot be imported",
+            hint='pip install "benchgate[history]"',
+        )
 
 
 DEFAULT_STORE: Final = ".benchgate/history"

@@ -134,8 +134,6 @@ class Outputs:
         for _, path in wanted:
             if path != STANDARD_OUTPUT:
                 ensure_writable(path)
-        if "html" in self.files:
-            require_pages()
 
     def write(
         self,
@@ -206,13 +204,6 @@ def _seconds(verdict: Verdict, result: Result | None) -> Mapping[str, float]:
         if one.id in names and one.round_s:
             found[names[one.id]] = one.round_s * len(rounds)
     return found
-
-
-def require_pages() -> None:
-    """Check, before anything is measured, that a page can be written."""
-    from benchgate.page.frame import require_jinja  # noqa: PLC0415 - only for a page
-
-    require_jinja()
 
 
 def page_of(

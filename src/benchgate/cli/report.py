@@ -18,7 +18,6 @@ from benchgate.cli.outputs import (
     page_of,
     put,
     require_last_result,
-    require_pages,
 )
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
@@ -67,7 +66,6 @@ def command(file: Path | None, html_file: Path, config_file: Path | None) -> Non
       benchgate report result.json.gz --html report.html
       benchgate report verdict.json
     """
-    require_pages()
     path = file or require_last_result(repository(Path.cwd()).root, os.environ)
     if html_file != STANDARD_OUTPUT:
         keep(path, html=html_file)

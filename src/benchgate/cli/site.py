@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from benchgate.cli import options as o
-from benchgate.cli.history import find, repository_address, store_address
-from benchgate.cli.outputs import require_pages
+from benchgate.cli.history import find, repository_address, require_packages, store_address
 from benchgate.cli.report import report_of
 from benchgate.cli.world import repository_or_none
 from benchgate.errors import UsageError
 from benchgate.escape import plain_line
 from benchgate.files import broken_link, read_bytes, write_atomic
-from benchgate.history.store import require_packages
 from benchgate.model.redact import Redactor
 from benchgate.page.history import INDEX, MARKER, Site, marker_of, site_files, written_before
 from benchgate.report.history import without_secrets
@@ -80,10 +78,9 @@ def command(
       benchgate site result.json.gz --output public
       benchgate site --from s3://bucket/hello verdict.json
 
-    You need a few more packages: pip install "benchgate[history,report]"
+    You need a few more packages: pip install "benchgate[history]"
     """
     require_packages()
-    require_pages()
     git = repository_or_none(Path.cwd())
     address = store_address(store, config_file, git)
     stale = _earlier(folder, address, force=force)

@@ -11,7 +11,6 @@ import json
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -589,16 +588,3 @@ def _each_once(arrays: Iterator[IntArray]) -> Iterator[IntArray]:
         if id(one) not in seen:
             seen.add(id(one))
             yield one
-
-
-NEEDED: Final = ("fsspec", "pyarrow")
-
-
-def require_packages() -> None:
-    """Check that the packages are installed, before a module that needs them is imported."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"a history needs {' and '.join(missing)}, which cannot be imported",
-            hint='pip install "benchgate[history]"',
-        )

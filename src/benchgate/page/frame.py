@@ -38,17 +38,15 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown import Markdown
+from markupsafe import Markup
 
 from benchgate import __version__
-from benchgate.errors import UsageError
 from benchgate.page.charts import packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from jinja2 import Environment
-    from markupsafe import Markup
 
     from benchgate.page.charts import Chart
 
@@ -101,11 +99,6 @@ def render(
     )
 
 
-def require_jinja() -> None:
-    """Check that pages can be written."""
-    _environment()
-
-
 @cache
 def asset(name: str) -> str:
     """The text of a file in `assets/`."""
@@ -139,13 +132,6 @@ def _source(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise UsageError(
-            "an HTML page needs Jinja2, which is not installed",
-            hint="Install benchgate with its extra `report`: pip install 'benchgate[report]'",
-        ) from None
     found = Environment(
         loader=PackageLoader("benchgate.page", "assets"),
         autoescape=True,
@@ -164,8 +150,6 @@ def breakable(name: str) -> Markup:
 
 
 def _as_is(text: str) -> Markup:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2
-
     return Markup(text)  # noqa: S704 - our own files, and JSON that `json_text` escapes
 
 
