@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import pytest
 
 from benchgate.model.calls import CallTree, ObservedFunction
 from benchgate.page import flames as flames_module
 from benchgate.page.flames import Frame, flames
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def tree(*calls: tuple[int, str, int, float], operations: int = 1) -> CallTree:
@@ -95,3 +101,26 @@ def test_callers_are_below_what_they_call() -> None:
 def test_recursion_has_its_callers() -> None:
     deep = tree((-1, "a", 1, 1), *((at, "a", 1, 1) for at in range(60)))
     assert max(one.y for one in flames(deep, deep, str)[3].frames) < 40 * 18
+
+
+def bushy(nodes: int, depth: int) -> CallTree:
+    """Chains of functions that each begin at the root."""
+    return tree(*((at - 1 if at % depth else -1, f"f{at}", 1, 1.0) for at in range(nodes)))
+
+
+@pytest.mark.parametrize(("nodes", "depth"), [(490, 490), (4_000, 4_000), (5_000, 100)])
+def test_deep_trees_are_drawn_in_steps_that_do_not_multiply(nodes: int, depth: int) -> None:
+    calls = bushy(nodes, depth)
+    steps = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal steps
+        steps += event == "call" and frame.f_code.co_filename == flames_module.__file__
+
+    sys.setprofile(count)
+    try:
+        views = flames(calls, calls, str)
+    finally:
+        sys.setprofile(None)
+    assert views[1].frames[0].width == pytest.approx(1000 / (len(calls.nodes) / depth), abs=0.01)
+    assert steps < 500 * len(calls.nodes)
