@@ -16,10 +16,13 @@ A message says what happened and where; the hint says what to do about it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+_Shown = TypeVar("_Shown")
+_Instead = TypeVar("_Instead")
 
 MORE_PROCESSES: Final = "End other programs, or raise the limit (`ulimit -u`), and try again."
 """The hint if the system refuses another process or thread."""
@@ -97,6 +100,31 @@ class Interrupted(BenchgateError):  # noqa: N818 - it is an event, as KeyboardIn
     """The user or the CI system asked to stop."""
 
     exit_code = 130
+
+
+def without_it(
+    what: str, make: Callable[[], _Shown], instead: _Instead, warn: Callable[[str], None]
+) -> _Shown | _Instead:
+    """Make what only shows a verdict; if that fails, warn, and go on without it.
+
+    Args:
+        what: the name of it in the warning: "flame graph".
+        instead: stands for it if it fails.
+    """
+    try:
+        return make()
+    except BenchgateError as error:
+        warn(f"no {what}: {error.message}. {error.hint}".rstrip(". ") + ".")
+    except Exception as error:  # noqa: BLE001 - a bug in it must not cost the verdict
+        import traceback  # noqa: PLC0415 - only when something went wrong
+
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+        warn(
+            f"no {what}: benchgate itself failed there, and the verdict is not affected. "
+            f"Please report this bug: {type(error).__name__} in {where}: {str(error)[:200]}"
+        )
+    return instead
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:

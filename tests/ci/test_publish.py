@@ -352,6 +352,19 @@ def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     assert fork.stage.lines == ["created a comment"]
 
 
+def test_a_comment_that_cannot_be_made_does_not_cost_the_verdict(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> str:
+        raise IndexError("it is broken")
+
+    monkeypatch.setattr("benchgate.ci.publish.render_comment", broken)
+    fork = make()
+    comment = fork.verdict_of(slower())
+    assert "the verdict is 'fail', but no comment: benchgate itself failed there" in comment
+    assert fork.stage.outputs[0] == ("verdict", "fail")
+
+
 def test_nothing_of_the_pull_request_is_checked_out_or_kept(make: Make) -> None:
     fork = make(head=LAX)
     artifacts = len(fork.server.state.all(Artifact))

@@ -266,6 +266,50 @@ def test_without_a_page_there_is_a_verdict(working: Working) -> None:
     assert "the figures of every benchmark" not in posted.body
 
 
+def broken(*_: object, **__: object) -> Any:  # noqa: ANN401 - stands for any renderer
+    raise IndexError("it is broken")
+
+
+BROKEN = "benchgate itself failed there, and the verdict is not affected"
+
+
+@pytest.mark.parametrize(
+    ("renderer", "what"),
+    [
+        ("benchgate.page.report.render", "report as a page of HTML"),
+        ("benchgate.page.report.plots", "figures of a benchmark"),
+        ("benchgate.report.view.draw_course", "sparkline"),
+        ("benchgate.report.view.view_cause", "cause"),
+        ("benchgate.report.view.view_causes", "cause"),
+        ("benchgate.ci.step.render_markdown", "report.md"),
+        ("benchgate.ci.step.render_comment", "comment"),
+        ("benchgate.ci.step.view_verdict", "comment"),
+        ("benchgate.ci.step.annotation_lines", "annotation"),
+    ],
+)
+def test_a_renderer_that_fails_costs_only_itself(
+    working: Working, monkeypatch: pytest.MonkeyPatch, renderer: str, what: str
+) -> None:
+    working.gives(failed())
+    monkeypatch.setattr(renderer, broken)
+    assert working.run(token=CHECKING, check_run=True) == 3
+    outputs = dict(working.stage.outputs)
+    assert (outputs["verdict"], outputs["regressions"]) == ("fail", "1")
+    assert "result" in outputs
+    (comment,) = working.comments
+    (check,) = working.checks
+    page = Path(outputs["page"]).read_text() if outputs["page"] else ""
+    told = "\n".join((comment, *working.stage.lines, page))
+    assert f"o {what}: {BROKEN}" in told
+    assert "IndexError in test_step.py" in told
+    if what == "comment":
+        assert "the verdict is 'fail', but no comment" in comment
+        assert check.conclusion == "cancelled"
+    else:
+        assert comment.startswith("### \N{CROSS MARK} Larger: `parse/large`")
+        assert check.conclusion == "failure"
+
+
 @pytest.mark.parametrize(
     ("decision", "exit_code"),
     [(Decision.PASS, 0), (Decision.NO_VERDICT, 0), (Decision.NO_VERDICT, 4), (Decision.FAIL, 5)],

@@ -114,6 +114,40 @@ def test_what_lies_beyond_the_spread_of_twelve_runs_fails(
     assert row["interval"][0] < row["ratio"] < row["interval"][1]
 
 
+@pytest.mark.parametrize(
+    "renderer",
+    [
+        ("benchgate.page.report.render", "--html"),
+        ("benchgate.cli.outputs.render_junit", "--junit"),
+        ("benchgate.cli.outputs.render_markdown", "--markdown"),
+        ("benchgate.cli.outputs.render_verdict", "report"),
+        ("benchgate.cli.outputs.view_verdict", "report"),
+        ("benchgate.report.view.draw_course", "sparkline"),
+    ],
+)
+def test_a_renderer_that_fails_costs_only_itself(
+    call: Call,
+    history: list[Path],
+    slow: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    renderer: tuple[str, str],
+) -> None:
+    place, what = renderer
+
+    def broken(*_: object, **__: object) -> str:
+        raise IndexError("it is broken")
+
+    monkeypatch.setattr(place, broken)
+    files = ("html", "json", "junit", "markdown", "csv")
+    asked = [part for name in files for part in (f"--{name}", slow.parent / name)]
+    done = call(slow.parent, "compare", *history, slow, *asked)
+    assert done.code == 3
+    assert f"no {what}: benchgate itself failed there" in (done.err + done.out).lower()
+    assert json.loads((slow.parent / "json").read_text())["decision"] == "fail"
+    assert "sort" in (slow.parent / "csv").read_text()
+    assert ("slower" if what != "report" else "fail") in done.out
+
+
 def test_people_read_what_it_rests_on(call: Call, history: list[Path], slow: Path) -> None:
     done = call(slow.parent, "compare", *history, slow)
     assert done.code == 3

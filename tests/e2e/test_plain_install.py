@@ -97,7 +97,7 @@ for name in COMMANDS:
 
 
 def test_every_command_has_help(plain: Path, tmp_path: Path) -> None:
-    command = [plain, "-c", HELP]
+    command: list[str | Path] = [plain, "-c", HELP]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert [line.split()[2] for line in done.stdout.splitlines()] == list(COMMANDS)

@@ -240,7 +240,7 @@ def test_only_typical_times_that_changed_are_explained(
         )
         for run in (base, head)
     )
-    (found,) = explained([replace(row(1, 2), **changes)], base, head)
+    (found,) = explained([replace(row(1, 2), **changes)], base, head, pytest.fail)
     assert (found.explanation is not None) is is_explained
 
 
@@ -252,3 +252,17 @@ def test_what_was_observed_changes_no_verdict() -> None:
     )
     assert any(one.explanation for one in seen.rows)
     assert [replace(one, explanation=None) for one in seen.rows] == list(unseen.rows)
+
+
+def test_a_cause_that_cannot_be_found_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = loads("", "benchgate.toml")
+    whole = make_verdict(judge_result(samples.explained(), config), config)
+
+    def broken(*_: object) -> object:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("benchgate.gate.causes.explain", broken)
+    found = make_verdict(judge_result(samples.explained(), config), config)
+    assert list(found.rows) == [replace(one, explanation=None) for one in whole.rows]
+    (warning,) = set(found.warnings) - set(whole.warnings)
+    assert warning.startswith("no cause: benchgate itself failed there")

@@ -69,6 +69,12 @@ def test_an_outlier_is_named_and_not_in_the_first_view() -> None:
     assert "1 round lies beyond the axis, at up to +800.0 %" in chart.caption
 
 
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_two_rounds_are_enough_for_figures(rounds: int) -> None:
+    (found,) = figures(run([1.0, 3.0, 9.0][:rounds]), run([1.0] * rounds)).values()
+    assert plots(found, str, (ROW,))
+
+
 def test_a_tail_is_folded_unless_its_outcome_differs() -> None:
     (found,) = figures(run([1.2] * 12), run([1.0] * 12)).values()
     open_ = tail(ROW, Outcome.NOT_SETTLED)

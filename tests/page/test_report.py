@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.browser.samples import explained
 from tests.loads import measured_step
 from tests.page.html_page import HtmlPage, source
 from tests.report.conftest import changed, verdict
@@ -86,6 +87,19 @@ def test_the_policy_allows_what_is_there_and_nothing_else(samples: Mapping[str, 
     assert set(re.findall(r"https?://[^\"'\s]+", own)) == {"http://www.w3.org/2000/svg"}
     assert "url(" not in own
     assert "@import" not in own
+
+
+def test_a_flame_graph_that_fails_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, whole = page_of(explained())
+    assert 'class="flames' in whole
+
+    def broken(*_: object) -> object:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(report, "flames", broken)
+    _, without = page_of(explained())
+    assert 'class="flames' not in without
+    assert "No flame graph: benchgate itself failed there" in without
 
 
 def test_links_go_only_to_what_was_given(samples: Mapping[str, Verdict]) -> None:

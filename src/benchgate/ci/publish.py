@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -38,7 +39,14 @@ from benchgate.ci.step import (
 )
 from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, Legs, known_benchmarks, read_file_of
 from benchgate.config import Sides, loads, policy_from, with_accepted, with_options
-from benchgate.errors import BenchgateError, ConfigError, FormatError, GitHubError, UsageError
+from benchgate.errors import (
+    BenchgateError,
+    ConfigError,
+    FormatError,
+    GitHubError,
+    UsageError,
+    without_it,
+)
 from benchgate.escape import plain_line
 from benchgate.gate.verdict import judge_result, judge_run, make_verdict
 from benchgate.git.repository import FULL_SHA, ensure_commit
@@ -145,10 +153,16 @@ class Publication:
             return done
         except BenchgateError as error:
             return self._of_failure(leg, error.message, error.hint)
-        view = self._readers(leg).view(verdict)
-        body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         self.step.output(verdict=verdict.decision.value)
+        lost: list[str] = []
+        body = without_it("comment", partial(self._body, leg, verdict), "", lost.append)
+        if not body:
+            return self._of_failure(leg, f"the verdict is '{verdict.decision}', but {lost[0]}", "")
         return self._post(self._marker(leg), body)
+
+    def _body(self, leg: Leg, verdict: Verdict) -> str:
+        view = self._readers(leg).view(verdict)
+        return render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
 
     def _readers(self, leg: Leg) -> Readers:
         url, redact = self.job.context.repository_url, self.step.redact

@@ -6,13 +6,14 @@ If something cannot be published, that is a warning and does not change the verd
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.base import BASE_HAS_NONE
 from benchgate.ci.base import checked_out
 from benchgate.ci.measuring import ci
 from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, environment_key
-from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
+from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError, without_it
 from benchgate.escape import plain_line
 from benchgate.files import write_atomic
 from benchgate.github.artifacts import Leg
@@ -104,11 +105,10 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
     Args:
         render: makes the markdown, at most as many UTF-8 bytes long as its argument says.
     """
-    try:
-        why_not = write_summary(render, environ)
-    except BenchgateError as error:
-        return PublishOutcome(warnings=(f"no summary: {error.message}",))
-    return PublishOutcome(notes=(f"no summary: {why_not}",) if why_not else ())
+    lost: list[str] = []
+    why_not = without_it("summary", partial(write_summary, render, environ), "", lost.append)
+    notes = (f"no summary: {why_not}",) if why_not else ()
+    return PublishOutcome(notes=notes, warnings=tuple(lost))
 
 
 def comment(
@@ -257,12 +257,14 @@ def write_page(
     from benchgate.page.report import render_report  # noqa: PLC0415 - loads Jinja2
 
     shown = readers.as_known(verdict)
-    try:
+
+    def write() -> None:
         page = render_report(shown, figures(), readers.redact, links=readers.links(shown))
         write_atomic(path, page.encode())
-    except BenchgateError as error:
-        return PublishOutcome(warnings=(f"no report as a page of HTML: {error.message}",))
-    return PublishOutcome()
+
+    lost: list[str] = []
+    without_it("report as a page of HTML", write, None, lost.append)
+    return PublishOutcome(warnings=tuple(lost))
 
 
 _WELCOME: Final = (
@@ -397,7 +399,7 @@ def ci_step(
                 say=step.say,
             )
             if outcome.verdict:
-                step.show(view_verdict(outcome.verdict))
+                without_it("report", partial(_show_on, step, outcome.verdict), None, step.say)
     except BenchgateError as error:
         telling.of_failure(error)
         raise
@@ -409,6 +411,10 @@ def ci_step(
         return 0
     telling.of_verdict(outcome, outcome.verdict)
     return outcome.verdict.exit_code
+
+
+def _show_on(step: JobStep, verdict: Verdict) -> None:
+    step.show(view_verdict(verdict))
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,27 +458,61 @@ class _JobReport:
         written = write_page(outcome.page, verdict, outcome.figures, readers)
         if not written.warnings:
             readers = replace(readers, page_url=f"{self._run_url}#artifacts")
-        view = readers.view(verdict)
-        report = self.request.folder / REPORT_FILE
-        write_atomic(report, render_markdown(view).encode())
-        body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
-        posted = self._comment(body, outcome.plan.comment)
-        summarized = summarize(lambda room: render_comment(view, limit_bytes=room), step.environ)
-        passed = verdict.exit_code == 0
-        ended = self._end_check_run(lambda check: check.conclude(view, passed=passed))
-        self._report(written, summarized, posted, ended)
-        step.write(annotation_lines(view, passed=passed))
+        lost: list[str] = []
+        view = without_it("comment", partial(readers.view, verdict), None, lost.append)
+        posted = self._show(view, outcome, lost) if view else None
+        if posted is None:
+            self.of_failure(UsageError(f"the verdict is '{verdict.decision}', but {lost[0]}"))
+            posted = PublishOutcome()
+        self._report(written, PublishOutcome(warnings=tuple(lost)))
         counts = _benchmarks_by_outcome(verdict)
         step.output(
             verdict=verdict.decision.value,
             regressions=str(counts.get(Outcome.REGRESSED, 0)),
             improvements=str(counts.get(Outcome.IMPROVED, 0)),
-            report=str(report),
+            report=str(self._report_file) if self._report_file.exists() else "",
             comment_url=posted.comment_url,
             page="" if written.warnings else str(outcome.page),
         )
         if outcome.result:
             step.output(result=str(outcome.result.path), result_name=outcome.result.name)
+
+    def _show(
+        self, view: VerdictView, outcome: CiOutcome, lost: list[str]
+    ) -> PublishOutcome | None:
+        """Show the verdict in every place; None if there is no text for a comment.
+
+        Args:
+            lost: gets a warning for each place that does not show it.
+        """
+        step, passed = self.step, view.exit_code == 0
+        render = partial(render_comment, view)
+        body = without_it(
+            "comment",
+            lambda: render(limit_bytes=COMMENT_BYTES, summary_url=self._run_url),
+            None,
+            lost.append,
+        )
+        if body is None:
+            return None
+        file = self._report_file
+        without_it(
+            file.name,
+            lambda: write_atomic(file, render_markdown(view).encode()),
+            None,
+            lost.append,
+        )
+        posted = self._comment(body, outcome.plan.comment)
+        summarized = summarize(lambda room: render(limit_bytes=room), step.environ)
+        ended = self._end_check_run(lambda check: check.conclude(view, passed=passed))
+        self._report(summarized, posted, ended)
+        marks = partial(annotation_lines, view, passed=passed)
+        step.write(without_it("annotation", marks, [], lost.append))
+        return posted
+
+    @property
+    def _report_file(self) -> Path:
+        return self.request.folder / REPORT_FILE
 
     def of_failure(self, error: BenchgateError) -> None:
         """Report on the pull request that there is no verdict: the old one looks current."""
@@ -550,12 +590,11 @@ class _JobReport:
         return context.run_url(context.run_id, context.run_attempt)
 
     def _end_check_run(self, end: Callable[[CheckRun], None]) -> PublishOutcome:
-        try:
-            if self.check is not None:
-                end(self.check)
-        except GitHubError as error:
-            return _no_check_run(error)
-        return PublishOutcome()
+        lost: list[str] = []
+        check = self.check
+        if check is not None:
+            without_it("check run", lambda: end(check), None, lost.append)
+        return PublishOutcome(warnings=tuple(lost))
 
     def _give_up(self, why: str) -> PublishOutcome:
         return self._end_check_run(lambda check: check.give_up(why))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
+from benchgate.cli.boundary import say
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.report import config_for
 from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
@@ -125,7 +127,8 @@ def _measured(
         effects.progress.close()
     if result.base is None:
         return verdict.rows, result
-    return explained(verdict.rows, result.base, result.head, every=True), result
+    warn = partial(say, err=True)
+    return explained(verdict.rows, result.base, result.head, warn, every=True), result
 
 
 def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:

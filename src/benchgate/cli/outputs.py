@@ -7,12 +7,14 @@ import os
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchgate.cli.boundary import say
 from benchgate.cli.world import console
-from benchgate.errors import UsageError
+from benchgate.errors import UsageError, without_it
 from benchgate.files import ensure_writable, read_bytes, state_folder, write_atomic
 from benchgate.model.redact import Redactor
 from benchgate.model.verdict import VERDICT
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
-    from benchgate.report.view import VerdictView
 
 _FILE = "last.json.gz"
 
@@ -152,23 +153,38 @@ class Outputs:
                 streams does not get these warnings again.
         """
         redact = Redactor(environ)
-        view = view_verdict(verdict)
+
+        def render(name: str) -> bytes:
+            if name == "html":
+                return page_of(verdict, figures() if figures else None, redact)
+            if name == "junit":
+                shown = without_secrets(view_verdict(verdict), redact)
+                return render_junit(shown, _seconds(verdict, result))
+            return _WRITERS[name](verdict, redact)
+
         for name, path in self.files.items():
-            with _reader_may_leave():
-                if name == "html":
-                    put(path, page_of(verdict, figures() if figures else None, redact))
-                elif name == "junit":
-                    shown = without_secrets(view, redact)
-                    put(path, render_junit(shown, _seconds(verdict, result)))
-                else:
-                    put(path, _WRITERS[name](verdict, view, redact))
+            data = without_it(f"--{name}", partial(render, name), None, _warn)
+            if data is not None:
+                with _reader_may_leave():
+                    put(path, data)
         if STANDARD_OUTPUT not in self.files.values():
+            shown = verdict
             if told and _is_one_stream():
                 known = {text.removeprefix("warning: ") for text in told}
                 news = tuple(text for text in verdict.warnings if text not in known)
-                view = view_verdict(replace(verdict, warnings=news))
+                shown = replace(verdict, warnings=news)
+            text = without_it(
+                "report", partial(self._printed, shown), f"{verdict.decision}\n", _warn
+            )
             with _reader_may_leave():
-                render_verdict(view, console(), verbose=self.verbose)
+                sys.stdout.write(text)
+
+    def _printed(self, verdict: Verdict) -> str:
+        """What the terminal shows of a verdict, with its codes of color."""
+        terminal = console()
+        with terminal.capture() as captured:
+            render_verdict(view_verdict(verdict), terminal, verbose=self.verbose)
+        return captured.get()
 
 
 @contextmanager
@@ -185,12 +201,18 @@ def _reader_may_leave() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-_WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]] = {
-    "json": lambda verdict, _, redact: VERDICT.write(
+def _warn(text: str) -> None:
+    say(f"warning: {text}", err=True)
+
+
+_WRITERS: Final[Mapping[str, Callable[[Verdict, Redactor], bytes]]] = {
+    "json": lambda verdict, redact: VERDICT.write(
         replace(verdict, summary=headline(verdict)), redact
     ),
-    "markdown": lambda _, view, redact: render_markdown(without_secrets(view, redact)).encode(),
-    "csv": lambda verdict, _, redact: render_csv(verdict, redact),
+    "markdown": lambda verdict, redact: render_markdown(
+        without_secrets(view_verdict(verdict), redact)
+    ).encode(),
+    "csv": render_csv,
 }
 
 

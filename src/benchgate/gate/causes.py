@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from benchgate.errors import without_it
 from benchgate.model.calls import Edit
 from benchgate.model.policy import CHANGED
 from benchgate.model.run import TIME, observed_as
 from benchgate.model.verdict import MOST_FUNCTIONS, CalledFunction, Cause, Explanation
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from benchgate.model.calls import CallTree, ObservedFunction
     from benchgate.model.run import Run
@@ -37,10 +39,13 @@ _EDITED: Final = frozenset({Edit.EDITED, Edit.NEW, Edit.GONE})
 _FILES: Final = _EDITED | {Edit.BESIDE}
 
 
-def explained(rows: Iterable[Row], base: Run, head: Run, *, every: bool = False) -> list[Row]:
+def explained(
+    rows: Iterable[Row], base: Run, head: Run, warn: Callable[[str], None], *, every: bool = False
+) -> list[Row]:
     """Explain the typical rows that changed, as far as their calls were observed.
 
     Args:
+        warn: is told if a row cannot be explained.
         every: whether to say of unchanged ones, too, which calls differ.
     """
     before, after = ({one.id: one.calls for one in run.benchmarks} for run in (base, head))
@@ -50,7 +55,9 @@ def explained(rows: Iterable[Row], base: Run, head: Run, *, every: bool = False)
         was = before.get(row.renamed_from or row.benchmark, {}).get(metric)
         now = after.get(row.benchmark, {}).get(metric)
         is_explained = row.is_typical and (every or row.outcome in CHANGED)
-        explanation = explain(row, was, now) if was and now and is_explained else None
+        explanation = None
+        if was and now and is_explained:
+            explanation = without_it("cause", partial(explain, row, was, now), None, warn)
         found.append(replace(row, explanation=explanation) if explanation else row)
     return found
 

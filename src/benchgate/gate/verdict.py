@@ -334,7 +334,9 @@ def make_verdict(
     gate, judgment = config.gate, judged.judgment
     day = day or date.fromisoformat(judged.head.started[:10])
     noted = with_steadier_metrics(judgment.rows, judgment.evidence, config)
-    rows = explained(apply_waivers(noted, config, day), judged.base, judged.head)
+    lost: list[str] = []
+    waived = apply_waivers(noted, config, day)
+    rows = explained(waived, judged.base, judged.head, lost.append)
     min_compared = _min_compared(judged, config, rows)
     concluded = conclude(
         rows,
@@ -362,6 +364,7 @@ def make_verdict(
             *judgment.warnings,
             *about_machine(rows, judged.head.environment),
             *config.expired(day),
+            *dict.fromkeys(lost),
         ),
         environment=_where(judged.base.environment, judged.head.environment),
         started=judged.head.started,

@@ -311,7 +311,8 @@ def _clipped(
     """
     ordered = sorted(values)
     last = len(ordered) - 1
-    kept = (*ordered[last - int(_SHOWN_SHARE * last) : int(_SHOWN_SHARE * last) + 1], *always)
+    cut = min(last - int(_SHOWN_SHARE * last), last // 2)
+    kept = (*ordered[cut : last - cut + 1], *always)
     low, high = min(kept), max(kept)
     if not high > low or ordered[-1] - ordered[0] < _MUCH * (high - low):
         return (), []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from benchgate.errors import without_it
 from benchgate.escape import plain_block, plain_line
 from benchgate.model.redact import redacted
 from benchgate.model.run import TIME, BenchmarkFiles
@@ -319,16 +320,23 @@ def render_report(
     sections = []
     errors: dict[str, str] = {}
     less = leaves_out(len(views))
+    lost: list[str] = []
     for index, (rows, one) in enumerate(zip(groups, views, strict=True)):
         key = f"b{index + 1}"
         own = figures.get(rows[0].benchmark) if figures and index < MOST_DRAWN else None
-        found = plots(own, redact, rows, all_metrics=not less)
+        draw = partial(plots, own, redact, rows, all_metrics=not less)
+        found = without_it("figures of a benchmark", draw, (), lost.append)
         captions = tuple((f"{key}-{number}", plot) for number, plot in enumerate(found))
         charts |= {key: plot.chart for key, plot in captions}
         make = partial(_section, verdict=view, scale=scale, errors=errors)
         calls = own.calls.get(TIME.name) if own else None
-        drawn = flames(*calls, redact) if calls else ()
+        drawn: tuple[FlameView, ...] = ()
+        if calls:
+            drawn = without_it("flame graph", partial(flames, *calls, redact), (), lost.append)
         sections.append(make(key, rows, one, captions, drawn))
+    if lost:
+        warned = tuple(redact(plain_line(text)) for text in dict.fromkeys(lost))
+        view = replace(view, warnings=(*view.warnings, *warned))
     said = redacted(
         (provenance(verdict), machine(verdict.environment), decided(verdict)),
         redact,

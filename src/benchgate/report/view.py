@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from benchgate.errors import without_it
 from benchgate.escape import plain_block, plain_line
 from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
@@ -196,6 +197,7 @@ def view_benchmark(
     settings: GateSettings,
     notes: Mapping[Row, Sequence[str]],
     shared: Mapping[str, Footnote],
+    warn: Callable[[str], None],
 ) -> BenchmarkView:
     """A benchmark as strings.
 
@@ -203,6 +205,7 @@ def view_benchmark(
         rows: the one that stands for the benchmark first.
         notes: of each row.
         shared: the notes that other benchmarks have, too.
+        warn: is told of what cannot be shown.
     """
     first, *others = rows
     known = notes[first]
@@ -213,7 +216,7 @@ def view_benchmark(
         text = "; ".join(text for text in new if text not in shared)
         return " ".join(filter(None, (text, *(shared[x].mark for x in new if x in shared))))
 
-    view = partial(_row, settings=settings)
+    view = partial(_row, settings=settings, warn=warn)
     seen = [(row, (view(row, notes[row]), own(row, known))) for row in others]
     return BenchmarkView(
         view(first, notes[first]),
@@ -235,9 +238,17 @@ def _is_told(row: Row, first: Row) -> bool:
     return bool(row.unconfirmed) or (is_other and (row.is_typical or row.outcome in _CHANGED))
 
 
-def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
+def _row(
+    row: Row, notes: Iterable[str], settings: GateSettings, warn: Callable[[str], None]
+) -> RowView:
     base, head = sides(row)
-    course = draw_course(row)
+    course = without_it("sparkline", partial(draw_course, row), "", warn)
+    cause, causes, functions = without_it(
+        "cause",
+        lambda: (view_cause(row), sentences(row), view_functions(row)),
+        (None, (), ()),
+        warn,
+    )
     statistic = words.statistic(row)
     return RowView(
         outcome=row.outcome,
@@ -261,9 +272,9 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         is_limit=row.is_limit,
         is_edited=row.changed_together,
         detail=view_comparison(row, row.detail) if row.detail else None,
-        cause=view_cause(row),
-        causes=sentences(row),
-        functions=view_functions(row),
+        cause=cause,
+        causes=causes,
+        functions=functions,
         function_titles=function_titles(row) if row.explanation else (),
     )
 
@@ -533,11 +544,16 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
     notes = {row: notes_of(row, verdict.settings) for rows in groups for row in rows}
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
-    view = partial(view_benchmark, settings=verdict.settings, notes=notes, shared=shared)
+    lost: list[str] = []
+    view = partial(
+        view_benchmark, settings=verdict.settings, notes=notes, shared=shared, warn=lost.append
+    )
     first, more = heading(verdict)
     views = {rows[0].benchmark: view(rows) for rows in arranged.shown}
     shown = tuple(views.values())
     started = (verdict.started or "")[:_SECONDS]
+    folded = tuple(Group(_title(group), tuple(map(view, group))) for group in arranged.folded)
+    causes = without_it("cause", partial(view_causes, verdict.rows), (), lost.append)
     fail_on = verdict.settings.fail_on
     failing = [one for one in arranged.lines if first_row(one).policy_outcome.value in fail_on]
     return VerdictView(
@@ -549,13 +565,15 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         interval_title=f"{format_percent(verdict.settings.confidence)} interval",
         shown=shown,
         lines=tuple(_line(one, views) for one in arranged.lines),
-        folded=tuple(Group(_title(group), tuple(map(view, group))) for group in arranged.folded),
+        folded=folded,
         footnotes=tuple(shared.values()),
         failures=view_failures(shown),
-        warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
+        warnings=tuple(
+            plain_line(text, 1000) for text in dict.fromkeys((*verdict.warnings, *lost))
+        ),
         repeat=_repeat(verdict, arranged.lines),
         accept=waivers(failing, started or str(datetime.now(UTC).date())),
-        causes=view_causes(verdict.rows),
+        causes=causes,
         changed_files=_changed_files(verdict),
         base_commit=plain_line(verdict.base.sha or ""),
         head_commit=plain_line(verdict.head.sha or ""),
