@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+import numpy as np
 import pytest
 from tests.ci.steps import SECRET, Stage
 from tests.contract.client import client_of
@@ -31,7 +32,16 @@ from benchgate.github.runner import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun, join
-from benchgate.model.run import LARGEST, Environment, Run, Source, Status
+from benchgate.model.run import (
+    ALLOC_BLOCKS,
+    LARGEST,
+    Environment,
+    Launch,
+    Run,
+    Series,
+    Source,
+    Status,
+)
 from benchgate.report.markdown import COMMENT_BYTES
 from benchgate.session.choice import EVERYTHING, Choice
 
@@ -87,6 +97,11 @@ EVENT = WorkflowRunEvent(
 def slower(**more: Any) -> Result:  # noqa: ANN401 - any field of the result
     """Benchmark `a` takes twice as long, `b` as long as before."""
     return measured({"a": 1e-3, "b": 1e-3}, {"a": 2e-3, "b": 1e-3}, **more)
+
+
+def blocks() -> Series:
+    """Counts that only the default branch reports."""
+    return Series(ALLOC_BLOCKS, 1, (Launch(0, 0, np.array([5.0]), np.empty(0)),))
 
 
 def _at_run(started: str, at: datetime) -> str:
@@ -147,9 +162,10 @@ class OnGitHub:
         *ids: str,
         sha: str = "d" * 40,
         leg: tuple[str, str] = ("default", ENVIRONMENT),
+        extra: tuple[Series, ...] = (),
         **more: Any,  # noqa: ANN401 - any field
     ) -> None:
-        """Have a run of the default branch leave what it measured."""
+        """Have a run of the default branch leave what it measured: a time, and extra series."""
         run = self.server.state.new_id()
         of_branch: dict[str, Any] = {
             "repository": HELLO.full_name,
@@ -159,6 +175,8 @@ class OnGitHub:
         }
         self.server.state.put(KnownRun(id=run, event="push", **of_branch))
         of_main = arm(dict.fromkeys(ids, 1e-3), source=Source(sha))
+        each = (replace(one, series=(*one.series, *extra)) for one in of_main.benchmarks)
+        of_main = replace(of_main, benchmarks=tuple(each))
         kept = {
             "id": self.server.state.new_id(),
             "run_id": run,
@@ -407,6 +425,24 @@ def test_a_base_without_configuration_is_judged_by_that_of_the_default_branch(ma
     tree = fork.git.origin.run("mktree").strip()
     fork.pull(base_sha=fork.git.origin.run("commit-tree", "-m", "old", tree).strip())
     assert "✅" in fork.verdict_of(slower()).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        'metrics = ["time", "B/op"]\n',
+        'metrics = ["time", "alloc_blocks"]\n',
+        '[[limit]]\nbenchmark = "*"\nmetric = "alloc_blocks"\nmax = 9\n',
+    ],
+)
+def test_a_metric_that_a_fork_leaves_out_of_both_sides_is_no_pass_and_no_error(
+    make: Make, policy: str
+) -> None:
+    fork = make(base=GATE + policy, head=GATE)
+    fork.main_leaves("a", sha=fork.git.base, extra=(blocks(),))
+    comment = fork.verdict_of(measured({"a": 1e-3}))
+    assert "a metric that must decide was not measured" in comment.splitlines()[0]
+    assert "this run did not report" in comment
 
 
 def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:

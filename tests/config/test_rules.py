@@ -109,16 +109,6 @@ def test_the_tail_has_its_own_margin(statistic: str, margin: float) -> None:
     assert loads("", "x").effective("any").margin_of(statistic) == margin
 
 
-def test_rules_that_concern_nobody() -> None:
-    (warning,) = CONFIG.unmatched(["db/insert[rows=1000]", "nothing"])
-    assert warning == (
-        'benchgate.toml:25: rule[4].benchmark = "nothing/*": matches no benchmark'
-        "; did you mean 'nothing'?"
-    )
-    assert len(CONFIG.unmatched([])) == 5
-    assert CONFIG.unmatched(["db/insert[rows=1000]", "nothing/x"]) == ()
-
-
 @pytest.mark.parametrize(
     ("toml", "metric", "tolerance"),
     [

@@ -90,7 +90,6 @@ def test_a_file_is_a_baseline_too(benchgate: Program, toy: Project) -> None:
 
 def test_what_is_there_but_of_no_use_is_no_pass(benchgate: Program, toy: Project) -> None:
     toy.write({".benchgate/torn.json": '{"schema": 3'})
-    toy.configure('[[rule]]\nbenchmark = "other/*"\nmargin = "5%"\n')
     done = benchgate(toy.root, "check", "--baseline", "dir:", "--rounds", "1", *QUIET)
     done.check(4)
     verdict = verdict_of(done)
@@ -98,8 +97,20 @@ def test_what_is_there_but_of_no_use_is_no_pass(benchgate: Program, toy: Project
     assert without_load(verdict["warnings"]) == [
         ".benchgate/torn.json is left out: the file is cut off: it ends at line 1 column 12",
         ".benchgate holds no result to compare with",
-        'benchgate.toml:12: rule[0].benchmark = "other/*": matches no benchmark',
     ]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "code"), [(("--baseline", "dir:"), 0), (("--against", "HEAD"), 4)]
+)
+def test_a_rule_that_matches_nothing_is_an_error_unless_a_part_is_measured(
+    benchgate: Program, toy: Project, baseline: tuple[str, str], code: int
+) -> None:
+    toy.configure('[[rule]]\nbenchmark = "other/*"\nmargin = "5%"\n')
+    arguments = ("check", *baseline, "--rounds", "1", *QUIET)
+    wrong = 'benchgate.toml:12: rule[0].benchmark = "other/*": matches no benchmark'
+    benchgate(toy.root, *arguments).check(2, wrong)
+    benchgate(toy.root, *arguments, "--filter", "*").check(code)
 
 
 def test_a_required_baseline_is_asked_for_before_anything_is_measured(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from benchgate.gate.verdict import Conclusion, VerdictTerms, conclude
 from benchgate.model.policy import Outcome
 from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Better, Kind, Metric, Status, Tier
-from benchgate.model.verdict import Decision, Reason
+from benchgate.model.verdict import Decision, Reason, by_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,30 +140,26 @@ def test_a_limit_that_cannot_be_tested_lets_no_build_pass(
     assert found == Conclusion(Decision.NO_VERDICT, code, Reason.LIMIT_UNTESTED)
 
 
-@pytest.mark.parametrize(
-    ("limit", "warnings"),
-    [
-        ('benchmark = "api/*"\nmax = "1s"', []),
-        (
-            'benchmark = "ap/*"\nmax = "1s"',
-            ["[[limit]] limits nothing: no benchmark 'ap/*' has the metric time"],
-        ),
-        (
-            'benchmark = "*"\nmetric = "tiem"\nmax = "1s"',
-            [
-                (
-                    "[[limit]] limits nothing: no benchmark '*' has the metric tiem; "
-                    "did you mean 'time'?"
-                )
-            ],
-        ),
-    ],
-)
-def test_a_limit_of_what_nobody_has_is_a_warning(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    limit: str,
-    warnings: list[str],
+def test_a_limit_of_what_the_head_no_longer_reports_cannot_be_tested(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
-    side = bench("api/users", STEADY)
-    assert list(judged([side], [side], f"[[limit]]\n{limit}").warnings) == warnings
+    sized, timed = bench("api/users", [9.0], metric=SIZE), bench("api/users", STEADY)
+    both = replace(timed, series=(*timed.series, *sized.series))
+    toml = '[[limit]]\nbenchmark = "*"\nmetric = "size"\nmax = 500'
+    rows = judged([both], [timed], toml).rows
+    (row,) = (one for one in rows if one.is_limit)
+    assert (row.outcome, row.base, row.unit) == (Outcome.NOT_TESTED, 500, "B")
+    assert row.notes == ("the limit is at most 500", "size was measured only on the base")
+    assert by_benchmark(rows)["api/users"] is row
+    found = conclude(rows, VerdictTerms(("regressed",), 1))
+    assert found == Conclusion(Decision.NO_VERDICT, 4, Reason.LIMIT_UNTESTED)
+
+
+def test_a_limit_of_what_this_machine_cannot_measure_cannot_be_tested(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    side = bench("api/users", STEADY, notes=("instructions: no counters",))
+    toml = '[[limit]]\nbenchmark = "*"\nmetric = "instructions"\nmax = 500'
+    (row,) = (one for one in judged([side], [side], toml).rows if one.is_limit)
+    assert row.outcome is Outcome.NOT_TESTED
+    assert row.notes[-1] == "instructions was not measured: no counters"

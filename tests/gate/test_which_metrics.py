@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.config import loads
 from benchgate.gate.rows import ONLY_SHOWN, deciding
-from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, BenchmarkResult, Better, Metric, Tier
-from benchgate.model.verdict import by_benchmark
+from benchgate.gate.verdict import VerdictTerms, apply_waivers, conclude
+from benchgate.model.policy import Outcome
+from benchgate.model.run import (
+    CPU_TIME,
+    ERROR_RATIO,
+    INSTRUCTIONS,
+    TIME,
+    BenchmarkResult,
+    Better,
+    Metric,
+    Tier,
+)
+from benchgate.model.verdict import Decision, by_benchmark, compared_benchmarks, partly_compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +39,8 @@ def having(bench: Callable[..., BenchmarkResult]) -> Callable[..., BenchmarkResu
     """Make a benchmark that another tool measured, with these metrics."""
 
     def make(*metrics: Metric, tier: Tier = Tier.STORED, value: float = 1.0) -> BenchmarkResult:
-        each = [bench("b", [value] * 8, metric=metric) for metric in metrics]
+        values = [value * (1 + k / 10_000) for k in range(8)]
+        each = [bench("b", values, metric=metric) for metric in metrics]
         return replace(each[0], tier=tier, series=tuple(one.series[0] for one in each))
 
     return make
@@ -75,15 +89,49 @@ def test_benchgate_s_own_metrics_are_not_shown_beside_its_own_benchmarks(
         assert [row.metric for row in rows if not row.decides] == shown
 
 
-def test_a_metric_that_no_benchmark_has_is_a_warning(
+@pytest.mark.parametrize("gone", [TIME, SIZE])
+def test_a_metric_that_the_head_no_longer_reports_is_missed(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment], gone: Metric
+) -> None:
+    kept = SIZE if gone is TIME else TIME
+    toml = '[gate]\nmetrics = ["time", "B/op"]\nstatistics = ["p25"]'
+    rows = judged([having(TIME, SIZE)], [having(kept)], toml, paired=False).rows
+    row = next(row for row in rows if row.metric == gone.name)
+    assert (row.outcome, row.launches) == (Outcome.INCOMPARABLE, (8, 0))
+    assert row.notes == (f"{gone.name} was measured only on the base",)
+    assert compared_benchmarks(rows) == partly_compared(rows) == {"b"}
+    for needed, decision, code in ((1, Decision.NO_VERDICT, 4), (0, Decision.PASS, 0)):
+        found = conclude(rows, VerdictTerms(("regressed",), needed))
+        assert (found.decision, found.exit_code) == (decision, code)
+
+
+def test_a_metric_that_changed_its_unit_is_missed_and_one_that_is_new_is_not(
     having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
-    side = having(TIME, RATE)
-    found = judged([side], [side], '[gate]\nmetrics = ["time", "timme"]', paired=False)
-    assert found.warnings == (
-        "no benchmark has the metric timme, which `metrics` names; did you mean 'time'?",
-    )
-    assert "timme" not in {row.metric for row in found.rows}
+    toml = '[gate]\nmetrics = ["time", "B/op"]'
+    other = having(TIME, replace(SIZE, unit="kB"))
+    rows = judged([having(TIME, SIZE)], [other], toml, paired=False).rows
+    assert partly_compared(rows) == {"b"}
+    rows = judged([having(TIME)], [having(TIME, SIZE)], toml, paired=False).rows
+    assert [row.outcome for row in rows if row.metric == "B/op"] == [Outcome.INCOMPARABLE]
+    assert partly_compared(rows) == set()
+
+
+def test_errors_that_only_the_base_counts_are_missed(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    rows = judged([having(TIME, ERROR_RATIO)], [having(TIME)], paired=False).rows
+    assert partly_compared(rows) == {"b"}
+
+
+def test_a_waiver_covers_a_metric_that_is_gone(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    toml = """gate.metrics = ["time", "B/op"]
+waive = [{benchmark = "b", outcome = "incomparable", until = 2030-01-01, reason = "x"}]"""
+    rows = judged([having(TIME, SIZE)], [having(TIME)], toml, paired=False).rows
+    waived = apply_waivers(rows, loads(toml, "x"), date(2026, 1, 1))
+    assert conclude(waived, VerdictTerms(("regressed",), 1)).decision is Decision.PASS
 
 
 def test_a_metric_that_nobody_measured_names_those_that_there_are(

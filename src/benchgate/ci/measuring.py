@@ -22,6 +22,7 @@ from benchgate.config import from_kept, policy_from, to_keep, with_accepted
 from benchgate.describe.figures import figures_of
 from benchgate.errors import BaselineError, ConfigError, MeasureError, UsageError
 from benchgate.files import write_atomic
+from benchgate.gate.effect import require_effect
 from benchgate.gate.stored import (
     StoredResults,
     can_settle,
@@ -317,6 +318,8 @@ def ci(
     )
     output = request.folder / RESULT_FILE
     _save(output, result, effects)
+    is_whole = request.choice.is_whole and request.shards is None
+    require_effect(judged_by, [result], is_whole=is_whole)
     judged = judge_result(result, judged_by)
     require_baseline(judged, result, judged_by, compared.why)
     verdict = make_verdict(judged, judged_by)

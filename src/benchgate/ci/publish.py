@@ -48,6 +48,7 @@ from benchgate.errors import (
     without_it,
 )
 from benchgate.escape import plain_line
+from benchgate.gate.effect import require_effect, untested_metrics
 from benchgate.gate.verdict import judge_result, judge_run, make_verdict
 from benchgate.git.repository import FULL_SHA, ensure_commit
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in, list_artifacts
@@ -63,7 +64,7 @@ from benchgate.session.rounds import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.baselines.unverified import SanitizedResult
     from benchgate.ci.base import Job
@@ -239,12 +240,14 @@ class Publication:
         names = clean.names
         renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
         aliases = {names[old]: names[new] for old, new in renamed.items()}
-        said = (*self._warnings, *asked.warnings, *clean.warnings)
+        untested = untested_metrics(config, clean.result.base, own)
+        said = (*self._warnings, *asked.warnings, *clean.warnings, *_about(untested))
         config = replace(config, aliases=aliases)
         # It counts as the whole of a suite, because a shard is judged less strictly.
         whole = replace(clean.result, warnings=said, shard=None, screening=None, policy=None)
         ids = tuple(names.values())
-        verdict = make_verdict(judge_run(whole, config), config, day=self._today, ids=ids)
+        judged = replace(judge_run(whole, config), untested=untested)
+        verdict = make_verdict(judged, config, day=self._today, ids=ids)
         return replace(verdict, policy_changes=cleaned_loosening(verdict.policy_changes, base, ids))
 
     def _own_verdict(self, result: Result) -> Verdict:
@@ -259,6 +262,7 @@ class Publication:
         asked = self._confirmed(result, config)
         config = with_accepted(config, asked.accepted)
         said = (*asked.warnings, *self._warnings[1:], *result.warnings)
+        require_effect(config, [result], is_whole=False)
         known = replace(result, warnings=said, policy=None)
         return make_verdict(judge_result(known, config), config, day=self._today)
 
@@ -344,6 +348,16 @@ class Publication:
     @property
     def _run_url(self) -> str:
         return self.job.context.run_url(self.run.id, self.run.attempt)
+
+
+def _about(untested: Sequence[str]) -> tuple[str, ...]:
+    if not untested:
+        return ()
+    said = (
+        f"this run did not report {', '.join(untested)}, which must decide or has a limit: "
+        "of a fork's run, benchgate believes only metrics of its own"
+    )
+    return (said,)
 
 
 def _name(leg: Leg) -> str:

@@ -17,6 +17,7 @@ from benchgate.cli.outputs import Outputs, keep, require_last_result
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
+from benchgate.gate.effect import is_of_other_tools, require_effect
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, is_same_run, newest_first
 from benchgate.gate.verdict import judge_result, judge_stored, make_verdict
@@ -71,6 +72,8 @@ def judge_files(
         EarlierResult(", ".join(map(str, paths)), read(paths, seen=seen)) for paths in earlier
     )
     last = read(head, seen=seen)
+    every = [last, *(one.result for one in results)]
+    require_effect(config, every, is_whole=is_of_other_tools(every))
     if earlier:
         if len(earlier) == 1 and is_same_run(results[0].run, last.head):
             raise UsageError(

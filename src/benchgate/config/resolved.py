@@ -402,6 +402,10 @@ class Config:
         rules = [one for one in self.rules if matches(one.benchmark, benchmark_id)]
         return overridden(self.gate, rules, metric)
 
+    def limited(self, benchmark_id: str) -> frozenset[str]:
+        """The metrics of one benchmark that have a limit."""
+        return frozenset(one.metric for one in self.limits if matches(one.benchmark, benchmark_id))
+
     def name_in_policy(self, benchmark_id: str, renamed_from: str | None) -> str:
         """The id by which rules and waivers refer to a benchmark.
 
@@ -417,27 +421,20 @@ class Config:
         return benchmark_id if known_to_base else renamed_from
 
     def unmatched(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """Warn of each rule and each waiver that matches no existing benchmark.
+        """Warn of each waiver that matches no existing benchmark.
 
         Args:
             ids: of all benchmarks, of both arms.
         """
-        return (
-            *self._unmatched("rule", self.rules, ids),
-            *self._unmatched("limit", self.limits, ids),
-            *self._unmatched("waive", self.waivers, ids),
+        return tuple(
+            f"{self._origin_of('waive').place(('waive', index, 'benchmark'))} = "
+            f'"{waiver.benchmark}": matches no benchmark'
+            f"{did_you_mean(waiver.benchmark.strip('*'), ids)}"
+            for index, waiver in enumerate(self.waivers)
+            # Once a removal is merged, there is nothing left that its waiver could match.
+            if waiver.outcome != "missing"
+            and not any(matches(waiver.benchmark, name) for name in ids)
         )
-
-    def _unmatched(
-        self, table: str, entries: Iterable[Rule | Limit | Waive], ids: Sequence[str]
-    ) -> Iterator[str]:
-        for index, entry in enumerate(entries):
-            if getattr(entry, "outcome", "") == "missing":
-                continue  # once it is merged, there is nothing left that it could match
-            if not any(matches(entry.benchmark, name) for name in ids):
-                place = self._origin_of(table).place((table, index, "benchmark"))
-                meant = did_you_mean(entry.benchmark.strip("*"), ids)
-                yield f'{place} = "{entry.benchmark}": matches no benchmark{meant}'
 
     def expired(self, day: date) -> tuple[str, ...]:
         """Warn of each waiver that has expired.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.config.resolved import matches
-from benchgate.errors import did_you_mean
 from benchgate.gate.evidence import NOTHING_MEASURED, Pair, has_failed, series_of, statistic_of
 from benchgate.gate.rows import (
     about,
@@ -22,6 +21,7 @@ from benchgate.gate.rows import (
     tested_row,
     unpaired_row,
     untested_row,
+    why_unmeasured,
 )
 from benchgate.gate.single_runs import judge_at_once
 from benchgate.model.notes import TOO_FEW, change, sides
@@ -44,7 +44,7 @@ def limit_rows(pair: Pair, head: BenchmarkResult, config: Config) -> Iterator[Ro
     """Make a row for each statistic of a benchmark that has a limit; the last limit counts.
 
     It is over its limit, or within it, if the whole interval of the launches' median is. All values
-    of an exact metric must be.
+    of an exact metric must be. A limit of what the head no longer reports cannot be tested.
 
     Args:
         head: the head's result, which succeeded.
@@ -58,31 +58,30 @@ def limit_rows(pair: Pair, head: BenchmarkResult, config: Config) -> Iterator[Ro
     for limit in limits.values():
         if series := series_of(head, limit.metric):
             yield _row(pair, series, limit, config.gate.confidence)
+        elif why := _why_untested(pair, limit.metric):
+            yield _untested_row(pair, limit, why)
 
 
-def without_effect(
-    benchmarks: Iterable[BenchmarkResult], limits: Iterable[Limit]
-) -> tuple[str, ...]:
-    """Warn about limits of what no benchmark has.
+def _why_untested(pair: Pair, metric: str) -> str:
+    """Why the head lacks a metric that is limited; "" if the benchmark never had it."""
+    if pair.base and series_of(pair.base, metric):
+        return f"{metric} was measured only on the base"
+    why = why_unmeasured(pair, metric)
+    return f"{metric} was not measured{why}" if why else ""
 
-    Args:
-        benchmarks: of both sides; one that failed may have any metric.
-    """
-    metrics = [(one.id, {each.metric.name for each in one.series}) for one in benchmarks]
-    known = {name for _, names in metrics for name in names}
-    unused = [
-        limit
-        for limit in limits
-        if not any(
-            matches(limit.benchmark, id_) and (limit.metric in names or not names)
-            for id_, names in metrics
-        )
-    ]
-    return tuple(
-        f"[[limit]] limits nothing: no benchmark {limit.benchmark!r} has the metric {limit.metric}"
-        f"{'' if limit.metric in known else did_you_mean(limit.metric, known)}"
-        for limit in unused
-        if known
+
+def _untested_row(pair: Pair, limit: Limit, why: str) -> Row:
+    known = series_of(pair.base, limit.metric) if pair.base else None
+    return Row(
+        benchmark=pair.id,
+        outcome=Outcome.NOT_TESTED,
+        metric=limit.metric,
+        statistic="limit",
+        unit=known.metric.unit if known else limit.bound.unit,
+        base=limit.bound.value,
+        test="limit",
+        notes=(f"the limit is {limit.words}", why),
+        **about(pair, paired=True),
     )
 
 

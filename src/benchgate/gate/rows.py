@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import numpy as np
 
-from benchgate.errors import did_you_mean
 from benchgate.escape import named
 from benchgate.gate.evidence import (
     SUMMARY,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from benchgate.gate.estimates import Finding
     from benchgate.gate.evidence import Evidence, Pair
     from benchgate.gate.exact import ExactChange
-    from benchgate.model.run import BenchmarkResult, Launch, Run, Series
+    from benchgate.model.run import BenchmarkResult, Launch, Series
     from benchgate.model.verdict import Classical
 
 
@@ -221,12 +220,19 @@ def _stands_for(unread: Sequence[str]) -> tuple[str, ...]:
     return (f"not compared, because this file has them: {named(unread)}",) if unread else ()
 
 
-def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
-    """Make a row that says why a benchmark, or one of its metrics, cannot be compared."""
+def incomparable_row(
+    pair: Pair, why: str, *, metric: str = "", launches: tuple[int, int] = (0, 0)
+) -> Row:
+    """Make a row that says why a benchmark, or one of its metrics, cannot be compared.
+
+    Args:
+        launches: how many of base and head have the metric.
+    """
     return Row(
         pair.id,
         Outcome.INCOMPARABLE,
         metric=metric,
+        launches=launches,
         notes=(why,),
         location=pair.head.location if pair.head else None,
         renamed_from=pair.renamed_from,
@@ -419,7 +425,7 @@ def deciding(
 
     If it names the time, a benchmark of another tool that has no time is judged by what it has, one
     of a load tool by its errors, too, and a step of a scenario by the metrics that usually decide
-    there.
+    there. What one side no longer reports decides all the same.
 
     Args:
         names: what the configuration names.
@@ -430,30 +436,14 @@ def deciding(
         if under_load or known == (THROUGHPUT.name,):
             return under_load
     chosen = tuple(name for name in names if name in known)
-    if TIME.name in chosen and has_error_ratio(head) and ERROR_RATIO.name not in names:
+    has_errors = has_error_ratio(head) or has_error_ratio(base)
+    if TIME.name in chosen and has_errors and ERROR_RATIO.name not in names:
         chosen = (*chosen, ERROR_RATIO.name)  # a server that answers with errors is fast
     if not chosen and TIME.name in names and known:
         return known
     # Why a metric of benchgate's own was not measured is worth a row.
     return chosen + tuple(
         name for name in names if name not in known and (not chosen or name in MEASURED)
-    )
-
-
-def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
-    """Warn about metrics that the configuration names although no benchmark has them."""
-    every = (*base.benchmarks, *head.benchmarks)
-    named = dict.fromkeys(
-        name for one in head.of_project for name in config.effective(one.id).metrics
-    )
-    known = {series.metric.name for one in every for series in one.series}
-    if not known:
-        return ()
-    unknown = [name for name in named if name not in known and name not in MEASURED]
-    return tuple(
-        f"no benchmark has the metric {name}, which `metrics` names"
-        f"{did_you_mean(name, [*known, *MEASURED])}"
-        for name in unknown
     )
 
 
@@ -488,17 +478,26 @@ def _are_alike(before: Series, after: Series) -> bool:
     return (before.metric, before.counter) == (after.metric, after.counter)
 
 
-def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
-    """Say which arm lacks a metric; if both lack it, the arms do not differ."""
-    if on_base or on_head:
-        arm = "base" if on_base else "head"
-        return incomparable_row(pair, f"{metric} was measured only on the {arm}", metric=metric)
-    reasons = (note for note in notes_of(pair, metric) if note.startswith(f"{metric}: "))
-    why = next(reasons, "").removeprefix(metric)
+def unmeasured_row(pair: Pair, metric: str, launches: tuple[int, int]) -> Row:
+    """Say which arm lacks a metric; if both lack it, the arms do not differ.
+
+    Args:
+        launches: how many of base and head have it.
+    """
+    if any(launches):
+        why = f"{metric} was measured only on the {'base' if launches[0] else 'head'}"
+        return incomparable_row(pair, why, metric=metric, launches=launches)
+    why = why_unmeasured(pair, metric)
     if not why and pair.base and pair.head and (known := _names(pair.base, pair.head)):
         why = f"; there is {', '.join(known)}: name it in `metrics`"
     row = incomparable_row(pair, f"{metric} was not measured{why}", metric=metric)
     return replace(row, outcome=Outcome.NOT_TESTED)
+
+
+def why_unmeasured(pair: Pair, metric: str) -> str:
+    """Why neither side has a metric, as the notes of the benchmark say: ": no counters"."""
+    reasons = (note for note in notes_of(pair, metric) if note.startswith(f"{metric}: "))
+    return next(reasons, "").removeprefix(metric)
 
 
 def _names(base: BenchmarkResult, head: BenchmarkResult) -> tuple[str, ...]:
@@ -611,10 +610,11 @@ def deciding_rows(
         before, after = series_of(base, name), series_of(head, name)
         if before and base.tier is not head.tier:
             before = like_a_suite(before, head)
+        launches = _launches(before), _launches(after)
         if before is None or after is None:
-            rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
+            rows.append(unmeasured_row(one, name, launches))
         elif why_not := _difference(before, after, shares_loops=shares_loops):
-            rows.append(incomparable_row(one, why_not, metric=name))
+            rows.append(incomparable_row(one, why_not, metric=name, launches=launches))
         elif after.metric.kind is Kind.EXACT:
             tolerance, level = policy.tolerance, terms.level
             row = exact_row(one, before, after, tolerance, paired=paired, level=level)
@@ -622,6 +622,10 @@ def deciding_rows(
         else:
             evidences += _evidences(one, before, after, policy, paired=paired, settles=settles)
     return rows, evidences
+
+
+def _launches(series: Series | None) -> int:
+    return len(series.launches) if series else 0
 
 
 def _difference(base: Series, head: Series, *, shares_loops: bool) -> str | None:

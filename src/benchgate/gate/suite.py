@@ -31,11 +31,9 @@ from benchgate.gate.limits import (
     of_base,
     rows_apart,
     with_new_versions,
-    without_effect,
 )
 from benchgate.gate.rows import (
     Terms,
-    about_unknown,
     open_outcome,
     rows_of_pair,
     tested_row,
@@ -311,10 +309,6 @@ def judge(
     tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
     alpha, margin = config.gate.alpha, config.gate.margin
     warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
-    unknown: tuple[str, ...] = ()
-    if shards == 1:
-        every = [one for side in _sides(base, head) for one in side] if config.limits else []
-        unknown = (*about_unknown(base, head, config), *without_effect(every, config.limits))
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]
@@ -327,7 +321,7 @@ def judge(
             with_new_versions(every_row, base, head, _terms(head, config)) if paired else every_row
         ),
         tuple(needs),
-        (*([warning] if warning else []), *unknown),
+        (warning,) if warning else (),
         # Nobody misses the throughput of a scenario that had too few rounds.
         len(of_base(base, head.files) if paired else base.of_project) + len(scenarios & compared),
         is_doubted,

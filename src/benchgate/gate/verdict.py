@@ -34,6 +34,7 @@ from benchgate.model.verdict import (
     Verdict,
     compared_benchmarks,
     decided_benchmarks,
+    partly_compared,
     worst_first,
 )
 
@@ -66,12 +67,13 @@ class VerdictTerms:
 
     Attributes:
         fail_on: outcomes that fail the build.
-        min_compared: the number of benchmarks that must have been compared; see
-            `benchmarks_needed`.
+        min_compared: the number of benchmarks that must have been compared, each in every metric
+            that decides; see `benchmarks_needed`.
         advisory_fails: whether advisory rows count like all others.
         complete: False if the measurement of an arm was interrupted.
         doubted: whether a regression was found that a disturbance may explain.
         disturbed: whether a canary saw a disturbance.
+        untested: whether a metric that must decide, or has a limit, was left out of both sides.
         first_run: whether there is nothing to compare with yet.
         empty_shard: whether this shard has no benchmarks, because the suite has more shards than
             benchmarks.
@@ -83,6 +85,7 @@ class VerdictTerms:
     complete: bool = True
     doubted: bool = False
     disturbed: bool = False
+    untested: bool = False
     first_run: bool = False
     empty_shard: bool = False
 
@@ -142,8 +145,10 @@ def _reasons_against_a_pass(
         is_broken = any(row.outcome is Outcome.BASE_FAILED for row in rows)
         code = BROKEN if is_broken else PASS if is_no_fault else NO_VERDICT
         yield Reason.NOTHING_COMPARED, code
-    if compared < terms.min_compared:
+    if len(compared - partly_compared(rows)) < terms.min_compared:
         yield Reason.TOO_FEW_COMPARED, NO_VERDICT
+    if terms.untested:
+        yield Reason.METRIC_UNTESTED, NO_VERDICT
     if any(row.is_limit and row.outcome is Outcome.NOT_TESTED for row in rows):
         yield Reason.LIMIT_UNTESTED, NO_VERDICT if Outcome.REGRESSED in terms.fail_on else PASS
     is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
@@ -347,6 +352,7 @@ def make_verdict(
             complete=judged.complete,
             doubted=judgment.doubted,
             disturbed=judgment.disturbed,
+            untested=bool(judged.untested),
             first_run=judged.base_source == NO_BASELINE,
             empty_shard=judged.shard is not None and not rows,
         ),
@@ -440,6 +446,7 @@ class JudgedRuns:
         shard: the part of the suite that was measured; None for the whole suite.
         shards: the number of parts that share alpha.
         complete: False if the measurement of an arm was interrupted.
+        untested: metrics that must decide, or have a limit, and that both sides left out.
     """
 
     base: Run
@@ -452,6 +459,7 @@ class JudgedRuns:
     shard: Shard | None = None
     shards: int = 1
     complete: bool = True
+    untested: tuple[str, ...] = ()
 
     @property
     def needs(self) -> Sequence[Need]:

@@ -399,6 +399,7 @@ class Reason(StrEnum):
     FIRST_RUN = "first run"
     NOTHING_COMPARED = "nothing compared"
     TOO_FEW_COMPARED = "too few compared"
+    METRIC_UNTESTED = "metric not tested"
     LIMIT_UNTESTED = "limit not tested"
     DISTURBED = "disturbed"
     ADVISORY = "advisory"
@@ -508,17 +509,29 @@ class Verdict(JsonObject):
 
     @property
     def compared(self) -> int:
-        """How many benchmarks were compared."""
-        return compared_benchmarks(self.rows)
+        """How many benchmarks were compared in every metric that decides."""
+        return len(compared_benchmarks(self.rows) - partly_compared(self.rows))
 
 
 VERDICT: Final = Format("verdict", Verdict, hallmark="rows", indent=2)
 
 
-def compared_benchmarks(rows: Iterable[Row]) -> int:
-    """How many benchmarks have at least one row in which the two arms were compared."""
+def compared_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
+    """The benchmarks with at least one row in which the two arms were compared."""
     compared = (row for row in rows if row.outcome in COMPARED and not row.is_limit)
-    return len({row.benchmark for row in compared if not row.excused})
+    return frozenset(row.benchmark for row in compared if not row.excused)
+
+
+def partly_compared(rows: Iterable[Row]) -> frozenset[str]:
+    """The benchmarks with a deciding metric of the base that the head no longer reports alike.
+
+    What only the head reports is compared in the next change, as a new benchmark is.
+    """
+    return frozenset(
+        row.benchmark
+        for row in rows
+        if row.outcome is Outcome.INCOMPARABLE and row.metric and row.launches[0]
+    )
 
 
 def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
@@ -572,7 +585,8 @@ def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
 
     Metrics that do not decide are ignored. If another row can stand for the benchmark, so are rows
-    that the plan does not settle, and tails and error rates that could not be tested.
+    that the plan does not settle, and tails and error rates that could not be tested. A limit that
+    could not be tested is not: nothing else says so.
     """
     aside = _left_aside(rows) | {row for row in rows if not row.decides}
     leading: dict[str, Row] = {}
@@ -592,7 +606,7 @@ def _left_aside(rows: Sequence[Row]) -> frozenset[Row]:
         row
         for row in rows
         if row.benchmark in others.get(row.outcome, ())
-        and (row.is_minor or row.outcome is Outcome.NOT_SETTLED)
+        and (row.outcome is Outcome.NOT_SETTLED or (row.is_minor and not row.is_limit))
     )
 
 

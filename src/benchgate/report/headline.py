@@ -15,6 +15,7 @@ from benchgate.model.verdict import (
     Decision,
     Reason,
     decided_benchmarks,
+    partly_compared,
     worst_first,
 )
 from benchgate.report import words
@@ -43,6 +44,7 @@ _INTERRUPTED = "measuring was interrupted"
 _REASONS = {
     Reason.INTERRUPTED: _INTERRUPTED,
     Reason.NOTHING_COMPARED: "nothing could be compared",
+    Reason.METRIC_UNTESTED: "a metric that must decide was not measured",
     Reason.UNDECIDED: "no benchmark could be decided",
 }
 
@@ -98,7 +100,9 @@ def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
     suspect = (*_BAD, Outcome.IMPROVED, *OPEN)
     blamed = [outcome for outcome in suspect if _fails(groups.get(outcome, ()), verdict)]
     clauses = _clauses(groups, blamed) or _clauses(groups, suspect)
-    return [*clauses, *([] if verdict.complete else [_INTERRUPTED])]
+    untested = _untested_limits(verdict.rows)
+    interrupted = "" if verdict.complete else _INTERRUPTED
+    return [*clauses, *filter(None, (untested, interrupted))]
 
 
 def _fails(lines: Sequence[Line], verdict: Verdict) -> bool:
@@ -163,8 +167,10 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
 
 
 def _untested_limits(rows: Iterable[Row]) -> str:
-    """Name a limit that decided nothing, and why."""
+    """Name a limit that decided nothing, and why; "" if there is none."""
     untested = [row for row in rows if row.is_limit and row.outcome is Outcome.NOT_TESTED]
+    if not untested:
+        return ""
     first, more = untested[0], len(untested) - 1
     limits = counted(len(untested), "limit")
     of = f"`{words.name(first, _NAME_LIMIT)}` {first.metric}"
@@ -178,7 +184,9 @@ def _too_few(verdict: Verdict, groups: _Groups) -> str:
     in_base = total - benchmarks_of(groups.get(Outcome.NEW, ()))
     required = verdict.settings.min_compared or 0
     benchmarks = counted(total, "benchmark")
-    said = f"only {verdict.compared} of {benchmarks} could be compared, but {required} must be"
+    in_all = " in all metrics that decide" if partly_compared(verdict.rows) else ""
+    compared = f"only {verdict.compared} of {benchmarks} could be compared{in_all}"
+    said = f"{compared}, but {required} must be"
     if required <= in_base:
         return said
     return f"{said}, and the base has only {in_base}: lower `min_compared`"
@@ -270,6 +278,8 @@ def _changed(line: Line, *, in_parentheses: bool = False) -> str:
         limit, value = sides(row)
         size = f"at {value} (limit {limit})"
     about = ", ".join(filter(None, (words.metric(row), "tail" if _is_named_tail(row) else "")))
+    if row.outcome is Outcome.INCOMPARABLE and row.metric and not row.changed_together:
+        return f"{name} {plain_line(row.metric)}"
     is_said = row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED, Outcome.OVER_LIMIT}
     is_said = is_said or in_parentheses or not row.decides
     is_said = is_said or (row.outcome is Outcome.WAIVED and not row.excused)

@@ -163,10 +163,9 @@ def _crashes(verdict: Verdict) -> Iterator[NextStep]:
     for row in verdict.rows:
         if row.outcome is Outcome.FAILED and verdict.settings.fails(row):
             alike.setdefault(row.error or "", []).append(row)
-    for error, (first, *others) in list(alike.items())[:_FAULTS_SHOWN]:
-        names = f"{first.benchmark}{_and_more(others)}"
-        place = _raised_at(error) or first.location
-        yield NextStep(StepKind.FIX, _line(f"{names} crashed: {_said(error)}"), edit=place)
+    for error, rows in list(alike.items())[:_FAULTS_SHOWN]:
+        place = _raised_at(error) or rows[0].location
+        yield NextStep(StepKind.FIX, _line(f"{_named(rows)} crashed: {_said(error)}"), edit=place)
 
 
 def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterator[NextStep]:
@@ -176,10 +175,9 @@ def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterato
         found = [row for row in rows if row.outcome is outcome]
         if not found:
             continue
-        first, *others = found
-        names = f"{first.benchmark}{_and_more(others)}"
+        first, names = found[0], _named(found)
         if outcome is Outcome.MISSING:
-            id_ = new[0] if len({*new}) == 1 and not others else "the new id"
+            id_ = new[0] if len({*new}) == 1 and names == first.benchmark else "the new id"
             alias = f"{json.dumps(first.benchmark)} = {json.dumps(id_)}"
             why = (
                 f"removed: {names}. Bring it back; or if it was renamed, add to [aliases]: {alias}"
@@ -280,8 +278,10 @@ def _acceptance(verdict: Verdict, blocking: Sequence[Row], at: Situation) -> Ite
         yield NextStep(StepKind.ACCEPT, bare(why), edit=at.config)
 
 
-def _and_more(others: Sequence[Row]) -> str:
-    return f" and {len(others)} more" if others else ""
+def _named(rows: Sequence[Row]) -> str:
+    """The benchmark of the first row, and how many more there are."""
+    more = len({row.benchmark for row in rows}) - 1
+    return rows[0].benchmark + (f" and {more} more" if more else "")
 
 
 def _said(error: str) -> str:

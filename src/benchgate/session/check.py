@@ -18,6 +18,7 @@ from benchgate.baselines.base import (
 from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import BaselineError, UsageError
+from benchgate.gate.effect import require_effect
 from benchgate.gate.stored import fit_for
 from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
 from benchgate.model.run import BenchmarkFiles
@@ -103,6 +104,8 @@ def check(
     result = measure_arms(wanted, base, config, git, effects)
     if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:
         raise _nothing_runs(result)
+    if request.choice.is_whole:
+        require_effect(config, [result], is_whole=True)
     return make_verdict(judge_run(result, config), config), result
 
 
@@ -159,6 +162,9 @@ def check_stored(
         ids = dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks)
         warnings += config.unmatched(list(ids))
     fit = replace(fit, warnings=warnings)
+    if request.choice.is_whole:
+        every = [result, *(one.result for one in chosen.earlier)]
+        require_effect(config, every, is_whole=True)
     return make_verdict(judge_stored(fit, result, config), config), result
 
 

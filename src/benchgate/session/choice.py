@@ -44,6 +44,11 @@ class Choice:
         """Whether every benchmark is chosen."""
         return not self.globs and not self.tags and self.ids is None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every benchmark is chosen, and measured here."""
+        return self.is_everything and (self.shard is None or self.shard.count == 1)
+
     def wants(self, id_: str, tags: Iterable[str]) -> bool:
         """Whether the benchmark is chosen."""
         if self.ids is not None and id_ not in self.ids:

@@ -13,7 +13,6 @@ from benchgate.config import (
     LiveBenchmarks,
     ScenarioBenchmark,
     SuiteBenchmark,
-    matches,
 )
 from benchgate.errors import ConfigError, UsageError
 from benchgate.measure.adapters import build_variables
@@ -347,8 +346,7 @@ def _everything(_: str) -> bool:
 
 def wants(config: Config, id_: str, metrics: Collection[str]) -> bool:
     """Whether one of these metrics of a benchmark decides, or has a limit."""
-    limited = {one.metric for one in config.limits if matches(one.benchmark, id_)}
-    return not limited.union(config.effective(id_).metrics).isdisjoint(metrics)
+    return not config.limited(id_).union(config.effective(id_).metrics).isdisjoint(metrics)
 
 
 def _wants_anywhere(config: Config, metric: str) -> bool:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.config import SuiteBenchmark
+from benchgate.gate.effect import require_effect
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.verdict import apply_waivers, judge_run
@@ -345,7 +346,7 @@ def _measure(
     planning = (
         _plan_fixed(fixed, session, result_file, config, warns=not request.self_check)
         if (fixed := fixed_rounds(config))
-        else _plan_judged(session, result_file, config, tell, request.unfinished)
+        else _plan_judged(session, result_file, config, tell, request)
     )
     limit_s = config.measure.limit_s
     with result_file.kept_when_interrupted():
@@ -411,14 +412,16 @@ def _plan_judged(
     result_file: ResultFile,
     config: Config,
     tell: Decided,
-    unfinished: Unfinished | None,
+    request: ArmsRequest,
 ) -> _Planning:
     """Plan rounds of what is still open; tell of what was decided after each look."""
-    waves, limit_s = WaveSettings.of(config), config.measure.limit_s
+    waves, limit_s, unfinished = WaveSettings.of(config), config.measure.limit_s, request.unfinished
     once, shown = _once(session), session.shown
 
     def needs_of(result: Result, rounds: int) -> Sequence[Need]:
         """Let what is only shown have rounds enough for an interval, after everything else."""
+        if rounds == 1 and request.choice.is_whole:
+            require_effect(config, [result], is_whole=True)
         judged = judge_run(result, config)
         tell.of(judged, rounds)
         ahead = LOOKS * waves.screen_rounds - rounds
@@ -603,7 +606,7 @@ def _with_version(tool: str, version: str) -> str:
 
 
 def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:
-    """Warn of rules and waivers that match nothing, unless a suite that did not run may match."""
+    """Warn of waivers that match nothing, unless a suite that did not run may match."""
     suites = any(isinstance(one, SuiteBenchmark) for one in config.benchmarks)
     if suites and not choice.is_everything:
         return ()

@@ -438,7 +438,7 @@ def _keep_chosen(session: Session, config: Config, choice: Choice) -> None:
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
     """Note on benchmarks that are to be judged by instructions why that is not possible."""
     for id_ in session.known_ids:
-        if INSTRUCTIONS.name in config.effective(id_).metrics:
+        if wants(config, id_, (INSTRUCTIONS.name,)):
             session.note(id_, f"{INSTRUCTIONS.name}: {reason}")
 
 
