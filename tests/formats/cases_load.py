@@ -10,7 +10,10 @@ K6 = [
         "k6/summary-export.json",
         "k6",
         {
-            "iterations": ("throughput 1/s higher summary 1x1 loops=1 9667",),
+            "iterations": (
+                "throughput 1/s higher summary 1x1 loops=1 9667",
+                "error_ratio  lower exact 1x1 loops=19416 0",
+            ),
             "checks": ("passed_ratio  higher summary 1x1 loops=19416 0.9012",),
             "http_req_duration": (
                 "time s lower summary 1x1 loops=1 0.0002085",
@@ -126,7 +129,10 @@ K6 = [
                 "time_p90 s lower summary 1x1 loops=1 0.04416",
                 "time_p95 s lower summary 1x1 loops=1 0.04624",
             ),
-            "iterations": ("throughput 1/s higher summary 1x1 loops=1 57.19",),
+            "iterations": (
+                "throughput 1/s higher summary 1x1 loops=1 57.19",
+                "error_ratio  lower exact 1x1 loops=36 0",
+            ),
         },
         (
             (
@@ -146,6 +152,7 @@ K6 = [
         {
             "http_req_duration{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
                 "time s lower sampled 1x3 loops=1 0.0006997",
+                "throughput 1/s higher summary 1x1 loops=1 34.36",
                 "error_ratio  lower exact 1x1 loops=3 0",
             ),
             "http_req_blocked{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
@@ -161,8 +168,13 @@ K6 = [
                 "time s lower sampled 1x3 loops=1 5.251e-05",
             ),
             "iteration_duration{scenario:warm}": ("time s lower sampled 1x1 loops=1 0.001885",),
+            "iterations{scenario:warm}": (
+                "throughput 1/s higher summary 1x1 loops=1 11.45",
+                "error_ratio  lower exact 1x1 loops=1 0",
+            ),
             "http_req_duration{scenario:main,group:::shop,method:GET,name:E}": (
                 "time s lower sampled 1x3 loops=1 0.004271",
+                "throughput 1/s higher summary 1x1 loops=1 34.36",
                 "error_ratio  lower exact 1x1 loops=3 0",
             ),
             "http_req_blocked{scenario:main,group:::shop,method:GET,name:E}": (
@@ -185,10 +197,12 @@ K6 = [
                 "time s lower sampled 1x3 loops=1 0.004923",
             ),
             "iteration_duration{scenario:main}": ("time s lower sampled 1x2 loops=1 0.004977",),
+            "iterations{scenario:main}": (
+                "throughput 1/s higher summary 1x1 loops=1 22.91",
+                "error_ratio  lower exact 1x1 loops=2 0",
+            ),
         },
         (
-            ("http_reqs: the points do not say how many there were in each second"),
-            ("iterations: the points do not say how many there were in each second"),
             (
                 "the file does not say whether more of these is better: data_received, "
                 "data_sent, my_count, my_gauge, my_rate, my_size"

@@ -15,6 +15,7 @@ from benchgate.formats.contents import ForeignFile
 from benchgate.formats.http_load import ab, autocannon, locust, wrk
 from benchgate.formats.k6 import k6
 from benchgate.formats.pgbench import pgbench
+from benchgate.gate.evidence import series_of
 from benchgate.model.run import ERROR_RATIO, Kind
 
 if TYPE_CHECKING:
@@ -196,6 +197,77 @@ def test_k6_that_received_nothing_has_no_times() -> None:
         errors = [row.error for row in rows if row.id.startswith(ids)]
         assert errors
         assert set(errors) == {"the server answered no request"}
+
+
+def points(*counted: tuple[str, str, float]) -> bytes:
+    """Points of k6: each has a metric, a time and a value."""
+    metrics = dict.fromkeys(metric for metric, _, _ in counted)
+    lines: list[object] = [
+        {"type": "Metric", "data": {"name": metric, "contains": "default"}, "metric": metric}
+        for metric in metrics
+    ]
+    for metric, time, value in counted:
+        data = {"time": time, "value": value, "tags": {"scenario": "open"}}
+        lines.append({"metric": metric, "type": "Point", "data": data})
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
+
+
+SECONDS = [f"2026-05-01T10:00:0{second}.123456789+02:00" for second in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("counted", "series"),
+    [
+        ([("iterations", at, 1.0) for at in SECONDS], {"throughput": 1.25, "error_ratio": 0.0}),
+        (
+            [("iterations", SECONDS[0], 1.0), ("dropped_iterations", SECONDS[4], 3.0)],
+            {"throughput": 0.25, "error_ratio": 0.75},
+        ),
+        (
+            [("dropped_iterations", at, 1.0) for at in SECONDS],
+            {"throughput": 0.0, "error_ratio": 1.0},
+        ),
+        ([("iterations", SECONDS[0], 1.0)], {"error_ratio": 0.0}),
+        ([("iterations", "yesterday", 1.0)], {"error_ratio": 0.0}),
+    ],
+)
+def test_points_of_k6_tell_the_throughput_and_what_was_dropped(
+    counted: list[tuple[str, str, float]], series: dict[str, float]
+) -> None:
+    reading = k6.parse(ForeignFile("it", points(*counted)))
+    (row,) = reading.benchmarks
+    assert row.id == "iterations{scenario:open}"
+    assert {s.metric.name: s.launches[0].samples[0] for s in row.series} == series
+    assert reading.skipped == (
+        ()
+        if "throughput" in series
+        else ("the throughput: the points do not say how long it took",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("metrics", "ratios"),
+    [
+        ({"iterations": 30, "dropped_iterations": 10}, {"iterations": 0.25}),
+        ({"dropped_iterations": 10}, {"iterations": 1.0}),
+        ({"iterations": 30, "iterations{scenario:a}": 30}, {"iterations": 0.0}),
+        (
+            {"iterations{scenario:a}": 30, "dropped_iterations{scenario:a}": 90},
+            {"iterations{scenario:a}": 0.75},
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_inner", [False, True])
+def test_a_summary_of_k6_tells_what_was_dropped(
+    metrics: dict[str, int], ratios: dict[str, float], *, is_inner: bool
+) -> None:
+    values = {name: {"count": count, "rate": count / 10} for name, count in metrics.items()}
+    listed = {name: {"values": each} if is_inner else each for name, each in values.items()}
+    document = {"root_group": {}, "metrics": listed}
+    reading = k6.parse(ForeignFile("it", json.dumps(document).encode()))
+    found = {row.id: series_of(row, ERROR_RATIO.name) for row in reading.benchmarks}
+    known = {id_: series.launches[0].samples[0] for id_, series in found.items() if series}
+    assert (known, reading.skipped) == (ratios, ())
 
 
 def test_requests_that_count_as_several_errors_are_no_more_than_all_of_them() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.contents import RowError, read_json, read_json_lines, shown
 from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, percentile
+from benchgate.formats.origin import told
 from benchgate.formats.rows import MEAN_TIME, distinct, failed, reads, sampled, usual_loops
 from benchgate.model.run import ERROR_RATIO, TIME, Better, Kind, Metric
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 _MS: Final = 1e-3
-_THROUGHPUTS: Final = ("http_reqs", "iterations")
+_ITERATIONS: Final = "iterations"
+_DROPPED: Final = "dropped_iterations"
+_THROUGHPUTS: Final = ("http_reqs", _ITERATIONS)
 _RATIOS: Final = {
     "checks": Metric("passed_ratio", "", Better.HIGHER, Kind.SUMMARY),
     "http_req_failed": ERROR_RATIO,
@@ -61,11 +65,18 @@ def k6(source: ForeignFile, rows: ReadRows) -> None:
     for name, metric in metrics.items():
         count = len(rows.found)
         with rows.row(name) as row:
-            row.series += _summary_series(name.partition("{")[0], metric)
+            base = name.partition("{")[0]
+            row.series += _summary_series(base, metric)
+            if base == _ITERATIONS:
+                row.series += _dropped_of(name, metric, metrics)
             if row.series:
                 row.notes += _crossed(metric)
-        if len(rows.found) == count:
+        if len(rows.found) == count and not name.startswith(_DROPPED):
             left.append(name)
+    for name in (one.removeprefix("dropped_") for one in metrics if one.startswith(_DROPPED)):
+        if name not in metrics:
+            with rows.row(name) as row:
+                row.series += _dropped_of(name, None, metrics)
     is_lost = _received_nothing(metrics)
     rows.found = list(_of_requests(rows, lambda _: is_lost))
     rows.skip(*_left_out(left))
@@ -100,6 +111,27 @@ def _summary_series(base: str, metric: Node) -> Iterator[Series]:
         count = sum([found.number for found in counts if found])
         value = values.get("rate") or values["value"]
         yield sampled(ratio, [[value.number]], value.place, loops=usual_loops([count]))
+
+
+def _dropped_of(id_: str, done: Node | None, metrics: dict[str, Node]) -> Iterator[Series]:
+    """The share of iterations that were due and never began; k6 names none if there was none.
+
+    Args:
+        done: the metric of those that ran.
+    """
+    dropped = metrics.get(f"dropped_{id_}")
+    if dropped is None and "{" in id_:
+        return  # they are counted only for all tags together
+    ran, lost = (
+        (one.get("values") or one)["count"].number if one else 0 for one in (done, dropped)
+    )
+    if ran + lost > 0:
+        yield _error_ratio(ran, lost, id_)
+
+
+def _error_ratio(ran: float, lost: float, place: str) -> Series:
+    loops = usual_loops([ran + lost])
+    return sampled(ERROR_RATIO, [[lost / (ran + lost)]], place, loops=loops)
 
 
 def _crossed(metric: Node) -> Iterator[str]:
@@ -169,6 +201,7 @@ def _read_points(source: ForeignFile, rows: ReadRows) -> None:
     """Read the points of `--out json=FILE`: one measured value on each line."""
     contains: dict[str, str] = {}
     found: dict[str, _Points] = {}
+    times: list[float] = []
     for number, line in read_json_lines(source):
         if line is None:
             raise source.error(f"line {number}", "is not JSON: the file may be cut off")
@@ -177,13 +210,36 @@ def _read_points(source: ForeignFile, rows: ReadRows) -> None:
             contains[metric] = line["data"]["contains"].text
         elif kind == "Point":
             _add(found, metric, line)
-    _add_points(found, contains, rows)
+            times += _time_s(line)
+            times = [min(times), max(times)] if times else []
+    span_s = times[1] - times[0] if times else 0.0
+    _add_points(found, contains, span_s, rows)
 
 
-def _add_points(found: dict[str, _Points], contains: dict[str, str], rows: ReadRows) -> None:
+def _time_s(point: Node) -> Iterator[float]:
+    """When a point was measured; nothing if it does not tell."""
+    text = told(point, "data", "time")
+    try:
+        yield datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return
+
+
+def _add_points(
+    found: dict[str, _Points], contains: dict[str, str], span_s: float, rows: ReadRows
+) -> None:
     left: set[str] = set()
     unanswered: set[str] = set()
+    dropped = {id_: points for id_, points in found.items() if points.metric == _DROPPED}
+    for id_ in dropped:
+        found.setdefault(id_.removeprefix("dropped_"), _Points(_ITERATIONS))
     for id_, points in found.items():
+        if points.metric == _DROPPED:
+            continue
+        if points.metric in _THROUGHPUTS:
+            with rows.row(id_) as row:
+                row.series += _counted(points, dropped.get(f"dropped_{id_}"), span_s)
+            continue
         ratio = _RATIOS.get(points.metric)
         if not ratio and not _is_time(points.metric, contains.get(points.metric)):
             left.add(points.metric)
@@ -199,10 +255,23 @@ def _add_points(found: dict[str, _Points], contains: dict[str, str], rows: ReadR
                 row.series.append(sampled(ratio, [[mean]], "its points", loops=len(values)))
             else:
                 row.series.append(sampled(TIME, [values], "its points", scale=_MS))
-    for name in sorted(left & set(_THROUGHPUTS)):
-        rows.skip(f"{name}: the points do not say how many there were in each second")
-    rows.skip(*_left_out(left.difference(_THROUGHPUTS)))
+    if not span_s:
+        rows.skip("the throughput: the points do not say how long it took")
+    rows.skip(*_left_out(left))
     rows.found = list(_of_requests(rows, unanswered.__contains__))
+
+
+def _counted(points: _Points, dropped: _Points | None, span_s: float) -> Iterator[Series]:
+    """The throughput of requests or iterations, and the share of iterations that were dropped.
+
+    Args:
+        span_s: from the first point of the file to the last one.
+    """
+    ran = sum(points.values)
+    if span_s:
+        yield sampled(THROUGHPUT, [[ran / span_s]], "its points")
+    if points.metric == _ITERATIONS:
+        yield _error_ratio(ran, sum(dropped.values) if dropped else 0.0, "its points")
 
 
 def _add(found: dict[str, _Points], metric: str, line: Node) -> None:
