@@ -179,3 +179,70 @@ def test_counts_and_sizes_may_be_equal_in_two_runs(call: Call, tmp_path: Path) -
     smaller = ("--format", "customSmallerIsBetter")
     assert "is the same run" not in call(tmp_path, "compare", "old.json", "new.json", *smaller).err
     call(tmp_path, "compare", "old.json", "old.json", *smaller).check(2)
+
+
+def dotnet(path: Path, size: float, *, launches: int = 10, factor: float = 1.0) -> str:
+    """A file of BenchmarkDotNet, with a memory diagnoser."""
+    rng = random.Random(path.name)  # noqa: S311 - the same in every test
+    measurements = [
+        {
+            "IterationMode": "Workload",
+            "IterationStage": "Result",
+            "LaunchIndex": launch,
+            "Operations": 1000,
+            "Nanoseconds": 1e5 * rng.uniform(0.99, 1.01) * factor,
+        }
+        for launch in range(launches)
+        for _ in range(5)
+    ]
+    metrics = [
+        {
+            "Value": value,
+            "Descriptor": {"Id": id_, "Unit": unit, "TheGreaterTheBetter": False},
+        }
+        for id_, unit, value in (("Gen0Collects", "Count", 0.5), ("Allocated Memory", "B", size))
+    ]
+    row = {"FullName": "A.Sort", "Measurements": measurements, "Metrics": metrics}
+    host = {"BenchmarkDotNetVersion": "0.15.0"}
+    path.write_text(json.dumps({"HostEnvironmentInfo": host, "Benchmarks": [row]}))
+    return path.name
+
+
+@pytest.mark.parametrize(
+    ("size", "settings", "code"),
+    [
+        (12_000.0 * 1.25, "", 3),
+        (12_000.0 * 1.0003, "", 0),
+        (12_000.0 * 1.25, 'tolerance = "30%"\n', 0),
+        (12_000.0 * 1.0003, 'tolerance = "0%"\n', 3),
+    ],
+)
+def test_allocated_bytes_decide_exactly_also_from_one_file(
+    call: Call, tmp_path: Path, size: float, settings: str, code: int
+) -> None:
+    base, head = dotnet(tmp_path / "base.json", 12_000.0), dotnet(tmp_path / "head.json", size)
+    config = tmp_path / "benchgate.toml"
+    config.write_text(f'[gate]\nmetrics = ["time", "Allocated Memory"]\n{settings}')
+    done = call(tmp_path, "compare", "--config", config, base, head, "--json", "v.json")
+    done.check(code)
+    rows = json.loads((tmp_path / "v.json").read_text())["rows"]
+    (memory,) = [row for row in rows if row["metric"] == "Allocated Memory"]
+    assert (memory["test"], memory["advisory"]) == ("exact", False)
+    assert "does not show how much its runs differ" not in done.out
+
+
+def test_bytes_that_vary_after_all_are_tested(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "benchgate.toml").write_text('[gate]\nmetrics = ["B/op"]\n')
+    for side, factor in (("base", 1.0), ("head", 1.3)):
+        for run in range(8):
+            rng = random.Random(f"{side}{run}")  # noqa: S311 - the same in every test
+            size = 1000 * factor * rng.uniform(0.9, 1.1)
+            line = f"BenchmarkA-8 \t100\t{rng.uniform(1, 2)} ns/op\t{size} B/op\n"
+            (tmp_path / f"{side}{run}.json").write_text(f"goos: linux\ngoarch: amd64\n{line}")
+    done = call(tmp_path, "compare", *sides("base", "head"), "--json", "v.json")
+    (row,) = [
+        row
+        for row in json.loads((tmp_path / "v.json").read_text())["rows"]
+        if row["metric"] == "B/op"
+    ]
+    assert (row["outcome"], row["test"]) == ("regressed", "mann-whitney"), done.out

@@ -12,26 +12,26 @@ GO = [
         {
             "example.com/demo.BenchmarkSort/n=10/rev": (
                 "time s lower sampled 1x3 loops=20 1.784e-06",
-                "B/op B lower sampled 1x3 loops=20 104",
-                "allocs/op  lower sampled 1x3 loops=20 2",
+                "B/op B lower exact 1x3 loops=20 104",
+                "allocs/op  lower exact 1x3 loops=20 2",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev": (
                 "time s lower sampled 1x3 loops=20 5.536e-06",
-                "B/op B lower sampled 1x3 loops=20 8216",
-                "allocs/op  lower sampled 1x3 loops=20 2",
+                "B/op B lower exact 1x3 loops=20 8216",
+                "allocs/op  lower exact 1x3 loops=20 2",
             ),
             "example.com/demo.BenchmarkBuild": (
                 "time s lower sampled 1x3 loops=20 9.876e-07",
                 "throughput B/s higher sampled 1x3 loops=20 1.037e+09",
                 "p99-ns s lower sampled 1x3 loops=20 9.9e-08",
                 "widgets/op widgets/op lower sampled 1x3 loops=20 42.5",
-                "B/op B lower sampled 1x3 loops=20 1024",
-                "allocs/op  lower sampled 1x3 loops=20 1",
+                "B/op B lower exact 1x3 loops=20 1024",
+                "allocs/op  lower exact 1x3 loops=20 1",
             ),
             "example.com/demo.BenchmarkPar": (
                 "time s lower sampled 1x3 loops=20 2.486e-06",
-                "B/op B lower sampled 1x3 loops=20 56",
-                "allocs/op  lower sampled 1x3 loops=20 0",
+                "B/op B lower exact 1x3 loops=20 56",
+                "allocs/op  lower exact 1x3 loops=20 0",
             ),
         },
     ),
@@ -42,33 +42,33 @@ GO = [
         {
             "example.com/demo.BenchmarkSort/n=10/rev": (
                 "time s lower sampled 1x2 loops=20 1.428e-07",
-                "B/op B lower sampled 1x2 loops=20 80",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 80",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkSort/n=10/rev-2": (
                 "time s lower sampled 1x2 loops=20 2.098e-07",
-                "B/op B lower sampled 1x2 loops=20 80",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 80",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkSort/n=10/rev-4": (
                 "time s lower sampled 1x2 loops=20 4.451e-07",
-                "B/op B lower sampled 1x2 loops=20 80",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 80",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev": (
                 "time s lower sampled 1x2 loops=20 5.05e-06",
-                "B/op B lower sampled 1x2 loops=20 8192",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 8192",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev-2": (
                 "time s lower sampled 1x2 loops=20 8.317e-06",
-                "B/op B lower sampled 1x2 loops=20 8192",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 8192",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev-4": (
                 "time s lower sampled 1x2 loops=20 1.401e-05",
-                "B/op B lower sampled 1x2 loops=20 8192",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 8192",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkBuild": (
                 "time s lower sampled 1x2 loops=20 3.08e-06",
@@ -125,13 +125,13 @@ GO = [
         {
             "example.com/demo.BenchmarkSort/n=10/rev": (
                 "time s lower sampled 1x1 loops=10 4.941e-07",
-                "B/op B lower sampled 1x1 loops=10 104",
-                "allocs/op  lower sampled 1x1 loops=10 2",
+                "B/op B lower exact 1x1 loops=10 104",
+                "allocs/op  lower exact 1x1 loops=10 2",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev": (
                 "time s lower sampled 1x1 loops=10 1.174e-05",
-                "B/op B lower sampled 1x1 loops=10 8216",
-                "allocs/op  lower sampled 1x1 loops=10 2",
+                "B/op B lower exact 1x1 loops=10 8216",
+                "allocs/op  lower exact 1x1 loops=10 2",
             ),
             "example.com/demo.BenchmarkBuild": (
                 "time s lower sampled 1x1 loops=10 4.046e-06",
@@ -151,13 +151,13 @@ GO = [
         {
             "example.com/demo.BenchmarkSort/n=10/rev": (
                 "time s lower sampled 1x1 loops=20107 3.87e-07",
-                "B/op B lower sampled 1x1 loops=20107 104",
-                "allocs/op  lower sampled 1x1 loops=20107 2",
+                "B/op B lower exact 1x1 loops=20107 104",
+                "allocs/op  lower exact 1x1 loops=20107 2",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev": (
                 "time s lower sampled 1x1 loops=1366 7.427e-06",
-                "B/op B lower sampled 1x1 loops=1366 8216",
-                "allocs/op  lower sampled 1x1 loops=1366 2",
+                "B/op B lower exact 1x1 loops=1366 8216",
+                "allocs/op  lower exact 1x1 loops=1366 2",
             ),
             "example.com/demo.BenchmarkBuild": (
                 "time s lower sampled 1x1 loops=14258 3.519e-07",
@@ -176,13 +176,13 @@ GO = [
         {
             "example.com/demo.BenchmarkSort/n=10/rev": (
                 "time s lower sampled 1x2 loops=20 3.44e-07",
-                "B/op B lower sampled 1x2 loops=20 80",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 80",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev": (
                 "time s lower sampled 1x2 loops=20 6.24e-06",
-                "B/op B lower sampled 1x2 loops=20 8192",
-                "allocs/op  lower sampled 1x2 loops=20 1",
+                "B/op B lower exact 1x2 loops=20 8192",
+                "allocs/op  lower exact 1x2 loops=20 1",
             ),
             "example.com/demo.BenchmarkBuild": (
                 "time s lower sampled 1x2 loops=20 2.857e-06",
@@ -206,13 +206,13 @@ GO = [
         {
             "example.com/demo.BenchmarkSort/n=10/rev": (
                 "time s lower sampled 3x2 loops=50 1.773e-07",
-                "B/op B lower sampled 3x2 loops=50 80",
-                "allocs/op  lower sampled 3x2 loops=50 1",
+                "B/op B lower exact 3x2 loops=50 80",
+                "allocs/op  lower exact 3x2 loops=50 1",
             ),
             "example.com/demo.BenchmarkSort/n=1000/rev": (
                 "time s lower sampled 3x2 loops=50 5.1e-06",
-                "B/op B lower sampled 3x2 loops=50 8192",
-                "allocs/op  lower sampled 3x2 loops=50 1",
+                "B/op B lower exact 3x2 loops=50 8192",
+                "allocs/op  lower exact 3x2 loops=50 1",
             ),
             "example.com/demo/sub.BenchmarkLen": ("time s lower sampled 3x2 loops=50 1.002e-08",),
             "example.com/demo/sub.BenchmarkLen16/x-4": (

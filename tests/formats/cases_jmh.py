@@ -15,7 +15,7 @@ JMH = [
         {
             "org.example.Lists.fill[mode=thrpt,kind=array,size=10]": (
                 "throughput ops/s higher sampled 2x3 loops=1 3.446e+06",
-                "gc.alloc.rate.norm B lower sampled 2x3 loops=1 43.05",
+                "gc.alloc.rate.norm B lower exact 2x3 loops=1 43.05",
             ),
             "org.example.Lists.fill[mode=thrpt,kind=array,size=1000]": (
                 "throughput ops/s higher sampled 2x3 loops=1 4.361e+04",

@@ -42,7 +42,7 @@ BENCHER = [
             ),
             "build.sh": ("build_time s lower summary 1x1 loops=1 87",),
             "binary": (
-                "file_size B lower summary 1x1 loops=1 4.2e+06",
+                "file_size B lower exact 1x1 loops=1 4.2e+06",
                 "instructions  lower exact 1x1 loops=1 5.32e+04",
             ),
             "broken": ("broken.latency: the key 'value' is missing"),

@@ -31,7 +31,7 @@ def test_what_the_runtime_counted_is_read_per_iteration_or_told() -> None:
     reading = parse([0.06, 2, 64, 1], [0.09, 3, 96, 1])
     assert described(reading.benchmarks[0]) == (
         "time s lower sampled 1x2 loops=2 0.03",
-        "allocated B lower sampled 1x2 loops=2 32",
+        "allocated B lower exact 1x2 loops=2 32",
     )
     assert reading.skipped == ("the column numGcs: benchgate reads only time, cpuTime, allocated",)
 

@@ -76,8 +76,8 @@ def test_allocations_of_divan_are_read_if_less_of_them_is_better() -> None:
         "top::a": (
             "time s lower summary 1x1 loops=1 2e-06",
             "throughput B/s higher summary 1x1 loops=1 2e+09",
-            "max_alloc_count  lower summary 1x1 loops=1 4",
-            "max_alloc_bytes B lower summary 1x1 loops=1 2048",
+            "max_alloc_count  lower exact 1x1 loops=1 4",
+            "max_alloc_bytes B lower exact 1x1 loops=1 2048",
         )
     }
 

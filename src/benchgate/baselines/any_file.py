@@ -249,12 +249,15 @@ def _source(path: Path, max_mib: int) -> ForeignFile:
 def _doubts(benchmarks: Sequence[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:
     """What a reader must know if the files hold too little to tell chance from change."""
     every = [series for one in benchmarks for series in one.series]
-    random = [each for each in every if each.metric.kind is not Kind.EXACT]
-    if not random:
+    random = [
+        [len(each.launches) for each in one.series if each.metric.kind is not Kind.EXACT]
+        for one in benchmarks
+    ]
+    if not any(random):
         return
     tested = sum(bool(one.series) for one in benchmarks)
     needed = least_rounds(Gate().alpha / tested, paired=False)
-    launches = min(len(each.launches) for each in random)
+    launches = min(max(counts) for counts in random if counts)
     if launches > 1:
         if launches < needed > _USUAL_LAUNCHES:
             yield (

@@ -15,7 +15,7 @@ from benchgate.config.benchmarks import KINDS, OUTPUT, ScenarioBenchmark, SuiteB
 from benchgate.config.keys import Side
 from benchgate.config.tables import DECIDED_BY, RULE_SETTINGS, TABLES, Settings
 from benchgate.errors import did_you_mean
-from benchgate.model.run import INSTRUCTIONS
+from benchgate.model.run import INSTRUCTIONS, OWN
 from benchgate.model.verdict import TAIL_STATISTICS
 from benchgate.tables.document import DocumentLayout, Kinds, Problem, config_error, from_validation
 
@@ -220,12 +220,15 @@ LAYOUT: Final = DocumentLayout(
 )
 
 
-TOLERANCES = {INSTRUCTIONS.name: 0.01}
-"""How far exact metrics may change by default; metrics that are not listed may not change at all.
+TOLERANCE = 0.01
+"""How far an exact metric may change by default.
 
 Instruction counts differ by some thousandths, because most programs get new addresses and hash
-seeds in each execution. Half of the margin for time is well above that.
+seeds in each execution; so do the bytes that other tools count. Half of the margin for time is well
+above that.
 """
+_NEVER_VARY = frozenset({*OWN, "memory", "value"}) - {INSTRUCTIONS.name}
+"""Those that may not change at all."""
 LEAST_TAIL_SAMPLES: Final[Mapping[str, int]] = {"p95": 40, "p99": 200, "p99.9": 2000, "max": 40}
 """With fewer samples, a launch has too few for a tail: two have to be slower than the quantile."""
 
@@ -298,7 +301,9 @@ def overridden(gate: Gate, rules: Iterable[Rule], metric: str | None) -> RowPoli
     Args:
         metric: the metric to get the settings of; None ignores rules for some metrics only.
     """
-    tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
+    tolerance = gate.tolerance
+    if tolerance is None:
+        tolerance = TOLERANCE if metric and metric not in _NEVER_VARY else 0.0
     policy = RowPolicy(
         gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance, gate.settle
     )

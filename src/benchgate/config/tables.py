@@ -231,7 +231,7 @@ class Gate(Table):
         elsewhere,
         None,
         "How much an exact metric (a count or a size) may change; by default 1 % for"
-        " `instructions` and 0 for the others.",
+        " `instructions` and what other tools count, and 0 for the others.",
     )
     confidence: float = key(
         less,

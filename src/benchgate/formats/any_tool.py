@@ -58,8 +58,8 @@ _MEASURES = {
     "latency": (MEAN_TIME, 1e-9),
     "throughput": (THROUGHPUT, 1),
     "build-time": (Metric("build_time", "s", kind=Kind.SUMMARY), 1),
-    "file-size": (Metric("file_size", "B", kind=Kind.SUMMARY), 1),
-    "allocated": (Metric("allocated", "B", kind=Kind.SUMMARY), 1),
+    "file-size": (Metric("file_size", "B", kind=Kind.EXACT), 1),
+    "allocated": (Metric("allocated", "B", kind=Kind.EXACT), 1),
     "instructions": (INSTRUCTIONS, 1),
     "estimated-cycles": (Metric("estimated_cycles", "", kind=Kind.SUMMARY), 1),
 }

@@ -338,7 +338,7 @@ class _DivanOutput:
         if self._allocation not in _READ_ALLOCATIONS:
             return None, value
         name = f"{self._allocation.rstrip(':').replace(' ', '_')}_{'bytes' if unit else 'count'}"
-        return Metric(name, unit, kind=Kind.SUMMARY), value
+        return Metric(name, unit, kind=Kind.EXACT), value
 
 
 def _program_in(line: str) -> str:

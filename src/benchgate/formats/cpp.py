@@ -10,7 +10,7 @@ from xml.parsers import expat
 from benchgate.formats.contents import Node, RowError, number_in, read_json, read_table, shown
 from benchgate.formats.origin import BUILD, caches_in, cpu_of, environment, told
 from benchgate.formats.rows import begins, reads, sampled, summary, time_summary, usual_loops
-from benchgate.model.run import CPU_TIME, TIME, Better, Metric
+from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,10 +30,11 @@ _TIMES = {"real_time": TIME, "cpu_time": CPU_TIME}
 _OTHERS = {
     "bytes_per_second": Metric("bytes_per_second", "B/s", Better.HIGHER),
     "items_per_second": Metric("items_per_second", "items/s", Better.HIGHER),
-    "allocs_per_iter": Metric("allocs_per_iter", ""),
-    "max_bytes_used": Metric("max_bytes_used", "B"),
-    "total_allocated_bytes": Metric("total_allocated_bytes", "B"),
-    "net_heap_growth": Metric("net_heap_growth", "B"),
+    "allocs_per_iter": Metric("allocs_per_iter", "", kind=Kind.EXACT),
+    "max_bytes_used": Metric("max_bytes_used", "B", kind=Kind.EXACT),
+    "total_allocated_bytes": Metric("total_allocated_bytes", "B", kind=Kind.EXACT),
+    "net_heap_growth": Metric("net_heap_growth", "B", kind=Kind.EXACT),
+    "INSTRUCTIONS": INSTRUCTIONS,  # of --benchmark_perf_counters
 }
 _KNOWN = {
     *(*_TIMES, *_OTHERS),
@@ -181,7 +182,8 @@ def _summed_up(row: Node) -> Iterator[Series]:
     found = [(metric, _time_s(row, key)) for key, metric in _TIMES.items()]
     found += [(each, node.number) for key, each in _OTHERS.items() if (node := row.get(key))]
     for metric, value in found:
-        yield summary(metric.name, metric.unit, value, row.place, better=metric.better)
+        kind = Kind.EXACT if metric.kind is Kind.EXACT else Kind.SUMMARY
+        yield summary(metric.name, metric.unit, value, row.place, better=metric.better, kind=kind)
 
 
 def _repeated(rows: list[Node]) -> Iterator[Series]:

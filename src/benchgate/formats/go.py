@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.contents import RowError, plain_lines, read_json_lines, read_lines, unread
 from benchgate.formats.origin import environment
 from benchgate.formats.rows import APPEND, reads, sampled, usual_loops
-from benchgate.model.run import TIME, Better, Metric
+from benchgate.model.run import TIME, Better, Kind, Metric
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -227,8 +227,8 @@ _PROCS = re.compile(r"-\d+$")
 _KNOWN = {
     "ns/op": (TIME, 1e-9),
     "MB/s": (Metric("throughput", "B/s", Better.HIGHER), 1e6),
-    "B/op": (Metric("B/op", "B"), 1.0),
-    "allocs/op": (Metric("allocs/op", ""), 1.0),
+    "B/op": (Metric("B/op", "B", kind=Kind.EXACT), 1.0),
+    "allocs/op": (Metric("allocs/op", "", kind=Kind.EXACT), 1.0),
 }
 
 

@@ -19,7 +19,7 @@ from benchgate.formats.rows import (
     time_summary,
     usual_loops,
 )
-from benchgate.model.run import CPU_TIME, TIME, Better, Metric
+from benchgate.model.run import CPU_TIME, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +109,9 @@ def _jmh_metric(unit: str, name: str) -> tuple[Metric, float]:
     if amount in _SECONDS and per == "op":
         return (Metric(name, "s") if name else TIME), _SECONDS[amount]
     if per == "op":
-        return Metric(name or unit, "B" if amount == "B" else unit), 1.0
+        is_counted = amount == "B" or name.startswith("instructions")
+        kind = Kind.EXACT if is_counted else Kind.SAMPLED
+        return Metric(name or unit, "B" if amount == "B" else unit, kind=kind), 1.0
     raise RowError(f"JMH does not say which direction of {shown(unit)} is better")
 
 
@@ -183,7 +185,9 @@ def benchmarkdotnet(source: ForeignFile, rows: ReadRows) -> None:
                 except RowError as error:
                     rows.skip(f"a metric of {row.id}: {error}")
             if metrics is None and memory and (size := memory.get("BytesAllocatedPerOperation")):
-                row.series.append(summary("Allocated Memory", "B", size.number, size.place))
+                row.series.append(
+                    summary("Allocated Memory", "B", size.number, size.place, kind=Kind.EXACT)
+                )
 
 
 def _job(info: str) -> str:
@@ -220,13 +224,19 @@ def _diagnosed(node: Node) -> Series:
     descriptor = node["Descriptor"]
     unit, scale = _SIZES.get(unit := descriptor["Unit"].text, (unit, 1.0))
     better = Better.HIGHER if descriptor["TheGreaterTheBetter"].value is True else Better.LOWER
-    value = node["Value"]
-    return summary(descriptor["Id"].text, unit, value.number * scale, value.place, better=better)
+    value, kind = node["Value"], Kind.EXACT if unit == "B" else Kind.SUMMARY
+    return summary(
+        descriptor["Id"].text, unit, value.number * scale, value.place, better=better, kind=kind
+    )
 
 
 _HEADER = b"Name,Mean,MeanLB,MeanUB,Stddev"
 _LEAST_S = 0.03
-_COLUMNS = {"time": TIME, "cpuTime": CPU_TIME, "allocated": Metric("allocated", "B")}
+_COLUMNS = {
+    "time": TIME,
+    "cpuTime": CPU_TIME,
+    "allocated": Metric("allocated", "B", kind=Kind.EXACT),
+}
 
 
 def _is_haskell_criterion(source: ForeignFile) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.contents import Node, RowError, read_json, shown
 from benchgate.formats.origin import MOST_TOLD, environment, told
 from benchgate.formats.rows import as_a_whole, begins, reads, sampled, summary, usual_loops
-from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, PYTHON, TIME, Metric
+from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, PYTHON, TIME, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +29,8 @@ _DATE = re.compile(rb'"date"\s*:\s*(\d{1,14})\b')
 _COMMIT = re.compile(rb'"commit_hash"\s*:\s*"([0-9a-f]{1,64})"')
 _MOST_NAMED = 5
 _MARK_BYTES = 64 << 10
-_ASV_METRICS = {"time": TIME.name, "memory": "memory", "peakmemory": PEAK_RSS.name}
+_MEMORY = "memory"
+_ASV_METRICS = {"time": TIME.name, "memory": _MEMORY, "peakmemory": PEAK_RSS.name}
 _UNITS = {"seconds": "s", "bytes": "B"}
 _MOST_CHARACTERS = 10_000_000
 
@@ -192,7 +193,10 @@ def _read_asv_result(
     else:
         metric = _ASV_METRICS.get(known["type"].text, metric)
         unit = known["unit"].text
-    row.series.append(summary(metric, _UNITS.get(unit, unit), result.number, result.place))
+    kind = Kind.EXACT if metric == _MEMORY else Kind.SUMMARY
+    row.series.append(
+        summary(metric, _UNITS.get(unit, unit), result.number, result.place, kind=kind)
+    )
 
 
 # For pyperf, less is better in every unit.

@@ -104,10 +104,16 @@ def sampled(
 
 
 def summary(
-    name: str, unit: str, value: float, place: str, *, better: Better = Better.LOWER
+    name: str,
+    unit: str,
+    value: float,
+    place: str,
+    *,
+    better: Better = Better.LOWER,
+    kind: Kind = Kind.SUMMARY,
 ) -> Series:
     """One number that stands for samples that the file does not have; see `sampled`."""
-    return sampled(Metric(name, unit, better, Kind.SUMMARY), [[value]], place)
+    return sampled(Metric(name, unit, better, kind), [[value]], place)
 
 
 def time_summary(value_s: float, place: str) -> Series:

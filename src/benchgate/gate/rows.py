@@ -531,11 +531,12 @@ def _are_exact(before: Series, after: Series) -> bool:
     """Whether a change is known without a test: no clock is read, and neither side varies."""
     if before.metric.unit in {"s", RATE_UNIT}:
         return False
-    for series in (before, after):
-        values = np.concatenate([launch.samples for launch in series.launches])
-        if values.max() - values.min() > _EXACT_SPREAD * abs(values.max()):
-            return False
-    return True
+    return not (_varies(before, _EXACT_SPREAD) or _varies(after, _EXACT_SPREAD))
+
+
+def _varies(series: Series, spread: float) -> bool:
+    values = _all_values(series)
+    return bool(values.max() - values.min() > spread * abs(values.max()))
 
 
 def _statistic(one: Pair, kind: Kind) -> str:
@@ -615,7 +616,7 @@ def deciding_rows(
             rows.append(unmeasured_row(one, name, launches))
         elif why_not := _difference(before, after, shares_loops=shares_loops):
             rows.append(incomparable_row(one, why_not, metric=name, launches=launches))
-        elif after.metric.kind is Kind.EXACT:
+        elif _is_exact(before, after, head, policy.tolerance):
             tolerance, level = policy.tolerance, terms.level
             row = exact_row(one, before, after, tolerance, paired=paired, level=level)
             rows.append(_as_planned(row, settles=settles))
@@ -626,6 +627,14 @@ def deciding_rows(
 
 def _launches(series: Series | None) -> int:
     return len(series.launches) if series else 0
+
+
+def _is_exact(base: Series, head: Series, of: BenchmarkResult, tolerance: float) -> bool:
+    """Whether a metric needs no test. What other tools count may vary after all."""
+    if head.metric.kind is not Kind.EXACT or of.tier not in {Tier.STORED, Tier.SUITE}:
+        return head.metric.kind is Kind.EXACT
+    spread = max(tolerance, _EXACT_SPREAD)
+    return head.metric == ERROR_RATIO or not (_varies(base, spread) or _varies(head, spread))
 
 
 def _difference(base: Series, head: Series, *, shares_loops: bool) -> str | None:
@@ -677,7 +686,8 @@ def _evidences(
         margin = policy.tail_margin if is_tail(head.metric.name, VALUE) else policy.margin
         return [gather(one, base, head, VALUE, margin=margin, paired=paired, settles=settles)]
     is_suite = one.head is not None and one.head.tier is Tier.SUITE
-    statistics = ("median",) if is_suite else policy.statistics
+    is_one = is_suite or head.metric.kind is Kind.EXACT
+    statistics = ("median",) if is_one else policy.statistics
     settled = policy.settled(statistics)
     return [
         gather(
