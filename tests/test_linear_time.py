@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.formats.cases import CASES
 from tests.growth import grows_too_fast
+from tests.report.conftest import changed, verdict
 from tests.results import measured
 
 from benchgate.baselines.base import MOST_BYTES
@@ -27,9 +28,11 @@ from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.worker import read_reply
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.run import Status
-from benchgate.model.verdict import VERDICT
+from benchgate.model.verdict import VERDICT, Decision
+from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from tests.formats.case import Case
 
     from benchgate.model.result import Result
+    from benchgate.model.verdict import Verdict
 
     Input = Callable[[int], str]
 
@@ -315,6 +319,23 @@ def test_judging_files_that_cannot_be_read(*, swapped: bool) -> None:
         return replace(found, base=found.head, head=found.base) if swapped else found
 
     assert not grows_too_fast(make, lambda found: judge_run(found, CONFIG), 4000)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_joining_what_changed_alike(*, alike: bool) -> None:
+    def make(size: int) -> Verdict:
+        rows = (
+            changed(
+                f"pkg{n % 37}/mod{n % 101}/it[{n}]",
+                Outcome.REGRESSED,
+                1.1 if alike else 1.1 + n,
+                interval=(1.1, 1.2) if alike else (1.1 + n, 1.101 + n),
+            )
+            for n in range(size)
+        )
+        return verdict(Decision.FAIL, *rows, exit_code=3)
+
+    assert not grows_too_fast(make, view_verdict, 4000)
 
 
 def case_inputs(case: Case) -> dict[str, Callable[[int], ForeignFile]]:

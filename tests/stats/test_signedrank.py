@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchgate.stats import rank_tests
 from benchgate.stats.rank_tests import least_p_signed_rank, signed_rank, signed_rank_lower
 
 differences = st.lists(st.integers(-6, 6), min_size=1, max_size=14)
@@ -152,3 +153,27 @@ def test_coarse_clocks_raise_no_more_false_alarms(alpha: float) -> None:
 def test_bad_input_is_refused(d: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         signed_rank(d)
+
+
+@pytest.mark.parametrize("step", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("lowest_p", [0.001, 1e-5, 1e-7])
+def test_with_many_ties_the_approximation_is_as_near_as_it_says(
+    step: float, lowest_p: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    centers = np.linspace(0, -stats.norm.ppf(lowest_p) / 20, 20)
+    d = np.round(rng.normal(centers[:, np.newaxis], 1, (20, 401)) / step) * step
+    near = signed_rank(d).p_greater
+    monkeypatch.setattr(rank_tests, "_EXACT_TIED_PAIRS", 1000)
+    exact = signed_rank(d).p_greater
+    within = {0.001: 1e-3, 1e-5: 5e-3, 1e-7: 0.03}[lowest_p]
+    kept = exact >= lowest_p
+    assert kept.sum() >= 5
+    assert not np.array_equal(near, exact)
+    np.testing.assert_allclose(near[kept], exact[kept], rtol=within)
+
+
+def test_the_least_p_of_many_ties_is_not_undercut() -> None:
+    d = np.round(np.random.default_rng(7).uniform(1, 9, (1, 600)), 1)
+    assert signed_rank(d).p_greater.tolist() == [2.0**-600]
+    assert signed_rank(-d).p_greater.tolist() == [1.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -20,7 +21,7 @@ from benchgate.model.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.model.verdict import Verdict
 
@@ -169,30 +170,39 @@ def _joined(shown: Sequence[Benchmark], ids: Collection[str]) -> tuple[Line, ...
     Their intervals overlap, each with the next one's. An id that belongs to a wider and to a
     narrower group joins the wider one.
     """
-    left = [one for one in shown if one[0].outcome in MOVED]
+    place = {one[0].benchmark: number for number, one in enumerate(shown)}
+    beginning_alike: dict[str, list[Benchmark]] = {}
+    for one in (one for one in shown if one[0].outcome in MOVED):
+        for start in _beginnings(one[0].benchmark):
+            beginning_alike.setdefault(start, []).append(one)
+    of = Counter(start for id_ in ids for start in _beginnings(id_))
     joined: dict[str, Together] = {}
-    beginnings = {start for one in left for start in _beginnings(one[0].benchmark)}
-    for start in sorted(beginnings, key=lambda text: (len(_PART.findall(text)), text)):
+    for start in sorted(beginning_alike, key=lambda text: (len(_PART.findall(text)), text)):
         alike: dict[tuple[object, ...], list[Benchmark]] = {}
-        for one in left:
+        for one in beginning_alike[start]:
             first = one[0]
-            if first.benchmark.startswith(start) and first.benchmark not in joined:
+            if first.benchmark not in joined:
                 key = (first.outcome, first.metric, first.statistic, first.advisory)
                 alike.setdefault(key, []).append(one)
         chains = (chain for some in alike.values() for chain in _overlapping(some))
         for chain in filter(lambda chain: len(chain) >= _LEAST_TOGETHER, chains):
-            group = _together([one for one in left if one in chain], ids)
+            group = _together(sorted(chain, key=lambda one: place[one[0].benchmark]), of)
             joined |= {one[0].benchmark: group for one in chain}
-    return tuple(dict.fromkeys(joined.get(one[0].benchmark, one) for one in shown))
+    lines = (joined.get(one[0].benchmark, one) for one in shown)
+    return tuple({id(line): line for line in lines}.values())
 
 
-def _together(members: Sequence[Benchmark], ids: Collection[str]) -> Together:
-    """Name benchmarks by the longest beginning that they share."""
+def _together(members: Sequence[Benchmark], of: Mapping[str, int]) -> Together:
+    """Name benchmarks by the longest beginning that they share.
+
+    Args:
+        of: how many ids have each beginning.
+    """
     first, *others = (one[0].benchmark for one in members)
     shared = [x for x in _beginnings(first) if all(other.startswith(x) for other in others)]
-    of = sum(id_.startswith(shared[-1]) for id_ in ids)
     closing = "]" if shared[-1].endswith("[") else ""
-    return Together(f"{plain_line(shared[-1])}*{closing}", of, tuple(members))
+    name = f"{plain_line(shared[-1])}*{closing}"
+    return Together(name, of[shared[-1]], tuple(members))
 
 
 def _beginnings(id_: str) -> Iterator[str]:

