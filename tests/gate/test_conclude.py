@@ -308,7 +308,12 @@ def test_what_fails_on_the_base_alone_fails_nothing_and_is_no_pass(
 def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
     suspect = replace(rows("inconclusive")[0], unconfirmed=ConfirmationCost(8, 80.0))
     found = [suspect, *rows("unchanged", "unchanged")[1:]]
-    assert conclude(found, VerdictTerms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
+    assert conclude(found, VerdictTerms(DEFAULT, 0)) == Conclusion(NONE, 4, Reason.UNCONFIRMED)
+    assert conclude(found, VerdictTerms((), 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
+    # A reason that fails no build does not hide it.
+    disturbed = VerdictTerms(DEFAULT, 0, disturbed=True)
+    looks_slower = [*found, *rows("regressed", advisory=True)]
+    assert conclude(looks_slower, disturbed) == Conclusion(NONE, 4, Reason.UNCONFIRMED)
     assert decided(found, VerdictTerms(ALL, 0)) == (NONE, 4)
     assert decided([*found, *rows("failed")], VerdictTerms(DEFAULT, 0)) == (FAIL, 5)
 

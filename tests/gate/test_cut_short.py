@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -32,12 +32,17 @@ def suite(
 ) -> Callable[..., Judgment]:
     """Judge benchmarks of p25 alone, each by its head's change; the base is near 1."""
 
-    def make(changes: Sequence[float], rounds: int, round_s: float | None = None) -> Judgment:
+    def make(
+        changes: Sequence[float],
+        rounds: int,
+        round_s: float | None = None,
+        **more: Any,  # noqa: ANN401 - of a judgment
+    ) -> Judgment:
         base = [
             bench(f"b{i}", heads(rounds, 0.0, 0.001)[::-1].tolist()) for i in range(len(changes))
         ]
         head = [bench(f"b{i}", heads(rounds, x).tolist()) for i, x in enumerate(changes)]
-        return judged(base, [replace(one, round_s=round_s) for one in head], P25)
+        return judged(base, [replace(one, round_s=round_s) for one in head], P25, **more)
 
     return make
 
@@ -148,3 +153,27 @@ def test_late_looks_count_among_the_families(waves: WaveSettings) -> None:
 
 def test_nothing_is_tested_where_nothing_is_left_to_spend(waves: WaveSettings) -> None:
     assert launch_test([], [], waves) == {}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_waits_for_the_late_look_and_looks_slower_is_unconfirmed(
+    sign: int, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    """It was no suspect, or its tests failed narrowly; only the late look is left."""
+    ratios = sign * (0.02 + np.random.default_rng(13).normal(0, 0.05, 40))
+    (row,) = judged([bench("b", [1.0] * 40)], [bench("b", np.exp(ratios).tolist())], P25).rows
+    assert row.outcome is Outcome.INCONCLUSIVE
+    assert row.unconfirmed == (ConfirmationCost(20) if sign > 0 else None)
+    assert ("looks slower; 40 of the 60 rounds that confirm it" in row.notes) is (sign > 0)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "change", "missing"), [(7, 0.73, 2), (5, 0.73, 4), (4, 0.73, 0), (7, 0.009, 0)]
+)
+def test_fixed_rounds_too_few_for_a_test_leave_a_suspect(
+    rounds: int, change: float, missing: int, suite: Callable[..., Judgment]
+) -> None:
+    judgment = suite([change, 0.0], rounds, waves=None)
+    row = rows_of(judgment)["b0"]
+    assert row.outcome is not Outcome.REGRESSED
+    assert row.unconfirmed == (ConfirmationCost(missing) if missing else None)

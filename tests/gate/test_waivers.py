@@ -12,7 +12,7 @@ from benchgate.config import loads, policy_from
 from benchgate.gate.verdict import VerdictTerms, apply_waivers, conclude
 from benchgate.model.policy import Outcome, Waiver
 from benchgate.model.run import Better
-from benchgate.model.verdict import Classical, Decision, Row
+from benchgate.model.verdict import Classical, ConfirmationCost, Decision, Row
 
 DAY = date(2026, 6, 30)
 
@@ -190,3 +190,11 @@ def test_a_waiver_never_makes_a_verdict_worse(
     for row, was in zip(after, rows, strict=True):
         waived = row.outcome is Outcome.WAIVED and was.outcome is not Outcome.WAIVED
         assert was.outcome is Outcome.REGRESSED if waived else row.outcome is was.outcome
+
+
+@pytest.mark.parametrize(("ceiling", "is_open"), [("80%", False), ("70%", True)])
+def test_a_suspect_within_a_ceiling_needs_no_confirmation(ceiling: str, *, is_open: bool) -> None:
+    suspect = slower(1.73, outcome=Outcome.INCONCLUSIVE, unconfirmed=ConfirmationCost(9))
+    row = judged(suspect, waive(ceiling=ceiling))
+    assert (row.outcome, row.waiver) == (Outcome.INCONCLUSIVE, None)
+    assert bool(row.unconfirmed) is is_open

@@ -98,7 +98,7 @@ def test_with_fewer_there_is_no_verdict_and_the_reader_learns_what_it_takes(
     # The first round shows what the benchmarks take, but not that saving takes long.
     verdict = verdict_of(sleepers(world, 0.15), 245.0, pause_s=8.0)
     assert verdict.rounds == 5
-    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     rounds = {row.unconfirmed for row in verdict.rows if row.unconfirmed}
     assert rounds == {ConfirmationCost(14, 140.0)}
     assert headline(verdict).startswith("No verdict yet: sleep/")

@@ -33,6 +33,7 @@ from benchgate.gate.estimates import (
 from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
 from benchgate.gate.rows import open_outcome
+from benchgate.gate.waves import SUSPECT_MARGIN_SHARE
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
 from benchgate.model.run import THROUGHPUT, Kind
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Row
 
 
+_LEAST_SCREENED: Final = 5
+"""With fewer rounds, all of them agree too often by chance."""
 NOISE_FLOOR: Final = 1.0
 """The smallest change that counts if nobody knows how much runs differ: a factor of 2.
 
@@ -335,6 +338,7 @@ def _finding(
     needed = least_rounds(level, paired=evidence.paired)
     outcome = open_outcome(settles=evidence.settles)
     notes: tuple[str, ...] = ()
+    unconfirmed = 0
     if changed and p_adjusted <= alpha and changed.reaches(evidence.margin, 1):
         outcome = Outcome.REGRESSED
     elif changed and p_adjusted <= alpha and changed.reaches(evidence.margin, -1):
@@ -349,6 +353,7 @@ def _finding(
         had = counted(evidence.rounds, unit)
         of_each = "" if evidence.paired else " of each side"
         notes = (f"{TOO_FEW}: {had}, and a test needs {needed}{of_each}",)
+        unconfirmed = needed - evidence.rounds if _is_suspect(evidence) else 0
     elif forecast and forecast.doubts(evidence.margin):
         against_newest = finite_exp(evidence.worse_sign * forecast.against_newest)
         notes = (f"but {format_change(against_newest)} against only the newest of them",)
@@ -362,4 +367,13 @@ def _finding(
         p_adjusted,
         notes,
         calibration_of(evidence, forecast),
+        unconfirmed,
     )
+
+
+def _is_suspect(evidence: Evidence) -> bool:
+    """Whether all rounds agree that it got worse, and there are enough for a screen to tell."""
+    if not evidence.paired or evidence.is_tail or evidence.rounds < _LEAST_SCREENED:
+        return False
+    least = float(evidence.worse_log_ratios().min())
+    return least > math.log1p(evidence.margin * SUSPECT_MARGIN_SHARE)

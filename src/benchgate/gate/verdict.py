@@ -137,6 +137,12 @@ def _reasons_against_a_pass(
         yield Reason.LEFT_OPEN, NO_VERDICT
     if terms.first_run and Outcome.NEW in outcomes:
         yield Reason.FIRST_RUN, PASS
+    yield from _uncompared_reasons(rows, terms)
+    yield from _open_reasons(rows, outcomes, terms)
+
+
+def _uncompared_reasons(rows: Sequence[Row], terms: VerdictTerms) -> Iterator[tuple[Reason, int]]:
+    """What had to be compared or tested, and was not."""
     compared = compared_benchmarks(rows)
     if not compared:
         together = any(row.changed_together and not row.excused for row in rows)
@@ -151,21 +157,22 @@ def _reasons_against_a_pass(
         yield Reason.METRIC_UNTESTED, NO_VERDICT
     if any(row.is_limit and row.outcome is Outcome.NOT_TESTED for row in rows):
         yield Reason.LIMIT_UNTESTED, NO_VERDICT if Outcome.REGRESSED in terms.fail_on else PASS
-    is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
-    if is_doubted or terms.disturbed:  # without a regression: it may have hidden one
-        yield Reason.DISTURBED, NO_VERDICT if is_doubted else PASS
-    looks_wrong = {Outcome.REGRESSED, *terms.fail_on} & MOVED
-    if any(row.outcome in looks_wrong and row.advisory for row in rows):
-        yield Reason.ADVISORY, PASS
-    yield from _open_reasons(rows, outcomes, terms)
 
 
 def _open_reasons(
     rows: Sequence[Row], outcomes: Collection[Outcome], terms: VerdictTerms
 ) -> Iterator[tuple[Reason, int]]:
-    """The last of `_reasons_against_a_pass`: what more rounds may decide."""
+    """The last of `_reasons_against_a_pass`: what another measurement may decide."""
+    must_not_regress = Outcome.REGRESSED in terms.fail_on
+    if terms.doubted and must_not_regress:
+        yield Reason.DISTURBED, NO_VERDICT
     if any(row.unconfirmed for row in rows):
-        yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build
+        yield Reason.UNCONFIRMED, NO_VERDICT if must_not_regress else PASS
+    if terms.disturbed:  # without a regression: it may have hidden one
+        yield Reason.DISTURBED, PASS
+    looks_wrong = {Outcome.REGRESSED, *terms.fail_on} & MOVED
+    if any(row.outcome in looks_wrong and row.advisory for row in rows):
+        yield Reason.ADVISORY, PASS
     if not decided_benchmarks(rows):
         must_decide = Outcome.INCONCLUSIVE in terms.fail_on and Outcome.NOT_SETTLED in outcomes
         yield Reason.UNDECIDED, NO_VERDICT if must_decide else PASS
@@ -276,7 +283,9 @@ class _UsableWaiver:
 
     def concerns(self, row: Row, config: Config) -> bool:
         """Whether it applies to a row; the change uses the new name of a renamed benchmark."""
-        if self.waive.outcome != row.outcome.value:
+        # What would confirm a suspect would only show what is accepted already.
+        outcome = Outcome.REGRESSED if row.unconfirmed else row.outcome
+        if self.waive.outcome != outcome.value:
             return False
         name = row.benchmark
         if self.accepted is None:
@@ -305,7 +314,11 @@ def _waive(row: Row, config: Config, holding: Iterable[_UsableWaiver]) -> Row:
     worse = _worse_ratio(row)
     enough = (one for one in matching if _allows(one, worse))
     if usable := next(enough, None):
+        if row.unconfirmed:
+            return replace(row, unconfirmed=None)
         return replace(row, outcome=Outcome.WAIVED, waiver=usable.shown())
+    if row.unconfirmed:
+        return row
     return replace(row, waiver=max(matching, key=lambda one: one.ceiling).shown())
 
 

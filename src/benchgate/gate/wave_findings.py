@@ -287,7 +287,7 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
     stage = _stage_of_open(row, terms)
     if stage is RowStage.DONE and waves.until_decided:
         return _given_up(finding, row, terms)
-    return replace(finding, stage=stage)
+    return _awaiting_late_look(replace(finding, stage=stage), row, waves.late_looks[0])
 
 
 def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) -> Finding:
@@ -302,6 +302,15 @@ def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) ->
     return replace(
         finding, stage=RowStage.CONFIRM, estimate=estimate, notes=(note,), unconfirmed=unconfirmed
     )
+
+
+def _awaiting_late_look(finding: Finding, row: _WaveRow, look: int) -> Finding:
+    """Say what confirms a row that looks worse, if only the late look can."""
+    if finding.stage is not RowStage.CONFIRM or row.on_all is None or row.on_all.value < 0:
+        return finding
+    rounds = len(row.ratios)
+    note = f"looks {_direction(row, 1)}; {rounds} of the {look} rounds that confirm it"
+    return replace(finding, notes=(*finding.notes, note), unconfirmed=look - rounds)
 
 
 def _direction(row: _WaveRow, sign: int) -> str:
