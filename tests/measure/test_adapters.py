@@ -26,8 +26,8 @@ from benchgate.measure.adapters import (
     Programs,
     WorkerProgram,
     build_variables,
-    find,
 )
+from benchgate.measure.adapters.finding import find, parts
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.build import build
 from benchgate.measure.conformance import Conformance
@@ -883,3 +883,26 @@ def test_bench_of_rust(measured: Callable[..., dict[str, list[Observation]]]) ->
     assert "it is broken" in error_of(seen.pop("sums/fails"))
     for id_, found in seen.items():
         assert len(times_s(found)) == 2, id_
+
+
+def test_each_function_of_go_is_work_of_its_own(tmp_path: Path) -> None:
+    text = (
+        "func BenchmarkOne(b *testing.B) { run(b, 1) }\n"
+        "func BenchmarkTwo(b *testing.B) { run(b, func() { two() }) } // {\n"
+        "func BenchmarkMany(b *testing.B) {\n\tfor {\n\t}\n}\n"
+    )
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
+    assert isinstance(table, GoBenchmark)
+
+    def works(text: str) -> list[dict[str, str]]:
+        (tmp_path / "a_test.go").write_text(text)
+        return [parts(arm, table, ".", {"id": id_}) for id_ in ("One", "Two/x", "Many")]
+
+    before = works(text)
+    assert len({one["its code"] for one in before}) == 3
+    for index, edit in enumerate([("b, 1", "b, 2"), ("two()", "three()"), ("for {", "for x {")]):
+        after = works(text.replace(*edit))
+        assert [one != other for one, other in zip(before, after, strict=True)] == [
+            index == each for each in range(3)
+        ]

@@ -117,6 +117,117 @@ def test_the_script_of_a_command_is_lent_if_its_data_names_it(tmp_path: Path) ->
     assert lent(tmp_path, head, {}, command) == {"tools/run.sh": "new"}
 
 
+GO = "func BenchmarkA(b *testing.B) {\n}\n"
+VITEST = "import { bench } from 'vitest'"
+LENT: dict[str, tuple[str, dict[str, str], dict[str, str], set[str], set[str]]] = {
+    "go": (
+        'go = "./..."',
+        {
+            "a/a.go": "new",
+            "a/a_test.go": f"{GO}// new",
+            "a/help_test.go": "new",
+            "a/testdata/x/words": "new",
+            "b/b_test.go": "func TestB(t *testing.T) {\n}\n",
+        },
+        {
+            "a/a.go": "old",
+            "a/a_test.go": GO,
+            "a/gone_test.go": "old",
+            "b/b_test.go": "old",
+            "c/c_test.go": GO,
+        },
+        {"a/a_test.go", "a/help_test.go", "a/testdata/x/words"},
+        {"a/gone_test.go", "c/c_test.go"},
+    ),
+    "a folder of scripts": (
+        'node = ["benchmarks/run/bench.js"]',
+        {
+            "benchmarks/run/bench.js": "new",
+            "benchmarks/help.js": "new",
+            "benchmarks/package.json": "{}",
+            "benchmarks/node_modules/a/index.js": "new",
+            "index.js": "new",
+        },
+        {
+            "benchmarks/run/bench.js": "old",
+            "benchmarks/run/gone.js": "old",
+            "benchmarks/node_modules/a/index.js": "old",
+            "index.js": "old",
+        },
+        {"benchmarks/run/bench.js", "benchmarks/help.js", "benchmarks/package.json"},
+        {"benchmarks/run/gone.js"},
+    ),
+    "a script beside code": (
+        'node = ["bench.js", "src/perf/bench.js", "test-utils/bench.js"]',
+        {
+            "bench.js": "new",
+            "index.js": "new",
+            "src/perf/bench.js": "new",
+            "src/perf/index.js": "new",
+            "test-utils/package.json": '{"main": "index.js"}',
+            "test-utils/bench.js": "new",
+            "test-utils/index.js": "new",
+        },
+        {"index.js": "old", "src/perf/index.js": "old", "test-utils/index.js": "old"},
+        {"bench.js", "src/perf/bench.js", "test-utils/bench.js"},
+        set(),
+    ),
+    "vitest": (
+        'node = "src"',
+        {"src/a.bench.ts": VITEST, "src/a.ts": "new", "src/b/b.bench.ts": VITEST},
+        {"src/a.bench.ts": "old", "src/a.ts": "old", "src/gone.bench.ts": VITEST},
+        {"src/a.bench.ts", "src/b/b.bench.ts"},
+        {"src/gone.bench.ts"},
+    ),
+    "rust": (
+        'rust = ["words", "tools/speed", "lib"]',
+        {
+            "Cargo.toml": "",
+            "src/lib.rs": "new",
+            "benches/words.rs": "new",
+            "benches/common/mod.rs": "new",
+            "tools/Cargo.toml": '[[bench]]\nname = "speed"\npath = "perf/speed.rs"\n',
+            "tools/perf/speed.rs": "new",
+            "tools/perf/other.rs": "new",
+        },
+        {
+            "Cargo.toml": "",
+            "src/lib.rs": "old",
+            "benches/words.rs": "old",
+            "tools/Cargo.toml": '[[bench]]\nname = "speed"\npath = "perf/speed.rs"\n',
+            "tools/perf/speed.rs": "old",
+            "tools/perf/other.rs": "old",
+        },
+        {"benches/words.rs", "benches/common/mod.rs", "tools/perf/speed.rs"},
+        set(),
+    ),
+    "what others compile": (
+        'cpp = "build/bench"\n[[benchmark]]\nworker = "bin/worker"\npaths = ["worker.c"]',
+        {"bench.cc": "new", "worker.c": "new", "build/bench": "new"},
+        {"bench.cc": "old", "worker.c": "old", "build/bench": "old"},
+        set(),
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LENT)
+def test_the_benchmark_files_of_other_languages_are_lent(tmp_path: Path, name: str) -> None:
+    table, head, base, given, gone = LENT[name]
+    kept = {name: text for name, text in base.items() if name not in gone}
+    expected = kept | {name: head[name] for name in given}
+    assert lent(tmp_path, head, base, f"[[benchmark]]\n{table}\n") == expected
+
+
+def test_a_lent_file_is_new_to_a_compiler(tmp_path: Path) -> None:
+    arms = (tree(tmp_path / name, {"a_test.go": f"{GO}// {name}"}) for name in ("head", "base"))
+    head, base = arms
+    for arm in (head, base):
+        os.utime(arm.root / "a_test.go", (1_000, 1_000))
+    over(head, base, '[[benchmark]]\ngo = "."\n', tmp_path / "store").lay(laid=True)
+    assert (base.root / "a_test.go").stat().st_mtime > 1_000
+
+
 @pytest.mark.parametrize("place", ["toy.py", "toy/__init__.py"])
 @pytest.mark.parametrize("own", ["src/toy/__init__.py", "toy/__init__.py", "src/toy.py"])
 def test_a_helper_must_not_hide_the_base(tmp_path: Path, place: str, own: str) -> None:

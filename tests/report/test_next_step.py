@@ -246,6 +246,19 @@ def test_each_outcome_has_its_steps(
     assert found(verdict) == expected
 
 
+def test_if_the_sides_have_no_benchmark_in_common_those_of_the_head_may_run_on_both() -> None:
+    verdict = open_(Reason.NOTHING_COMPARED, Row("x/a", Outcome.MISSING), Row("a", Outcome.NEW))
+    check = CheckCommand((("--against", "--against v1"),))
+    first, *_ = next_steps(verdict, Situation(check, rounds_s={}))
+    assert sentence(first) == (
+        "to run the benchmarks of the head on both sides: "
+        "benchgate check --against v1 --benchmarks head"
+    )
+    check = CheckCommand((("--benchmarks", "--benchmarks own"),))
+    first, *_ = next_steps(verdict, Situation(check, rounds_s={}))
+    assert first.kind is StepKind.FIX
+
+
 def test_a_command_has_the_options_that_were_given_but_for_those_that_it_replaces() -> None:
     check = CheckCommand(
         (

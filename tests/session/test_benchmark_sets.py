@@ -31,6 +31,7 @@ class FakeEngine:
     """Finds what one set of files defines on each side."""
 
     sides: Mapping[ArmName, Side]
+    kind: str = "python"
 
     def discover(self) -> Discovery:
         failures = tuple(
@@ -41,7 +42,7 @@ class FakeEngine:
         )
         found = {
             arm: tuple(
-                Definition(id_, work, Tier.LOCKSTEP)
+                Definition(id_, work, Tier.LOCKSTEP, kind=self.kind)
                 for id_, work in side.items()
                 if not work.startswith("!")
             )
@@ -76,8 +77,12 @@ class Scene:
     failing: dict[tuple[ArmName, BenchmarkFiles], dict[str, str]] = field(default_factory=dict)
     without_own_code: frozenset[str] = frozenset()
     aliases: dict[str, str] = field(default_factory=dict)
+    kind: str = "python"
+    compiled: tuple[str, ...] = ()
+    is_common: bool = False
     edits: frozenset[str] = frozenset()
     laid: list[BenchmarkFiles] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     tried: list[tuple[ArmName, BenchmarkFiles, set[str]]] = field(default_factory=list)
 
     def find(self) -> dict[str, tuple[BenchmarkFiles, Mapping[ArmName, Definition], str]]:
@@ -87,19 +92,27 @@ class Scene:
         trees = {arm: LaidTree(none, none, FilePlan(), none) for arm in SIDES}
         for tree in trees.values():
             tree.plan = FilePlan(self.edits)
-        laying = Laying((), benchmarks, benchmarks, trees)
+        is_common = self.is_common or bool(self.compiled)
+        common, apart = (benchmarks, ()) if is_common else ((), benchmarks)
+        laying = Laying(common, apart, apart, trees, self.compiled)
         finder = SetFinder(
-            laying, self.laid.append, self.make, self.attempt, self.aliases, Explainer()
+            laying,
+            self.laid.append,
+            self.make,
+            self.attempt,
+            self.aliases,
+            Explainer(),
+            self.told.append,
         )
         self.found = finder.find_by_base()
         every: dict[str, tuple[BenchmarkFiles, dict[ArmName, Definition], str]] = {}
         for found in self.found:
             for arm, definitions in found.discovery.found.items():
                 for one in definitions:
-                    assert one.files is found.files
+                    assert found.files in {one.files, OWN}
                     own = found.names.get(one.id, one.id)
-                    known = every.setdefault(one.id, (found.files, {}, own))
-                    assert known[0] is found.files
+                    known = every.setdefault(one.id, (one.files, {}, own))
+                    assert known[0] is one.files
                     known[1][arm] = one
         return dict(every)
 
@@ -111,10 +124,11 @@ class Scene:
         if not tables.base:
             return []
         if tables.files is OWN:
-            return [FakeEngine(dict(zip(SIDES, (self.of_base[0], self.of_head[1]), strict=True)))]
+            own = (self.of_base[0], self.of_head[1])
+            return [FakeEngine(dict(zip(SIDES, own, strict=True)), self.kind)]
         base, head = self.of_base if tables.files is BASE else self.of_head
         able = {id_: work for id_, work in base.items() if id_ not in unable}
-        return [FakeEngine(dict(zip(SIDES, (able, head), strict=True)))]
+        return [FakeEngine(dict(zip(SIDES, (able, head), strict=True)), self.kind)]
 
     def attempt(self, arm: ArmName, tables: Tables, ids: Collection[str]) -> Attempt:
         assert self.laid[-1] is tables.files
@@ -196,6 +210,33 @@ def test_a_file_of_the_base_that_the_head_cannot_import_is_run_in_both_versions(
     assert (files, len(sides)) == (OWN, 2)
     assert "ImportError: gone" in notes(sides)
     assert scene.failures == []
+
+
+def test_a_program_that_the_files_of_the_base_break_costs_no_unedited_benchmark() -> None:
+    old, new = {"f/a": "old", "f/b": "same"}, {"f/a": "new", "f/b": "same"}
+    scene = Scene((old, {"f": "!undefined: x"}), ({"f": "!undefined: y"}, new), kind="go")
+    found = scene.find()
+    assert {id_: files for id_, (files, _, _) in found.items()} == {"f/a": OWN, "f/b": BASE}
+    assert "the base's version does not run on the head (undefined: x)" in notes(found["f/a"][1])
+    assert not notes(found["f/b"][1])
+    scene.edits = frozenset({"benches/f.rs"})  # nobody knows which of them that edits
+    assert notes(scene.find()["f/b"][1])
+
+
+def test_what_build_compiles_from_edited_sources_is_told_before_it_is_measured() -> None:
+    same = {"f/a": "same", "f/b": "other"}
+    scene = Scene((same, same), ({}, {}), kind="cpp", compiled=("a.cc", "b.cc"))
+    (sides,) = {notes(sides) for _, sides, _ in scene.find().values()}
+    assert sides.startswith("a.cc and 1 more differs between base and head, and [build] has ")
+    assert len(scene.told) == 1
+
+
+def test_what_cannot_be_compared_is_told_before_it_is_measured() -> None:
+    old, new = {"f/a": "old", "f/b": "same"}, {"f/a": "new", "f/b": "same"}
+    scene = Scene((old, new), ({}, {}), kind="worker", is_common=True)
+    assert scene.find().keys() == {"f/a", "f/b"}
+    (told,) = scene.told
+    assert told.startswith("f/a cannot be compared: the work differs between base and head")
 
 
 def test_a_benchmark_that_runs_no_code_of_the_project_is_run_in_both_versions() -> None:

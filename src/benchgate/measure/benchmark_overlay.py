@@ -20,8 +20,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.config import Benchmark, FunctionBenchmarks, ScenarioBenchmark
+from benchgate.config.benchmarks import CppBenchmark, LiveBenchmarks
 from benchgate.errors import UsageError
 from benchgate.git.changes import hidden_changes, read_changes
+from benchgate.measure.adapters.finding import compiled_by_build, files_of
 from benchgate.measure.arm_command import DataFilesError, matches
 from benchgate.measure.engine import ArmName
 from benchgate.measure.own_code import ProvidedModules, module_folders, modules_in, provided_by
@@ -119,6 +121,8 @@ def _listed(paths: Sequence[str]) -> str:
 _DATA = "data"
 _WORKTREE = ".git"
 _PYTHON = ".py"
+# Of such files, the work of a benchmark tells which of them it concerns.
+_TOLD = (_PYTHON, ".go", ".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx")
 # How a benchmark runs, not what it does.
 _HOW = ("timeout_s", "executions", "parallel", "isolate", "in_turn", "pin", "allow_foreign")
 # Not the time of a tree's own files: else Python would use what it compiled from these.
@@ -275,7 +279,9 @@ class LaidTree:
                 remove(path)
         for name in placed:
             if _copy(source / name, self.root / name) and laid:
-                os.utime(self.root / name, (_LAID_S, _LAID_S), follow_symlinks=False)
+                # Compilers of other languages must see that the file is a new one.
+                times = (_LAID_S, _LAID_S) if name.endswith(_PYTHON) else None
+                os.utime(self.root / name, times, follow_symlinks=False)
         self.is_laid = laid
         return tuple(str(self.root / name) for name in names)
 
@@ -288,18 +294,21 @@ class Laying:
         common: the benchmarks that are the same on both sides, with all of their files.
         of_base, of_head: the others in the configuration of each side.
         trees: by arm.
+        compiled: sources of benchmarks in C++ that differ; each side runs what was built from its
+            own.
     """
 
     common: tuple[Benchmark, ...]
     of_base: tuple[Benchmark, ...]
     of_head: tuple[Benchmark, ...]
     trees: Mapping[ArmName, LaidTree]
+    compiled: tuple[str, ...] = ()
 
     @property
     def edits_data(self) -> bool:
-        """Whether a file of the benchmarks that is no Python code differs between the sides."""
+        """Whether a file of the benchmarks differs between the sides, and may concern any."""
         names = self.trees[ArmName.HEAD].plan.given & self.trees[ArmName.BASE].plan.given
-        return any(not name.endswith(_PYTHON) for name in names)
+        return any(not name.endswith(_TOLD) for name in names)
 
     @classmethod
     def of(cls, base: Arm, head: Arm, configs: Mapping[ArmName, Config], store: Path) -> Laying:
@@ -336,7 +345,9 @@ class Laying:
             ArmName.BASE: LaidTree(base.root, head.root, on_base, store / "base"),
             ArmName.HEAD: LaidTree(head.root, base.root, on_head, store / "head"),
         }
-        return cls(tuple(common), tuple(bases), tuple(heads), trees)
+        has_cpp = any(isinstance(one, CppBenchmark) for one in common)
+        compiled = _differing_sources(base, head) if has_cpp else ()
+        return cls(tuple(common), tuple(bases), tuple(heads), trees, compiled)
 
     def lay(self, files: BenchmarkFiles) -> Mapping[ArmName, tuple[str, ...]]:
         """Let both trees have the benchmark files of one side, or each its own.
@@ -346,6 +357,15 @@ class Laying:
         """
         laid = {BenchmarkFiles.BASE: ArmName.HEAD, BenchmarkFiles.HEAD: ArmName.BASE}.get(files)
         return {name: tree.lay(laid=name is laid) for name, tree in self.trees.items()}
+
+
+def _differing_sources(base: Arm, head: Arm) -> tuple[str, ...]:
+    names = {
+        path.relative_to(arm.root).as_posix()
+        for arm in (base, head)
+        for path in compiled_by_build(arm)
+    }
+    return tuple(sorted(name for name in names if not _equal(base.root / name, head.root / name)))
 
 
 def _matched(
@@ -381,6 +401,7 @@ def _names(
     """The files of a side's benchmarks, and the data files that are no code in any tree."""
     arm = side.tree.arm
     files = _benchmark_files(side, whole) | _scenario_files(arm, benchmarks)
+    files |= _program_files(arm, benchmarks)
     data = _data_files(arm, globs)
     real = {name: _through_links(name, arm.root, trees) for name in files | data}
     code = {name for name in data - files if any(tree.is_code(real[name]) for tree in trees)}
@@ -428,6 +449,14 @@ def _scenario_files(arm: Arm, benchmarks: Iterable[Benchmark]) -> set[str]:
     """The scenario files that a tree has."""
     files = (arm.folder / one.scenario for one in benchmarks if isinstance(one, ScenarioBenchmark))
     return {path.relative_to(arm.root).as_posix() for path in files if path.is_file()}
+
+
+def _program_files(arm: Arm, benchmarks: Iterable[Benchmark]) -> set[str]:
+    """The benchmark files of other languages that a tree has."""
+    tables = (one for one in benchmarks if isinstance(one, LiveBenchmarks))
+    files = (Path(os.path.normpath(path)) for one in tables for path in files_of(arm, one))
+    inside = (path for path in files if path.is_relative_to(arm.root))
+    return {path.relative_to(arm.root).as_posix() for path in inside}
 
 
 def _data_files(arm: Arm, globs: Iterable[str]) -> set[str]:

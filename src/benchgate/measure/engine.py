@@ -51,6 +51,7 @@ class Arm:
         sha: its commit; "" outside of git.
         variables: added to the environment of all commands that run in it.
         inside: the folder of its configuration, relative to the root.
+        is_lent: whether it has the benchmark files of the other side.
     """
 
     name: ArmName
@@ -59,6 +60,7 @@ class Arm:
     sha: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     inside: str = "."
+    is_lent: bool = False
 
     @property
     def folder(self) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.config.benchmarks import FunctionBenchmarks
 from benchgate.errors import UsageError
-from benchgate.measure import adapters
+from benchgate.measure.adapters.finding import parts as parts_of
 from benchgate.measure.arm_command import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, metric_of
 from benchgate.measure.interpreter import scripts_of, settings_of, with_matrix
@@ -271,7 +271,7 @@ class PythonDiscovery:
         if isinstance(file.benchmark, FunctionBenchmarks):
             own = {**described["parts"], **scripts_of(arm, file.benchmark)}
         else:
-            own = adapters.parts(arm, file.benchmark, file.path, described)
+            own = parts_of(arm, file.benchmark, file.path, described)
             described = {**_OF_ANY_LANGUAGE, **described}
         parallel = file.benchmark.parallel or described["parallel"]
         parts = {

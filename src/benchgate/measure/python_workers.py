@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import time
 from collections import deque
 from contextlib import suppress
@@ -23,6 +22,7 @@ from benchgate.config.benchmarks import (
     is_benchmark_file,
 )
 from benchgate.measure import adapters
+from benchgate.measure.adapters.finding import NAMED_FOR_TESTS, find
 from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.memory_layout import Layout
 from benchgate.measure.own_code import ProvidedModules, import_path, moved, provided_by
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
 
 
-# A whole word of a folder's name: pytest_plugin/ is a project, integration_tests/ is not.
-_NAMED_FOR_TESTS = re.compile(
-    r"(?:^|[/_.-])(?:test(?:s|ing)?|bench(?:es|marks?|marking)?|perf(?:ormance)?|asv)(?=$|[/_.-])",
-    re.IGNORECASE,
-)
 _PREFIX = "bench_"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -110,7 +105,7 @@ def find_programs(arm: Arm, benchmark: LiveBenchmarks) -> tuple[BenchFile, ...]:
     """Find what a table of another language names in one arm."""
     return tuple(
         BenchFile(benchmark, path, "/".join(filter(None, (benchmark.prefix, group))))
-        for path, group in adapters.find(arm, benchmark)
+        for path, group in find(arm, benchmark)
     )
 
 
@@ -170,7 +165,7 @@ def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
     folders = (str(arm.root), *path.before, *path.after)
     if any(Path(folder).is_relative_to(top) for folder in folders):
         return None
-    if file.functions.OWN_PACKAGE or _NAMED_FOR_TESTS.search(file.top):
+    if file.functions.OWN_PACKAGE or NAMED_FOR_TESTS.search(file.top):
         return top
     if (top / "__init__.py").exists():
         return None

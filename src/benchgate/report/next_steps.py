@@ -75,6 +75,11 @@ class CheckCommand:
         kept = [typed for name, typed in self.options if name not in gone]
         return " ".join(("benchgate check", *kept, *more, *filters))
 
+    @property
+    def chooses_no_files(self) -> bool:
+        """Whether it was not told whose benchmarks to run."""
+        return all(name != "--benchmarks" for name, _ in self.options)
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -171,6 +176,9 @@ def _crashes(verdict: Verdict) -> Iterator[NextStep]:
 def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterator[NextStep]:
     """Why benchmarks of the base were not compared."""
     new = [row.benchmark for row in verdict.rows if row.outcome is Outcome.NEW]
+    if new and verdict.reason is Reason.NOTHING_COMPARED and at.check.chooses_no_files:
+        why = "to run the benchmarks of the head on both sides"
+        yield NextStep(StepKind.MEASURE, why, at.check.again("--benchmarks head"))
     for outcome in _UNCOMPARED:
         found = [row for row in rows if row.outcome is outcome]
         if not found:

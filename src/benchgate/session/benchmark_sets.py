@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from benchgate.config.benchmarks import CppBenchmark, GoBenchmark, RustBenchmark
 from benchgate.gate.evidence import files_of
 from benchgate.gate.limits import TOGETHER
 from benchgate.measure.engine import ArmName, Discovery, tasks_of
@@ -43,6 +44,16 @@ _VACUOUS = (
     "neither version runs code of the project outside of the benchmark's own files; move what it "
     "measures into a module of the project"
 )
+_DIFFERING = (
+    "{} cannot be compared: the work differs between base and head, and the base's version cannot "
+    "run on the head, because [build] or the benchmark's own command makes it"
+)
+_COMPILED_APART = (
+    "{} differs between base and head, and [build] has compiled the benchmarks of each side from "
+    "its own version"
+)
+# Of these kinds, all benchmarks of a program fail if one file of it cannot be compiled.
+_COMPILED = frozenset({GoBenchmark.KIND, RustBenchmark.KIND})
 _AS_IT_IS = Explainer()
 _OTHER_ID = "the base's files do not define it there"
 _MOVED = 'the head has the same benchmark as {0}: if you renamed it, add "{1}" = "{0}" to [aliases]'
@@ -150,6 +161,7 @@ class SetFinder:
         attempt: tries the benchmarks of the given ids on one side.
         aliases: old id to new id.
         explain: words what engines say.
+        tell: tells the user what will happen.
     """
 
     laying: Laying
@@ -158,6 +170,7 @@ class SetFinder:
     attempt: Callable[[ArmName, Tables, Collection[str]], Attempt]
     aliases: Mapping[str, str]
     explain: Explainer
+    tell: Callable[[str], None]
 
     def find_by_head(self) -> list[FoundSet]:
         """Find the head's benchmarks, and which of them run on the base."""
@@ -171,7 +184,10 @@ class SetFinder:
         """Find the base's benchmarks, what only the head has, and what the head edits."""
         laying = self.laying
         common = Tables(BenchmarkFiles.BASE, laying.common, laying.common, has_canary=True)
-        found = [_kept(one, failures_of=list(ArmName)) for one in self._discover(common)]
+        alike = self._discover(common)
+        notes = self._note_compiled(alike)
+        found = [_kept(one, notes=notes, failures_of=list(ArmName)) for one in alike]
+        self._tell_differing(found)
         if not (laying.of_base or laying.of_head):
             return found
         of_base = Tables(BenchmarkFiles.BASE, laying.of_base, laying.of_base)
@@ -215,10 +231,33 @@ class SetFinder:
         if together:
             own = self._discover(Tables(BenchmarkFiles.OWN, laying.of_base, laying.of_head))
             found += [
-                _kept(one, lambda each, _: each.id if each.id in together else "", notes=together)
+                _kept(
+                    one,
+                    lambda each, _: each.id if each.id in together else "",
+                    notes=together,
+                    of_base={id_ for id_, note in together.items() if not note},
+                )
                 for one in own
             ]
         return found
+
+    def _note_compiled(self, found: Sequence[FoundSet]) -> dict[str, str]:
+        """Say that each side runs its own version of edited benchmarks in C++."""
+        if not self.laying.compiled:
+            return {}
+        note = _COMPILED_APART.format(_some(self.laying.compiled))
+        self.tell(note)
+        of_cpp = (one for arm in ArmName for one in _definitions(found, arm).values())
+        return {one.id: note for one in of_cpp if one.kind == CppBenchmark.KIND}
+
+    def _tell_differing(self, found: Sequence[FoundSet]) -> None:
+        """Say what cannot be compared, because the base's version cannot run on the head."""
+        base, head = (_definitions(found, arm) for arm in ArmName)
+        differing = [
+            id_ for id_ in base.keys() & head.keys() if base[id_].workload != head[id_].workload
+        ]
+        if differing:
+            self.tell(_DIFFERING.format(_some(sorted(differing))))
 
     def _discover(self, tables: Tables, unable: Collection[str] = ()) -> list[FoundSet]:
         self.lay(tables.files)
@@ -253,8 +292,12 @@ class SetFinder:
         head: Mapping[str, Definition],
         edited: Collection[str],
     ) -> dict[str, str]:
-        """Find what each side must run in its own version; return by id a note that says why."""
-        on_head = _definitions(by_base, ArmName.HEAD)
+        """Find what each side must run in its own version; return by id a note that says why.
+
+        The note is empty if both versions are the same, and only other code in their program keeps
+        the base's from being built on the head.
+        """
+        on_base, on_head = (_definitions(by_base, arm) for arm in (ArmName.BASE, ArmName.HEAD))
         unread = _failures(by_base, ArmName.HEAD)
         self.lay(tables.files)
         tried = self.attempt(
@@ -268,12 +311,19 @@ class SetFinder:
             error = tried.errors.get(old)
             if old not in on_head:
                 error = failure.error if failure else _OTHER_ID
-            if error is not None:
+            is_same = on_base[old].workload == head[new].workload and not self.laying.edits_data
+            if error is not None and is_same and on_base[old].kind in _COMPILED:
+                found[new] = ""
+            elif error is not None:
                 why = f"the base's version does not run on the head ({_line(error)})"
                 found[new] = f"{TOGETHER}: {why}"
             elif old in tried.without_own_code:
                 found[new] = f"{TOGETHER}: {_VACUOUS}"
         return found
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
 
 
 def _line(error: str) -> str:
@@ -309,6 +359,7 @@ def _kept(
     *,
     notes: Mapping[str, str] = MappingProxyType({}),
     failures_of: Collection[ArmName] = (),
+    of_base: Collection[str] = (),
 ) -> FoundSet:
     """Keep a part of what an engine found, under other names.
 
@@ -316,6 +367,7 @@ def _kept(
         name_of: the name of a benchmark in the result; "" to leave it out.
         notes: by the id in the head; on its definition there, or on the base's if there is none.
         failures_of: the sides whose failures count; a side's own files tell those of the other.
+        of_base: those whose version is the base's, whichever files lie in the trees.
     """
     named = {
         arm: {name: one for one in definitions if (name := name_of(one, arm))}
@@ -324,7 +376,13 @@ def _kept(
     on_head = named.get(ArmName.HEAD, {})
     kept = {
         arm: tuple(
-            _as(one, name, arm, found.files, notes if one is on_head.get(name, one) else {})
+            _as(
+                one,
+                name,
+                arm,
+                BenchmarkFiles.BASE if name in of_base else found.files,
+                notes if one is on_head.get(name, one) else {},
+            )
             for name, one in of_arm.items()
         )
         for arm, of_arm in named.items()

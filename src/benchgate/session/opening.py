@@ -383,7 +383,15 @@ def _finder(
         of_tables = replace(
             config, benchmarks=tuple(tables.head), is_empty=not tables.head, base=base
         )
-        return of_tables, [replace(arm, inside=inside(arm.name, tables)) for arm in arms]
+        lent = {BenchmarkFiles.BASE: ArmName.HEAD, BenchmarkFiles.HEAD: ArmName.BASE}
+        return of_tables, [
+            replace(
+                arm,
+                inside=inside(arm.name, tables),
+                is_lent=arm.name is lent.get(tables.files),
+            )
+            for arm in arms
+        ]
 
     def settings_for(tables: Tables, settings: EngineSettings) -> EngineSettings:
         return replace(
@@ -403,7 +411,9 @@ def _finder(
         own = settings_for(tables, EngineSettings(config.measure))
         return builder.attempt(arm, of_tables, own, ids)
 
-    finder = SetFinder(laying, lay, make_for, attempt, config.aliases, explain)
+    finder = SetFinder(
+        laying, lay, make_for, attempt, config.aliases, explain, builder.effects.progress.message
+    )
     return finder.find_by_base if files is BenchmarkFiles.BASE else finder.find_by_head
 
 

@@ -1,4 +1,4 @@
-"""Workers of other languages: how each is found, built and started.
+"""Workers of other languages: how each is built and started.
 
 The files beside this one are the adapters: they let a program of a benchmark tool speak
 benchgate's worker protocol without an edit of the project.
@@ -6,21 +6,17 @@ benchgate's worker protocol without an edit of the project.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
-import platform
 import re
 import sys
 import tomllib
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from shutil import copytree
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from benchgate.config.benchmarks import (
@@ -31,24 +27,23 @@ from benchgate.config.benchmarks import (
     RustBenchmark,
     WorkerBenchmark,
 )
-from benchgate.errors import UsageError
+from benchgate.measure.adapters.finding import (
+    bench_targets,
+    digest,
+    is_of_vitest,
+    text_of,
+)
 from benchgate.measure.adapters.linking import LinkError, linked_again
 from benchgate.measure.build import run_command
 from benchgate.measure.memory_layout import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
 
 HERE: Final = Path(__file__).parent
-_SKIPPED = frozenset({"node_modules", "vendor", "testdata"})
-_VITEST_NAME = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
-_JS_TOOL = re.compile(r"""["'](tinybench|mitata|benchmark|vitest)["']""")
-_GO_FUNCTION = re.compile(r"^func (Benchmark\w*)\(.*?^}", re.MULTILINE | re.DOTALL)
-_GO_BUILD = re.compile(r"^//go:build (.+)$", re.MULTILINE)
-_GO_WORD = re.compile(r"&&|\|\||[!()]|[\w.]+")
 
 
 class NotBuiltError(Exception):
@@ -68,146 +63,6 @@ class WorkerProgram:
     command: tuple[str, ...]
     folder: Path | None = None
     drawn: Path | None = None
-
-
-def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
-    """Find the programs of a table in one arm.
-
-    Yields:
-        Of each its path, relative to the configuration's folder, and its group.
-    """
-    if isinstance(benchmark, WorkerBenchmark):
-        yield benchmark.title, ""
-        return
-    for path in benchmark.paths:
-        if isinstance(benchmark, GoBenchmark):
-            top = arm.folder / path.removesuffix("...")
-            for folder in _go_packages(top, benchmark.arguments):
-                relative = folder.relative_to(arm.folder).as_posix()
-                yield relative, "" if relative == "." else relative
-        elif isinstance(benchmark, RustBenchmark):
-            target = PurePosixPath(path)
-            if target.name in _bench_targets(arm.folder / target.parent):
-                yield path, path
-        elif isinstance(benchmark, NodeBenchmark):
-            yield from _scripts(arm.folder, path)
-        elif (arm.folder / path).is_file():
-            yield path, Path(path).stem
-
-
-def _scripts(folder: Path, path: str) -> Iterator[tuple[str, str]]:
-    script = folder / path
-    if script.is_dir():
-        yield path, ""  # vitest itself finds its files
-    elif script.is_file():
-        yield path, _VITEST_NAME.sub("", script.name) if is_file_of_vitest(script) else script.stem
-
-
-def is_file_of_vitest(file: Path) -> bool:
-    """Whether `vitest bench` finds a file by its name, and no other tool runs it."""
-    return _VITEST_NAME.search(file.name) is not None and _is_of_vitest(file)
-
-
-def _is_of_vitest(script: Path) -> bool:
-    found = _JS_TOOL.search(_text(script))
-    return found[1] == "vitest" if found else _VITEST_NAME.search(script.name) is not None
-
-
-def _go_packages(top: Path, arguments: Sequence[str]) -> list[Path]:
-    """The folders whose tests have a function `Benchmark*`, as far as Go builds them here."""
-    given = " ".join(arguments).replace("=", " ").split()
-    tags = {one for flag, text in pairwise(given) if flag == "-tags" for one in text.split(",")}
-    # Go does not build the modules inside of a module, unless a workspace uses them.
-    work = next(
-        (one / "go.work" for one in (top, *top.parents) if (one / "go.work").is_file()), top
-    )
-    used = {(work.parent / word.strip('"`')).resolve() for word in _text(work).split()}
-    modules = [one.parent for one in top.rglob("*/go.mod") if one.parent.resolve() not in used]
-    found = {
-        file.parent
-        for file in sorted(top.rglob("*_test.go"))
-        if not _is_skipped(file.relative_to(top)) and _has_benchmark(_text(file), tags)
-    }
-    return sorted(one for one in found if not any(map(one.is_relative_to, modules)))
-
-
-def _has_benchmark(text: str, tags: Collection[str]) -> bool:
-    constraint = _GO_BUILD.search(text)
-    is_built = constraint is None or _holds(constraint[1], tags)
-    return is_built and _GO_FUNCTION.search(text) is not None
-
-
-def _holds(constraint: str, tags: Collection[str]) -> bool:
-    """Whether a file with this `//go:build` belongs to a build with these tags."""
-    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    known = {*tags, sys.platform, machine, "unix", "gc", "cgo"}
-    words = {"&&": " and ", "||": " or ", "!": " not ", "(": "(", ")": ")"}
-    text = _GO_WORD.sub(
-        lambda m: words.get(m[0]) or str(m[0] in known or m[0].startswith("go1.")), constraint
-    )
-    try:
-        return _value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError):
-        return True  # Go itself says what is wrong
-
-
-def _value(node: ast.expr) -> bool:
-    if isinstance(node, ast.BoolOp):
-        values = map(_value, node.values)
-        return all(values) if isinstance(node.op, ast.And) else any(values)
-    if isinstance(node, ast.UnaryOp):
-        return not _value(node.operand)
-    if isinstance(node, ast.Constant):
-        return bool(node.value)
-    raise ValueError(ast.dump(node))
-
-
-def _is_skipped(path: Path) -> bool:
-    """Whether Go leaves a file out, too."""
-    return any(part in _SKIPPED or part.startswith((".", "_")) for part in path.parts[:-1])
-
-
-def _bench_targets(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Of each target of a Cargo package that may have benchmarks, the option that builds it."""
-    try:
-        manifest = tomllib.loads(_text(folder / "Cargo.toml"))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{folder / 'Cargo.toml'}: {error}") from error
-    names = [str(one.get("name")) for one in manifest.get("bench", [])]
-    benches = folder / "benches"
-    names += [file.stem for file in benches.glob("*.rs")]
-    names += [file.parent.name for file in benches.glob("*/main.rs")]
-    library = folder / manifest.get("lib", {}).get("path", "src/lib.rs")
-    found = {"lib": ("--lib",)} if library.is_file() else {}
-    return found | {name: ("--bench", name) for name in names}
-
-
-def parts(
-    arm: Arm, benchmark: LiveBenchmarks, path: str, described: Mapping[str, Any]
-) -> dict[str, str]:
-    """Identify the work of a benchmark, as far as its text can be told from that of others."""
-    if isinstance(benchmark, GoBenchmark):
-        name = "Benchmark" + described["id"].partition("/")[0]
-        texts = (_text(file) for file in sorted((arm.folder / path).glob("*_test.go")))
-        code = [m[0] for text in texts for m in _GO_FUNCTION.finditer(text) if m[1] == name]
-        return {"its code": _digest("\0".join(code))}
-    if isinstance(benchmark, WorkerBenchmark):
-        return {
-            "its files": _digest("\0".join(_text(arm.folder / each) for each in benchmark.paths))
-        }
-    source = described.get("source")
-    return {"its code": _digest(source)} if isinstance(source, str) else {}
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 _AS_IT_IS: Final = Layout()
@@ -296,7 +151,7 @@ class Programs:
     def _node(self, arm: Arm, benchmark: NodeBenchmark, path: str) -> WorkerProgram:
         """Start a script with a hook, or a file of vitest with a runner for it."""
         script, folder = (arm.folder / path).resolve(), (arm.folder / benchmark.cwd).resolve()
-        if script.is_dir() or _is_of_vitest(script):
+        if script.is_dir() or is_of_vitest(script):
             command = ("node", str(HERE / "vitest.mjs"), str(script), *benchmark.arguments)
         else:
             # What is imported last sees first what a script imports.
@@ -318,7 +173,8 @@ class Programs:
             self.warnings[_GO_IS_OLD] = None
         values = dict(zip(_GO_PLACING, (64, layout), strict=True))
         placing = " ".join(f"{each}={values[each]}" for each in known if values[each])
-        program = made / f"{quote(path, safe='')}-{_way(benchmark)}-{layout}.test"
+        name = f"{quote(path, safe='')}-{_way(benchmark)}-{layout}{_lent(arm)}.test"
+        program = made / name
         compiled = ["go", "test", "-c", "-vet=off", f"-overlay={overlay}"]
         compiled += _with_linker_flags(benchmark.tool_arguments, placing)
         # In its own folder, because its module may be another one than that of the configuration.
@@ -339,7 +195,7 @@ class Programs:
         made.mkdir(parents=True, exist_ok=True)
         replaced = {str(testing / "benchgate.go"): str(HERE / "benchgate.go")}
         for name, changes in _GO_CHANGES.items():
-            text = _text(testing / name)
+            text = text_of(testing / name)
             for pattern, replacement in changes:
                 text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
                 if not count:
@@ -364,7 +220,7 @@ class Programs:
     def _rust(self, arm: Arm, benchmark: LiveBenchmarks, path: str) -> WorkerProgram:
         """Build a target with a crate that is a worker, in place of criterion or test."""
         package = replace(arm, inside=str(PurePosixPath(arm.inside, path).parent))
-        option = _bench_targets(package.folder)[PurePosixPath(path).name]
+        option = bench_targets(package.folder)[PurePosixPath(path).name]
         command = ["cargo", "bench", "--no-run", *option]
         folder = arm.env / "benchgate"
         for crate, version in sorted(_criterion_versions(package.folder)):
@@ -372,7 +228,7 @@ class Programs:
             if not made.is_dir():
                 copytree(HERE / "rust" / "criterion", made)
                 manifest = made / "Cargo.toml"
-                text = _text(manifest).replace("0.0.0", version)
+                text = text_of(manifest).replace("0.0.0", version)
                 manifest.write_text(text.replace('"criterion"', json.dumps(crate)))
             patch = f"patch.crates-io.{re.sub('[^0-9a-z]', '-', made.name)}"
             command += ["--config", f"{patch}.path={json.dumps(str(made))}"]
@@ -381,7 +237,8 @@ class Programs:
             "RUSTC_WRAPPER": str(HERE / "rust" / "rustc"),
             "BENCHGATE_MADE": str(folder),
             # Outside of the tree, where each round moves and compares all files.
-            "CARGO_TARGET_DIR": benchmark.env.get("CARGO_TARGET_DIR", str(folder / "target")),
+            "CARGO_TARGET_DIR": benchmark.env.get("CARGO_TARGET_DIR", str(folder / "target"))
+            + _lent(arm),
             **_LINKER,
         }
         if own := {**os.environ, **benchmark.env}.get("RUSTC_WRAPPER"):
@@ -395,9 +252,14 @@ class Programs:
         return WorkerProgram((program, "--bench"), package.folder)
 
 
+def _lent(arm: Arm) -> str:
+    """Tells a program apart that is built from the benchmark files of the other side."""
+    return "-lent" if arm.is_lent else ""
+
+
 def _way(benchmark: LiveBenchmarks) -> str:
     """Tells how a program is built, or run, from other ways."""
-    return _digest(benchmark.model_dump_json(include={"arguments", "cwd", "env"}))
+    return digest(benchmark.model_dump_json(include={"arguments", "cwd", "env"}))
 
 
 def _with_linker_flags(arguments: Sequence[str], flags: str) -> list[str]:
@@ -454,11 +316,11 @@ def _criterion_versions(folder: Path) -> set[tuple[str, str]]:
     """The crates of Criterion that a project has locked, or else asks for, with the version."""
     around = (folder, *folder.parents)
     for above in around:
-        locked = tomllib.loads(_text(above / "Cargo.lock")).get("package", [])
+        locked = tomllib.loads(text_of(above / "Cargo.lock")).get("package", [])
         if found := {(one["name"], one["version"]) for one in locked if one["name"] in _CRITERION}:
             return found
     for above in around:
-        manifest = tomllib.loads(_text(above / "Cargo.toml"))
+        manifest = tomllib.loads(text_of(above / "Cargo.toml"))
         for table in (
             manifest,
             manifest.get("workspace", {}),
