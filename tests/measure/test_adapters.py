@@ -724,6 +724,26 @@ def test_what_a_worker_lists_twice_is_left_out_once(tmp_path: Path, guardian: Gu
     )
 
 
+@pytest.mark.parametrize(
+    ("listed", "problem"),
+    [
+        ('[{"id": "a"}] * 10_001', "has more than 10,000 benchmarks"),
+        ('[{"id": "a"}] * 3_000_000', "has more than 10,000 benchmarks"),
+        ('"x" * (65 << 20)', "is longer than 64 MiB"),
+        ("7", "has no list of benchmarks and no object of faults"),
+        ("[7]", "has a benchmark whose id is no text, or a fault that is none"),
+        ('[{"id": 7}]', "has a benchmark whose id is no text, or a fault that is none"),
+        ('[{"id": "a" * 10_001}]', "has an id with more than 10,000 characters"),
+    ],
+)
+def test_a_list_is_bounded(tmp_path: Path, guardian: Guardian, listed: str, problem: str) -> None:
+    (tmp_path / "text.x").write_text("")
+    (tmp_path / "worker.py").write_text(OBSERVING.replace('[{"id": "words"}]', listed))
+    table = f'worker = "{sys.executable} worker.py"\ngroup = "own"'
+    (failure,) = discovered(tmp_path, guardian, table).failures
+    assert failure.error.partition("\n")[0] == f"its reply to `list` {problem}"
+
+
 @require("node")
 def test_discovery_tells_of_scripts_without_benchmarks(
     tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,19 @@ def test_a_worker_that_does_all_that_it_should(guardian: Guardian) -> None:
     assert findings["loses little time between samples"].detail.startswith("median ")
 
 
+def test_the_small_worker_of_the_documentation(tmp_path: Path, guardian: Guardian) -> None:
+    page = Path(__file__).parents[2] / "docs" / "worker-protocol.md"
+    (program,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(program.splitlines()) < 50
+    (tmp_path / "worker.py").write_text(program)
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path)
+    command = [sys.executable, "worker.py"]
+    variables = {**os.environ, **guardian.variables}
+    findings = list(Conformance(arm, command, variables, guardian).run())
+    assert [one for one in findings if one.problem] == []
+    assert sum(one.was_tried for one in findings) == 6
+
+
 @pytest.mark.parametrize(
     ("fault", "test", "problem"),
     [
@@ -49,7 +63,7 @@ def test_a_worker_that_does_all_that_it_should(guardian: Guardian) -> None:
         (
             "accepts all",
             "answers each step that it cannot carry out with an error",
-            "it answers `loops 3` with b'{}', not with an error",
+            'with nothing open, it answers `s` with "0 0", `loops 3` with "{}", `close` with "{}"',
         ),
         (
             "ignores loops",

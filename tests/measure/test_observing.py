@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -12,7 +13,7 @@ from benchgate.measure.worker import WorkerFailedError
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from benchgate.measure.worker import Worker
@@ -163,6 +164,44 @@ def test_a_wrong_reply_is_refused(arms: tuple[Arm, Arm], nodes: Any) -> None:  #
     workers[0].nodes = nodes
     with pytest.raises(WorkerFailedError, match="its reply to `observe` is not as benchgate"):
         observe_once(workers)
+
+
+class LargeWorker(ObservingWorker):
+    """A worker whose reply to `observe` is larger than any code is."""
+
+    reply: Mapping[str, Any] = MappingProxyType({})
+
+    def ask(self, step: str, _: object = "") -> dict[str, Any]:
+        return {**super().ask(step), **self.reply}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"functions": [["", 1, "f", 0]] * 5_001},
+        {"nodes": [[-1, 0, 1]] * 5_001},
+        {"functions": [["", 1, "f", 10**400]]},
+        {"functions": [["", 1, "f", -1]]},
+        {"functions": [["", 1, "f", float("nan")]]},
+        {"functions": [["", 1, "f" * 10_001, 0]]},
+        {"functions": [["", 1, 7, 0]]},
+        {"functions": [["code.py", 1, "f", 0, 2**62]]},
+        {"functions": [["code.py", 1, "f", 0, 900_000]] * 2},
+        {"functions": [["code.py", -3, "f", 0]]},
+        {"functions": 7},
+        {"nodes": [[-1, 0, 2**63]]},
+        {"operations": 0},
+        {"operations": 10**400},
+    ],
+)
+def test_a_reply_is_bounded_before_it_costs_time(
+    arms: tuple[Arm, Arm], reply: Mapping[str, Any]
+) -> None:
+    workers = [LargeWorker(arm, [("code.py", 1, "plain")], arm.root) for arm in arms]
+    workers[1].reply = reply
+    with pytest.raises(WorkerFailedError, match="its reply to `observe` is not as benchgate") as at:
+        observe_once(workers)
+    assert len(str(at.value)) < 200
 
 
 class AllocatingWorker(ObservingWorker):

@@ -10,7 +10,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.measure.memory_layout import Layout
-from benchgate.measure.worker import ProgramSetting, Worker, WorkerFailedError
+from benchgate.measure.worker import ProgramSetting, Worker, WorkerFailedError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -119,27 +119,32 @@ class Conformance:
         before = self._ids
         self._list()
         if before != self._ids:
-            raise _WrongError(f"it lists {self._ids}, and before it listed {before}")
+            now, then = (", ".join(ids) for ids in (self._ids, before))
+            raise _WrongError(f"it lists {now}, and before it listed {then}")
         return ""
 
     def _refuse(self) -> str:
+        wrong: list[str] = []
         with self._worker() as (worker, _):
             for step in ("s", "loops 3", "no-such-step", "close"):
-                self._require_error(worker, step)
+                wrong += self._accepted(worker, step)
         with self._worker() as (worker, _):
-            self._require_error(worker, "open no such benchmark")
+            wrong += self._accepted(worker, "open no such benchmark")
+        if wrong:
+            raise _WrongError(f"with nothing open, it answers {', '.join(wrong)}, not an error")
         return ""
 
     @staticmethod
-    def _require_error(worker: Worker, request: str) -> None:
+    def _accepted(worker: Worker, request: str) -> list[str]:
+        """The request and its reply, unless that is an error."""
         worker.send(f"{request}\n".encode())
         line = worker.line()
         try:
             reply = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             reply = None
-        if not isinstance(reply, dict) or not isinstance(reply.get("error"), str):
-            raise _WrongError(f"it answers `{request}` with {line[:80]!r}, not with an error")
+        is_error = isinstance(reply, dict) and isinstance(reply.get("error"), str)
+        return [] if is_error else [f"`{request}` with {shown(line)}"]
 
     def _measure(self) -> str:
         ordinary = [id_ for id_ in self._ids if id_.rpartition("/")[2] not in _MISBEHAVING]
@@ -170,7 +175,7 @@ class Conformance:
         with self._worker() as (worker, _):
             said = worker.close()
         if said != b"bye":
-            raise _WrongError(f"its last line is {said!r}" if said else "it says nothing")
+            raise _WrongError(f"its last line is {shown(said)}" if said else "it says nothing")
         return ""
 
     def _fails(self, id_: str) -> str:

@@ -69,6 +69,8 @@ class ProgramObserver:
         except (CommandFailedError, CounterError) as error:
             # What follows would advise to raise the timeout, which is not what ended it.
             raise UnobservedError(str(error).partition("\n")[0].partition(";")[0]) from error
+        except ValueError as error:
+            raise UnobservedError(f"what it wrote is not as benchgate knows it: {error}") from error
         finally:
             for command in commands:
                 with suppress(CommandFailedError):

@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchgate.json_object import MAX_NAME
 from benchgate.measure.changed_lines import edits
 from benchgate.measure.pprof import PROFILED, read_profile
 from benchgate.measure.worker import WorkerFailedError
-from benchgate.model.calls import CallTree, Edit, ObservedFunction
+from benchgate.model.calls import MOST_NODES, CallTree, Edit, ObservedFunction
 from benchgate.model.run import TIME
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _NAMELESS = "<"
 _MODULE = "<module>"
 # What a worker may leave out of a function: its last line, that its calls are exact, a digest.
 _UNSAID: list[Any] = [0, True, ""]
+_MOST_LINES = 1_000_000
+_LARGEST = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ class Observed:
         deepest_first = sorted(map(Path, folders), key=lambda one: len(one.parts), reverse=True)
         digests: defaultdict[FunctionKey, set[str]] = defaultdict(set)
         functions = []
+        _require_bounds(reply)
         for name_of_file, line, name, own, *more in reply["functions"]:
             last, is_counted, digest = more + _UNSAID[len(more) :]
             file = Path(name_of_file)
@@ -165,6 +169,28 @@ class Observed:
                 raise ValueError(f"node {at} has the caller {parent} and the function {function}")
         tree = CallTree(reply.get("operations", loops), tuple(functions), nodes)
         return cls(arm, tree, files, ran, digests)
+
+
+def _require_bounds(reply: Mapping[str, Any]) -> None:
+    """Refuse what is larger than any code is, before it costs time or memory."""
+    functions, nodes = reply["functions"], reply["nodes"]
+    if max(len(functions), len(nodes)) > MOST_NODES:
+        raise ValueError(f"it has more than {MOST_NODES:,} functions or nodes")
+    lines = 0
+    for _, line, name, own, *more in functions:
+        last = more[0] if more else 0
+        lines += max(0, last - line)
+        if not 0 <= min(line, last) <= max(line, last, lines) <= _MOST_LINES:
+            raise ValueError(f"its functions have more than {_MOST_LINES:,} lines")
+        if not (isinstance(name, str) and len(name) <= MAX_NAME and _is_number(own)):
+            raise ValueError(f"the function in line {line} has a wrong name or time")
+    numbers = [calls for _, _, calls in nodes] + [reply.get("operations", 1)]
+    if not all(map(_is_number, numbers)) or numbers[-1] < 1:
+        raise ValueError("a number of calls is wrong")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < _LARGEST
 
 
 def observe(

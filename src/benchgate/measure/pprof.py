@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ _NAME, _FILE, _BEGINS = 2, 4, 5
 # of a profile of CPU times samples and ns, of one of memory objects and bytes.
 PROFILED: Final = {"time": (0, 1), "alloc_peak": (0, 1), "alloc_blocks": (0, 0)}
 
+_MOST_BYTES: Final = 64 << 20
 _GO_TESTING = "testing."
 _GO_CALLERS = ("testing.(*B).runN", "testing.(*B).RunParallel")
 _GO_RUNTIME = "runtime."
@@ -111,10 +113,18 @@ def read_profile(
     }
 
 
+def _expanded(data: bytes) -> bytes:
+    with gzip.open(BytesIO(data)) as file:
+        expanded = file.read(_MOST_BYTES + 1)
+    if len(expanded) > _MOST_BYTES:
+        raise ValueError(f"its profile is longer than {_MOST_BYTES >> 20} MiB")
+    return expanded
+
+
 def _amounts(data: bytes, values: tuple[int, int]) -> dict[tuple[_Function, ...], list[int]]:
     """Of each place where samples were taken: the functions, outermost first, and two values."""
     found: defaultdict[tuple[_Function, ...], list[int]] = defaultdict(lambda: [0, 0])
-    profile = _message(gzip.decompress(data))
+    profile = _message(_expanded(data))
     strings = [str(text, "utf-8") for text in profile[_STRING]]
     lines = {
         one[_ID][0]: [_message(line) for line in one.get(_LINE, ())]

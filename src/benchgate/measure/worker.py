@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
@@ -27,6 +28,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from benchgate._worker import PROGRAM
+from benchgate.json_object import MAX_NAME
 from benchgate.measure.execution import timed_out
 from benchgate.measure.lanes import peak_memory_bytes
 from benchgate.measure.machine import bound_to
@@ -120,9 +122,36 @@ def read_sample(line: bytes) -> tuple[int, int, int] | None:
     return (wall_ns, cpu_ns, beside_ns) if is_right else None
 
 
+def _fault_of(listed: Mapping[str, Any]) -> str:
+    """What is wrong with the reply to `list`; "" for nothing."""
+    benchmarks, faults = listed["benchmarks"], listed["faults"]
+    if not isinstance(benchmarks, list) or not isinstance(faults, dict):
+        return "has no list of benchmarks and no object of faults"
+    if max(len(benchmarks), len(faults)) > MOST_LISTED:
+        return _TOO_MANY_LISTED
+    ids = [one.get("id") if isinstance(one, dict) else None for one in benchmarks]
+    if not all(isinstance(text, str) for text in (*ids, *faults.values())):
+        return "has a benchmark whose id is no text, or a fault that is none"
+    if any(len(id_) > MAX_NAME for id_ in (*ids, *faults)):
+        return f"has an id with more than {MAX_NAME:,} characters"
+    return ""
+
+
+def shown(line: bytes | bytearray) -> str:
+    """The beginning of what a worker said, for a message."""
+    text = line[:_SHOWN_BYTES].decode("utf-8", "backslashreplace")
+    return json.dumps(text, ensure_ascii=False)
+
+
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
-_LONGEST_LINE_BYTES = 64 * 2**20
+MOST_LISTED: Final = 10_000
+_LONGEST_REPLY_MIB = 64
+_LONGEST_OBSERVED_MIB = 8
+# An object in a list of benchmarks; a quotation mark in a text has a backslash before it.
+_OBJECT = re.compile(rb'\{\s*"')
+_OBJECTS_OF_ONE = 8
+_TOO_MANY_LISTED = f"has more than {MOST_LISTED:,} benchmarks"
 _SHOWN_BYTES = 80
 _LOOK_MS = 500
 _END_WAIT_S = 2.0
@@ -325,7 +354,7 @@ class Worker:
         self.runs_own_code = True
         self._setting = setting
         self._provided = setting.provided
-        self._buffer = b""
+        self._buffer = bytearray()
         self._is_lost = False
         self._has_spoken = False
         self._describes = describe
@@ -419,18 +448,20 @@ class Worker:
         except (BrokenPipeError, ConnectionResetError):
             raise self._dead() from None
 
-    def line(self) -> bytes:
+    def line(self, longest_mib: int = _LONGEST_REPLY_MIB) -> bytes:
         """Return the next line.
 
         Raises:
-            WorkerFailedError: the process dies, hangs or prints too much, or another process
-                writes.
+            WorkerFailedError: the process dies, hangs, or prints or says too much.
         """
-        while b"\n" not in self._buffer:
+        searched = 0
+        while (end := self._buffer.find(b"\n", searched)) < 0:
+            searched = len(self._buffer)
+            if searched > longest_mib << 20:
+                raise self._beyond(f"is longer than {longest_mib} MiB")
             self._read()
-            if len(self._buffer) > _LONGEST_LINE_BYTES:
-                raise self.intruded(self._buffer)
-        line, _, self._buffer = self._buffer.partition(b"\n")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
         return line
 
     def _read(self) -> None:
@@ -481,10 +512,15 @@ class Worker:
         why = ", possibly because it ran out of memory" if code == -signal.SIGKILL else ""
         return WorkerFailedError(self, f"its process {how_ended(code)}{why}", trace)
 
-    def intruded(self, line: bytes) -> WorkerFailedError:
+    def _beyond(self, fault: str) -> WorkerFailedError:
+        """Make an error from a reply that is larger than benchgate reads, or that it cannot use."""
+        self._is_lost = True
+        return WorkerFailedError(self, f"its reply to `{self._asked}` {fault}", self.tail())
+
+    def intruded(self, line: bytes | bytearray) -> WorkerFailedError:
         """Make an error from a line that is no answer."""
         self._is_lost = True
-        problem = f"it wrote to the pipe that only benchgate may use: {line[:_SHOWN_BYTES]!r}"
+        problem = f"it wrote to the pipe that only benchgate may use: {shown(line)}"
         return WorkerFailedError(self, problem, self.tail())
 
     def tail(self) -> str:
@@ -523,7 +559,12 @@ class Worker:
         except ValueError as error:
             raise WorkerFailedError(self, str(error)) from None
         self.start_ns = round((time.monotonic() - self._began_s) * 1e9)
-        return {**hello, **self.ask("list")} if self._describes else hello
+        if not self._describes:
+            return hello
+        listed = self.ask("list")
+        if fault := _fault_of(listed):
+            raise self._beyond(fault)
+        return {**hello, **listed}
 
     def ask(self, step: str, argument: object = "") -> dict[str, Any]:
         """Let the worker carry out one step; return its reply."""
@@ -552,11 +593,18 @@ class Worker:
         return wall_ns, cpu_ns
 
     def _send(self, step: str, argument: object) -> None:
+        self._asked = step
         # An id may end with a space.
         self.send((step if argument == "" else f"{step} {argument}").encode() + b"\n")
 
     def _reply(self, step: str) -> dict[str, Any]:
-        reply = self._read_reply(step, self.line())
+        is_observed = step.startswith("observe")
+        line = self.line(_LONGEST_OBSERVED_MIB if is_observed else _LONGEST_REPLY_MIB)
+        # Each object takes many times as much memory as its text.
+        most = MOST_LISTED * _OBJECTS_OF_ONE
+        if step == "list" and next(islice(_OBJECT.finditer(line), most, None), None):
+            raise self._beyond(_TOO_MANY_LISTED)
+        reply = self._read_reply(step, line)
         if "error" in reply:
             raise self._refused(reply)
         if reply.get("foreign"):

@@ -75,7 +75,9 @@ for line in channel:
             reply({})
         elif step == "s" and opened:
             sample(opened, loops)
-        elif step == "close" and opened:
+        elif step == "s" and FAULT == "accepts all":
+            channel.write(b"0 0\n")
+        elif step == "close" and (opened or FAULT == "accepts all"):
             opened = None
             reply({})
         else:
