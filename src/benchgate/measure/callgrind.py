@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.changed_lines import edits
 from benchgate.measure.counters import CounterError
+from benchgate.measure.inlined_calls import inlined
 from benchgate.model.calls import MOST_NODES, CallTree, Edit, ObservedFunction
 
 if TYPE_CHECKING:
@@ -109,9 +110,22 @@ def call_trees(folders: Sequence[tuple[Arm, Path]], operations: int) -> Mapping[
     sides = [_CallgrindSide(arm, read_profile(folder / _FILE)) for arm, folder in folders]
     if not all(side.profile.calls for side in sides):
         raise CounterError("valgrind has seen no calls")
-    base, head = ((side.arm.root, side.ran()) for side in sides)
+    ran = [side.ran() for side in sides]
+    base, head = ((side.arm.root, lines) for side, lines in zip(sides, ran, strict=True))
     edited = edits(base, head)
-    return {side.arm.name: side.tree(operations, edited) for side in sides}
+    trees = [side.tree(operations, edited) for side in sides]
+    arms = [side.arm for side in sides]
+    uncounted = inlined(list(zip(arms, ran, trees, strict=True)))
+    return {
+        arm.name: replace(
+            tree,
+            functions=tuple(
+                replace(one, is_counted=(one.path, one.name) not in uncounted)
+                for one in tree.functions
+            ),
+        )
+        for arm, tree in zip(arms, trees, strict=True)
+    }
 
 
 def _wait_for(file: Path, limit_s: float) -> None:

@@ -42,8 +42,9 @@ class ObservedFunction(JsonObject):
         own: what it took itself in all operations that were observed, with functions of other
             languages that it called: seconds, bytes or blocks. Observing takes time, too.
         is_own: whether its file belongs to the tree.
-        is_counted: whether its calls are exact. Otherwise they are samples of a profiler, or those
-            of a function that waits count again each time that it goes on.
+        is_counted: whether its calls are exact. Otherwise they are samples of a profiler; or those
+            of a function that waits count again each time that it goes on; or a compiler inlined
+            some of them.
     """
 
     path: Text
