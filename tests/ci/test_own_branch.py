@@ -63,7 +63,7 @@ def approve(on: OnGitHub, commit: str) -> None:
 def test_it_is_the_verdict_of_the_job(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(warnings=("the canary is gone",))))
     assert comment.startswith("### \N{CROSS MARK} Slower: `a` +100\N{NO-BREAK SPACE}%")
-    assert "The canary is gone" in comment
+    assert "The job that measured said: the canary is gone" in comment
     assert WARNING not in comment
 
 
@@ -193,8 +193,37 @@ def test_a_waiver_that_has_expired_is_not_revived_by_an_old_date(make: Make) -> 
     assert "❌" in on.verdict_of(left).splitlines()[0]
 
 
-def test_what_names_no_head_is_of_its_own_commit(make: Make) -> None:
+def test_the_head_is_the_commit_that_github_knows(make: Make) -> None:
     on = own(make)
     sourced = slower()
-    sourced = replace(sourced, head=replace(sourced.head, source=Source("1" * 40)))
-    assert "with 1111111" in on.verdict_of(by(sourced))
+    invented = Source("1" * 40, why="reviewed by the security bot")
+    comment = on.verdict_of(by(replace(sourced, head=replace(sourced.head, source=invented))))
+    assert f"with {on.git.head[:7]}" in comment
+    assert "1111111" not in comment
+    assert "security bot" not in comment
+
+
+def test_a_base_that_the_target_branch_does_not_have_gives_no_verdict(make: Make) -> None:
+    plain = slower()
+    assert plain.base is not None
+    base = replace(plain.base, source=Source("1" * 40))
+    comment = own(make).verdict_of(by(replace(plain, base=base)))
+    assert "1111111 is the base, but that is not a commit of the pull request" in comment
+
+
+def test_the_words_of_a_base_are_not_ours(make: Make) -> None:
+    on = own(make)
+    plain = slower()
+    assert plain.base is not None
+    base = replace(plain.base, source=Source(on.git.base, why="chosen by the security bot"))
+    comment = on.verdict_of(by(replace(plain, base=base)))
+    assert comment.startswith("### \N{CROSS MARK} Slower: `a`")
+    assert "security bot" not in comment
+
+
+def test_a_time_outside_of_the_run_gives_no_verdict(make: Make) -> None:
+    plain = slower()
+    comment = own(make).verdict_of(
+        by(replace(plain, head=replace(plain.head, started="2020-01-01T00:00:00Z")))
+    )
+    assert "it was measured at 2020-01-01 00:00 UTC, but the run lasted" in comment

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
 """The note on a benchmark that the run should have measured, but did not."""
 
+NOT_KNOWN_NEW: Final = "nobody but this run says that the base does not have it"
+"""The note on a benchmark that only the head has, as only this run says."""
+
 ONLY_SAID: Final = "this run says that it crashes on the base, but nobody else has seen that"
 """The note on a benchmark whose failure on the base would excuse it."""
 
@@ -79,12 +82,14 @@ class KnownBenchmarks:
             function.
         expected: ids that must have been measured.
         broken: ids that failed in the default branch's own run.
+        are_all: False if the default branch's own run cannot be read.
     """
 
     ids: frozenset[str] = frozenset()
     functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
     expected: frozenset[str] = frozenset()
     broken: frozenset[str] = frozenset()
+    are_all: bool = True
 
     def knows(self, id_: str) -> bool:
         """Whether a benchmark's id may be shown.
@@ -146,15 +151,18 @@ def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) 
     bases = [one for part in parts if part.base for one in _measured(part.base)]
     names = _names((one.id for one in (*heads, *bases)), known)
     left_out = sorted(known.expected - {one.id for one in bases})
-    new = names.keys() - known.expected
+    new = names.keys() - known.expected if known.are_all else set()
     every = [_result(part, names, new, head, base) for part in parts]
     only_said = {id_ for one in every for id_ in _only_said(one.base, known.broken)}
     rebuilt, *shards = (_without_claims(one, known.broken) for one in every)
-    if left_out:
-        rebuilt = _with_unmeasured(rebuilt, left_out, LEFT_OUT)
-        shards[:1] = [_with_unmeasured(one, left_out, LEFT_OUT) for one in shards[:1]]
+    on_base = {one.id for one in bases if not is_new(one, result.head.files)}
+    doubted = [] if known.are_all else sorted({one.id for one in heads} - on_base - {*left_out})
+    for ids, why in ((left_out, LEFT_OUT), ([names[id_] for id_ in doubted], NOT_KNOWN_NEW)):
+        if ids:
+            rebuilt = _with_unmeasured(rebuilt, ids, why)
+            shards[:1] = [_with_unmeasured(one, ids, why) for one in shards[:1]]
     unnamed = sum(new != old for old, new in names.items())
-    warnings = _warnings(unnamed, len(left_out), len(only_said))
+    warnings = _warnings(unnamed, len(left_out), len(only_said), len(doubted))
     return SanitizedResult(replace(rebuilt, shards=tuple(shards)), names, warnings)
 
 
@@ -164,7 +172,7 @@ def _names(ids: Iterable[str], known: KnownBenchmarks) -> dict[str, str]:
     return {id_: id_ if known.knows(id_) else next(free) for id_ in dict.fromkeys(ids)}
 
 
-def _warnings(unnamed: int, left_out: int, only_said: int) -> tuple[str, ...]:
+def _warnings(unnamed: int, left_out: int, only_said: int, doubted: int) -> tuple[str, ...]:
     said = []
     if unnamed:
         them = "its name" if unnamed == 1 else "their names"
@@ -182,6 +190,12 @@ def _warnings(unnamed: int, left_out: int, only_said: int) -> tuple[str, ...]:
         said.append(
             f"this run says that {counted(only_said, 'benchmark')} {fail} on the base: the fork "
             "could have written that, so it counts as not measured"
+        )
+    if doubted:
+        are = "is" if doubted == 1 else "are"
+        said.append(
+            f"this run says that {counted(doubted, 'benchmark')} {are} new: the default branch's "
+            "newest result cannot be read, so benchgate does not believe that"
         )
     return tuple(said)
 

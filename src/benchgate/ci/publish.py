@@ -54,7 +54,7 @@ from benchgate.git.repository import FULL_SHA, ensure_commit
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in, list_artifacts
 from benchgate.github.client import commit_of, find_pull_requests, merge_base, read_run
 from benchgate.github.comments import mark, own_markers
-from benchgate.github.plan import DEPENDABOT, CommentPlan, CommentTime, plan_for
+from benchgate.github.plan import DEPENDABOT, MERGE_COMMIT, CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import stopped
 from benchgate.model.codec import decode_result
 from benchgate.model.run import Source
@@ -102,6 +102,7 @@ def _config(result: Result, base: Config | None, head: Config | None) -> Config:
 
 _USUAL: Final = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
 _UNKNOWN: Final = frozenset({404, 422})
+_AS_RUN_SAYS: Final = "as the pull request's run says"
 _WARNING: Final = (
     "the pull request's own code ran in this measurement and could change its numbers: review it "
     "before you rely on them"
@@ -134,7 +135,11 @@ class Publication:
     choice: Choice = EVERYTHING
 
     def of_result(
-        self, leg: Leg, read: Result | UsageError, period: RunPeriod, own: Run | None
+        self,
+        leg: Leg,
+        read: Result | UsageError,
+        period: RunPeriod,
+        own: Run | BenchgateError | None,
     ) -> PublishOutcome:
         """Judge the result and comment; or comment why that is impossible.
 
@@ -142,7 +147,8 @@ class Publication:
             leg: the suite and the kind of machine.
             read: the result, or what is wrong with it.
             period: when the run took place, until it left this result.
-            own: what the default branch's newest run of that leg measured; None if there is none.
+            own: what the default branch's newest run of that leg measured, or why that cannot be
+                read; None if there is none.
         """
         try:
             if isinstance(read, UsageError):
@@ -217,7 +223,9 @@ class Publication:
             self.step.output(comment_url=posted.comment_url)
         return posted
 
-    def _verdict(self, result: Result, period: RunPeriod, own: Run | None) -> Verdict:
+    def _verdict(
+        self, result: Result, period: RunPeriod, own: Run | BenchgateError | None
+    ) -> Verdict:
         """Judge by the configuration of the pull request's target branch, as of today.
 
         Raises:
@@ -226,7 +234,7 @@ class Publication:
         if result.shard and result.shard.count > 1:
             raise UsageError("the run left the result of one shard, not of the whole suite")
         if not self.is_strange:
-            return self._own_verdict(result)
+            return self._own_verdict(result, period)
         if result.base is None:
             raise UsageError("the run measured only the head, so there is nothing to compare")
         found = self._configuration(self.pull.base.sha)
@@ -240,7 +248,8 @@ class Publication:
         names = clean.names
         renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
         aliases = {names[old]: names[new] for old, new in renamed.items()}
-        untested = untested_metrics(config, clean.result.base, own)
+        stored = None if isinstance(own, BenchgateError) else own
+        untested = untested_metrics(config, clean.result.base, stored)
         said = (*self._warnings, *asked.warnings, *clean.warnings, *_about(untested))
         config = replace(config, aliases=aliases)
         # It counts as the whole of a suite, because a shard is judged less strictly.
@@ -250,8 +259,9 @@ class Publication:
         verdict = make_verdict(judged, config, day=self._today, ids=ids)
         return replace(verdict, policy_changes=cleaned_loosening(verdict.policy_changes, base, ids))
 
-    def _own_verdict(self, result: Result) -> Verdict:
+    def _own_verdict(self, result: Result, period: RunPeriod) -> Verdict:
         """Decide as the job that measured has decided."""
+        require_possible_times(result, period)
         file = _file(result)
         base = self._configuration(self.pull.base.sha, file)
         if base is None and file is not None:
@@ -261,9 +271,15 @@ class Publication:
         config = _config(result, base, self._configuration(self.run.head_sha, file))
         asked = self._confirmed(result, config)
         config = with_accepted(config, asked.accepted)
-        said = (*asked.warnings, *self._warnings[1:], *result.warnings)
+        if result.base is not None:
+            self._require_honest_base(result.base.source, base or config)
+        told = (f"the job that measured said: {plain_line(one)}" for one in result.warnings)
+        said = (*asked.warnings, *self._warnings[1:], *told)
         require_effect(config, [result], is_whole=False)
-        known = replace(result, warnings=said, policy=None)
+        source = replace(result.head.source, sha=self.run.head_sha, why="")
+        head = replace(result.head, source=source)
+        known = replace(result, head=head, base=_without_words(result.base), warnings=said)
+        known = replace(known, policy=None)
         return make_verdict(judge_result(known, config), config, day=self._today)
 
     def _confirmed(self, result: Result, config: Config) -> AcceptanceAnswer:
@@ -281,14 +297,21 @@ class Publication:
         return date.fromisoformat(self.effects.now()[:10])
 
     def _cleaned(
-        self, result: Result, base: Run, config: Config, own: Run | None
+        self, result: Result, base: Run, config: Config, own: Run | BenchgateError | None
     ) -> SanitizedResult:
         sha = base.source.sha or ""
         ensure_commit(self.job.git, sha)
         measured = [one.id for one in base.benchmarks]
+        is_unread = isinstance(own, BenchgateError)
         known = known_benchmarks(
-            config, self.job.git, sha, own=own, choice=self.choice, measured=measured
+            config,
+            self.job.git,
+            sha,
+            own=None if isinstance(own, BenchgateError) else own,
+            choice=self.choice,
+            measured=measured,
         )
+        known = replace(known, are_all=not is_unread)
         return cleaned(result, known, self._head, _claimed(base))
 
     def _require_honest_base(self, claimed: Source, config: Config) -> None:
@@ -350,6 +373,13 @@ class Publication:
         return self.job.context.run_url(self.run.id, self.run.attempt)
 
 
+def _without_words(base: Run | None) -> Run | None:
+    """A base whose source says only what it is, in words of our own."""
+    if base is None or base.source.why.startswith(MERGE_COMMIT):  # `Readers` has words for it
+        return base
+    return replace(base, source=replace(base.source, why=_AS_RUN_SAYS))
+
+
 def _about(untested: Sequence[str]) -> tuple[str, ...]:
     if not untested:
         return ()
@@ -367,7 +397,7 @@ def _name(leg: Leg) -> str:
 def _claimed(base: Run) -> Source:
     """The base that the run claims to have measured."""
     sha = base.source.sha or ""
-    return Source(sha if FULL_SHA.fullmatch(sha) else None, why="as the pull request's run says")
+    return Source(sha if FULL_SHA.fullmatch(sha) else None, why=_AS_RUN_SAYS)
 
 
 MOST_RESULTS: Final = 5
@@ -446,6 +476,8 @@ def _publish(
             step.warn(done[-1].warnings)
         else:
             own = legs.newest(leg) if legs and not isinstance(read, UsageError) else None
+            if isinstance(own, BenchgateError):
+                step.warn((f"the default branch's newest result is not known: {own.message}",))
             period = _period(known, artifact)
             done += [one.of_result(leg, read, period, own) for one in publications]
     _warn(step, run, len(artifacts) - len(left), len(left), most)
@@ -488,7 +520,7 @@ def _legs(
         return Legs.left(job, {leg for _, leg in artifacts}, known.path, suite)
     except GitHubError as error:
         step.warn((f"cannot find out which suites exist: {error.message}",))
-        return Legs.usual(job, suite)
+        return replace(Legs.usual(job, suite), unlisted=error)
 
 
 def _results(job: Job, known: KnownRun, run: WorkflowRunEvent) -> list[tuple[Artifact, Leg]]:

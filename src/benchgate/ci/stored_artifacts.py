@@ -28,7 +28,7 @@ from benchgate.baselines.artifacts import (
 from benchgate.baselines.unverified import KnownBenchmarks, function_of
 from benchgate.config import PythonBenchmark
 from benchgate.config.benchmarks import is_benchmark_file
-from benchgate.errors import FormatError, GitHubError, UsageError
+from benchgate.errors import BenchgateError, FormatError, GitHubError, UsageError
 from benchgate.files import expand
 from benchgate.gate.stored import OFF_BRANCH, StoredResults
 from benchgate.github.artifacts import (
@@ -374,6 +374,7 @@ class Legs:
     Attributes:
         newest_artifacts: artifacts of the default branch's newest run, for each of them.
         runs: the run that each of those is from.
+        unlisted: why the default branch's runs are not known.
     """
 
     job: Job
@@ -381,6 +382,7 @@ class Legs:
     environments: frozenset[str]
     newest_artifacts: dict[Leg, Artifact] = field(default_factory=dict)
     runs: dict[Leg, WorkflowRun] = field(default_factory=dict)
+    unlisted: GitHubError | None = None
 
     def __contains__(self, leg: Leg) -> bool:
         return leg.suite in self.suites and leg.environment in self.environments
@@ -428,18 +430,22 @@ class Legs:
         environments = usual.environments | {leg.environment for leg in found}
         return cls(job, suites, environments, found, runs)
 
-    def newest(self, leg: Leg) -> Run | None:
-        """What the default branch's newest run of it measured; None if that cannot be read."""
+    def newest(self, leg: Leg) -> Run | BenchgateError | None:
+        """What the default branch's newest run of it measured, or why that cannot be read."""
         artifact = self.newest_artifacts.get(leg)
-        if artifact is None or artifact.expired:
-            return None
+        if artifact is None:
+            return self.unlisted
+        if artifact.expired:
+            return FormatError(f"{artifact.name} of the default branch has expired")
         try:
             result = read_result_of(
                 self.job.client, self.job.context.repository.full_name, artifact
             )
-        except (FormatError, GitHubError):
-            return None
-        return result.head if result.head.source.sha == self.runs[leg].head_sha else None
+        except (FormatError, GitHubError) as error:
+            return error
+        if result.head.source.sha != self.runs[leg].head_sha:
+            return FormatError(f"{artifact.name} is of another commit than its run")
+        return result.head
 
 
 def _by_leg(artifacts: tuple[Artifact, ...]) -> Iterator[tuple[Leg, Artifact]]:
