@@ -203,15 +203,50 @@ def test_a_new_benchmark_may_be_over_a_limit() -> None:
 
 def test_a_benchmark_that_changed_together_with_the_code_shows_its_change_and_passes() -> None:
     why = f"{TOGETHER}: the base's version does not run on the head (no such thing)"
-    b = own("b", 10 * MS, notes=(why,))
+    b = own("b", MS / 10, notes=(why,))
     found = judged([old("a", MS), own("b", MS)], [old("a", MS), b])
     assert (found.decision, found.exit_code, found.compared) == (Decision.PASS, 0, 1)
     assert found.settings.min_compared == 1
     (row,) = rows_of(found, "b")
     assert (row.outcome, row.changed_together) == (Outcome.INCOMPARABLE, True)
-    assert (row.base, row.ratio) == pytest.approx((MS, 10), rel=1e-3)
+    assert (row.base, row.ratio) == pytest.approx((MS, 0.1), rel=1e-3)
     assert row.interval
     assert row.notes == (why,)
+
+
+WAIVED = """
+[[waive]]
+benchmark = "b"
+{what}
+until = 2030-01-01
+reason = "it does more"
+"""
+
+
+@pytest.mark.parametrize(
+    ("toml", "code"),
+    [
+        ("", 4),
+        ("fail_on = []", 0),
+        (WAIVED.format(what='outcome = "incomparable"'), 0),
+        (WAIVED.format(what='ceiling = "110%"'), 0),
+        (WAIVED.format(what='ceiling = "90%"'), 4),
+    ],
+)
+def test_what_surely_got_worse_together_with_the_code_is_no_pass(toml: str, code: int) -> None:
+    found = judged([old("a", MS), own("b", MS)], [old("a", MS), own("b", 2 * MS)], toml)
+    assert found.exit_code == code
+    if code or "fail_on" in toml:
+        assert found.reason is Reason.WORSE_TOGETHER
+        said = "No verdict: b (+100 %) looks slower, and changed together with the code"
+        assert headline(found) == said
+    else:
+        assert found.decision is Decision.PASS
+
+
+def test_what_may_have_stayed_within_the_margin_together_with_the_code_passes() -> None:
+    found = judged([old("a", MS), own("b", MS)], [old("a", MS), own("b", 1.019 * MS)])
+    assert found.decision is Decision.PASS
 
 
 def test_its_rows_say_what_happened_even_if_the_result_does_not() -> None:
@@ -467,7 +502,9 @@ def test_whatever_is_only_shown_the_rest_is_judged_as_without_it(
     without, found = verdict_on(*judged_), verdict_on(*judged_, *more)
     rows = [replace(row, notes=()) for row in found.rows if row.benchmark in ratios]
     assert rows == [replace(row, notes=()) for row in without.rows]
-    assert (found.compared, found.reason) == (without.compared, without.reason)
-    assert (found.decision, found.exit_code) == (without.decision, without.exit_code)
+    assert found.compared == without.compared
+    if not any(row.is_worse_together for row in found.rows):
+        assert (found.decision, found.reason) == (without.decision, without.reason)
+        assert found.exit_code == without.exit_code
     outcomes = {row.outcome for row in found.rows if row.benchmark not in ratios}
     assert outcomes <= {Outcome.NEW, Outcome.INCOMPARABLE}

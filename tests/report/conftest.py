@@ -80,7 +80,7 @@ def unchanged(benchmark: str) -> Row:
 def only_shown(benchmark: str, outcome: Outcome, **more: Any) -> Row:  # noqa: ANN401 - any field of Row
     """A row of a benchmark that did not run with the files that decide."""
     decided = {"p": None, "p_adjusted": None, "test": None, "detectable": None, "classical": None}
-    return changed(benchmark, outcome, 10.0, **decided, **more)
+    return changed(benchmark, outcome, more.pop("ratio", 10.0), **decided, **more)
 
 
 def inconclusive(benchmark: str) -> Row:
@@ -318,6 +318,7 @@ def _samples() -> dict[str, Verdict]:
             only_shown(
                 "together/one",
                 Outcome.INCOMPARABLE,
+                ratio=1.01,
                 changed_together=True,
                 notes=(f"{TOGETHER}: the base's version does not run on the head (TypeError: x)",),
             ),

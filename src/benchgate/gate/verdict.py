@@ -143,6 +143,8 @@ def _reasons_against_a_pass(
 
 def _uncompared_reasons(rows: Sequence[Row], terms: VerdictTerms) -> Iterator[tuple[Reason, int]]:
     """What had to be compared or tested, and was not."""
+    if any(row.is_worse_together for row in rows):
+        yield Reason.WORSE_TOGETHER, NO_VERDICT if Outcome.REGRESSED in terms.fail_on else PASS
     compared = compared_benchmarks(rows)
     if not compared:
         together = any(row.changed_together and not row.excused for row in rows)
@@ -284,8 +286,9 @@ class _UsableWaiver:
     def concerns(self, row: Row, config: Config) -> bool:
         """Whether it applies to a row; the change uses the new name of a renamed benchmark."""
         # What would confirm a suspect would only show what is accepted already.
-        outcome = Outcome.REGRESSED if row.unconfirmed else row.outcome
-        if self.waive.outcome != outcome.value:
+        is_worse = row.unconfirmed or row.is_worse_together
+        outcomes = {row.outcome.value, *((Outcome.REGRESSED.value,) if is_worse else ())}
+        if self.waive.outcome not in outcomes:
             return False
         name = row.benchmark
         if self.accepted is None:
@@ -317,7 +320,7 @@ def _waive(row: Row, config: Config, holding: Iterable[_UsableWaiver]) -> Row:
         if row.unconfirmed:
             return replace(row, unconfirmed=None)
         return replace(row, outcome=Outcome.WAIVED, waiver=usable.shown())
-    if row.unconfirmed:
+    if row.outcome is not Outcome.REGRESSED:
         return row
     return replace(row, waiver=max(matching, key=lambda one: one.ceiling).shown())
 

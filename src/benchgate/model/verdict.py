@@ -7,7 +7,7 @@ suspicion: they describe what was measured, and decide nothing. Ratios are head 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -374,6 +374,23 @@ class Row(JsonObject):
         return waived.outcome if waived and waived.ceiling is None else None
 
     @property
+    def is_worse_together(self) -> bool:
+        """Whether it changed together with the code, and surely got worse by the margin."""
+        if self.outcome is not Outcome.INCOMPARABLE or not self.changed_together:
+            return False
+        if self.test == "exact":
+            return self.metric != ERROR_RATIO.name and self._got_worse(self.ratio)
+        least = None if self.interval is None else self.interval[self.better is Better.HIGHER]
+        return least is not None and self._got_worse(least)
+
+    def _got_worse(self, ratio: float | None) -> bool:
+        """Whether this ratio, or a count that was 0, is worse by more than the margin."""
+        if ratio is None:
+            return self.better is Better.LOWER and (self.head or 0) > (self.base or 0)
+        worse = replace(self, ratio=ratio).worse_ratio
+        return worse is not None and worse > 1 + (self.margin or 0)
+
+    @property
     def worse_ratio(self) -> float | None:
         """The ratio on a scale on which > 1 is worse, whatever the metric's direction."""
         if self.ratio is None:
@@ -397,6 +414,7 @@ class Reason(StrEnum):
     INTERRUPTED = "interrupted"
     LEFT_OPEN = "left open"
     FIRST_RUN = "first run"
+    WORSE_TOGETHER = "worse together"
     NOTHING_COMPARED = "nothing compared"
     TOO_FEW_COMPARED = "too few compared"
     METRIC_UNTESTED = "metric not tested"

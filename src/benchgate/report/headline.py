@@ -100,9 +100,9 @@ def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
     suspect = (*_BAD, Outcome.IMPROVED, *OPEN)
     blamed = [outcome for outcome in suspect if _fails(groups.get(outcome, ()), verdict)]
     clauses = _clauses(groups, blamed) or _clauses(groups, suspect)
-    untested = _untested_limits(verdict.rows)
     interrupted = "" if verdict.complete else _INTERRUPTED
-    return [*clauses, *filter(None, (untested, interrupted))]
+    others = (_together(verdict.rows), _untested_limits(verdict.rows), interrupted)
+    return [*clauses, *filter(None, others)]
 
 
 def _fails(lines: Sequence[Line], verdict: Verdict) -> bool:
@@ -123,9 +123,9 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
     blamed = (*(OPEN if verdict.reason is Reason.LEFT_OPEN else ()), *_BAD)
     if _fails(others.get(Outcome.IMPROVED, ()), verdict):
         blamed = (*blamed, Outcome.IMPROVED)
-    reason = _because(verdict, groups)
+    why = (_because(verdict, groups), _together(verdict.rows))
     said = [*_unconfirmed(suspects), *_clauses(others, blamed)]
-    first, *rest = [*filter(None, (reason,)), *said] or [_tally(others, _GOOD)]
+    first, *rest = [*filter(None, why), *said] or [_tally(others, _GOOD)]
     return [f"no verdict{' yet' if suspects else ''}: {first}", *rest]
 
 
@@ -164,6 +164,20 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
         so = "" if verdict.exit_code else ", so benchgate trusts no change"
         return f"{known} the canary was disturbed{so}".lstrip()
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
+
+
+def _together(rows: Sequence[Row]) -> str:
+    """Name what surely got worse and changed together with the code; "" if nothing did."""
+    worse: dict[str, Row] = {}
+    for row in rows:
+        if row.is_worse_together:
+            worse.setdefault(row.benchmark, row)
+    if not worse:
+        return ""
+    lines: list[Line] = [(row,) for row in worse.values()]
+    looks = "looks" if len(lines) == 1 else "look"
+    said = f"{looks} {words.worse_word(worse.values())}, and changed together with the code"
+    return f"{_listed(lines, looks_like=True)} {said}"
 
 
 def _untested_limits(rows: Iterable[Row]) -> str:
@@ -218,9 +232,16 @@ _SENTENCES = {Decision.FAIL: _fail, Decision.NO_VERDICT: _no_verdict, Decision.P
 
 
 def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
-    """A clause for each outcome that occurs: "slower: `x` +15 %, `y` +4 %"."""
+    """A clause for each outcome that occurs: "slower: `x` +15 %, `y` +4 %".
+
+    What `_together` names is left out.
+    """
+    found = ((outcome, _alike(groups.get(outcome, ()))) for outcome in outcomes)
     return [
-        _clause(outcome, lines) for outcome in outcomes for lines in _alike(groups.get(outcome, ()))
+        _clause(outcome, lines)
+        for outcome, alike in found
+        for lines in alike
+        if not first_row(lines[0]).is_worse_together
     ]
 
 
@@ -229,7 +250,8 @@ def _alike(lines: Iterable[Line]) -> list[list[Line]]:
     found: dict[tuple[object, ...], list[Line]] = {}
     for line in lines:
         row = first_row(line)
-        found.setdefault((words.outcome(row), row.excused, row.advisory), []).append(line)
+        kind = (words.outcome(row), row.excused, row.advisory, row.is_worse_together)
+        found.setdefault(kind, []).append(line)
     return list(found.values())
 
 

@@ -150,7 +150,9 @@ def _blocking(verdict: Verdict) -> tuple[Row, ...]:
     return tuple(
         row
         for row in verdict.rows
-        if verdict.settings.fails(row) or (is_short and row.outcome in _UNCOMPARED)
+        if verdict.settings.fails(row)
+        or row.is_worse_together
+        or (is_short and row.outcome in _UNCOMPARED)
     )
 
 

@@ -519,7 +519,8 @@ class VerdictView:
         edited = [f"`{one.first.benchmark}`" for one in self.shown if one.first.is_edited]
         names = ", ".join(edited[:_NAMES_REPEATED])
         more = f" and {len(edited) - _NAMES_REPEATED} more" if len(edited) > _NAMES_REPEATED else ""
-        told = (f"This change edits what {names}{more} measure, so nothing compares them.",)
+        measure = "measures" if len(edited) == 1 else "measure"
+        told = (f"This change edits what {names}{more} {measure}: each side ran its own version.",)
         found = [*loosened, *([Alert("IMPORTANT", told)] if edited else [])]
         return (*found, *([Alert("WARNING", self.warnings)] if self.warnings else []))
 
