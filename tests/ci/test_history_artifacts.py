@@ -81,3 +81,17 @@ def test_github_that_refuses_ends_it(github: GitHubServer) -> None:
     github.faults.always("GET /repos/octo-org/hello", Fault(status=404))
     with pytest.raises(GitHubError):
         found(github)
+
+
+def test_runs_that_were_not_asked_are_counted(github: GitHubServer) -> None:
+    for number in range(2, 8):
+        leave(github, SECOND, number, name="coverage", run={"path": "coverage.yml"})
+    with pytest.raises(UsageError) as ended:
+        found(github)
+    assert ended.value.details == (
+        "3 runs of coverage.yml were not searched: its 3 newer runs left no result"
+    )
+    leave(github, FIRST, 1)
+    records, skipped = found(github)
+    assert [one.sha for one in records] == [FIRST]
+    assert [one.what for one in skipped] == ["3 runs of coverage.yml"]

@@ -148,6 +148,16 @@ def test_a_renderer_that_fails_costs_only_itself(
     assert ("slower" if what != "report" else "fail") in done.out
 
 
+def test_the_terminal_gets_no_secrets(
+    call: Call, history: list[Path], slow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SORT_PASSWORD", "sorted_hunter2")
+    secret = run_of(31, {"parse": 1e-3, "sorted_hunter2": 1.33e-3})
+    done = call(slow.parent, "compare", *history, write(slow.parent, secret))
+    assert "sorted_hunter2" not in done.out
+    assert "[removed]" in done.out
+
+
 def test_people_read_what_it_rests_on(call: Call, history: list[Path], slow: Path) -> None:
     done = call(slow.parent, "compare", *history, slow)
     assert done.code == 3

@@ -200,6 +200,15 @@ def test_a_message_is_not_obeyed_by_the_runner(
     call(project, "check", "--config", name).check(2, "\n : :error::such## [error]file")
 
 
+def test_a_message_has_no_secrets(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEPLOY_PASSWORD", "hunter2_hunter2")
+    done = call(project, "check", "--config", "hunter2_hunter2.toml")
+    done.check(2, "[removed]")
+    assert "hunter2_hunter2" not in done.err
+
+
 def test_no_folder_for_temporary_files(
     call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

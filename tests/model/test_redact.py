@@ -36,6 +36,18 @@ NO_SECRETS = Redactor({})
         ("ghs_" + "a1B2" * 9, "[removed]"),
         ("github_pat_" + "a1B2_" * 9, "[removed]"),
         ("AKIAIOSFODNN7EXAMPLE", "[removed]"),
+        (
+            "POST https://hooks.slack.com/services/" + "T00000000/B00000000/" + "a1B2" * 6,
+            "POST https://hooks.slack.com/[removed]",
+        ),
+        (
+            "https://discord.com/api/webhooks/" + "123456789/" + "a1B2_-" * 10,
+            "https://discord.com/api/webhooks/[removed]",
+        ),
+        (
+            "https://x.webhook.office.com/webhookb2/" + "1-2@3-4/IncomingWebhook/" + "a1B2" * 8,
+            "https://x.webhook.office.com/[removed]",
+        ),
         ("eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl", "[removed]"),
         ("a jwt-1-eyJhbGciOi.eyJzdWIiOi.c2ln, ok", "a jwt-1-[removed], ok"),
         ("-eyJ-eyJhbGciOi.eyJzdWIiOi. eyJhbGciOi", "-[removed] eyJhbGciOi"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from benchgate.model.verdict import (
     StepKind,
     Verdict,
 )
-from benchgate.report.next_steps import CheckCommand, Situation, next_steps, sentence
+from benchgate.report.next_steps import CheckCommand, Situation, next_steps, sentence, waivers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,6 +186,22 @@ def test_what_accepts_it_is_a_valid_table(row: Row, waived: str, file: str, tabl
     with pytest.raises(ConfigError, match="reason"):
         loads(step.text, file)  # it needs a person
     loads(step.text.replace('""', '"it checks more"'), file)
+
+
+@pytest.mark.parametrize(
+    "id_", ["bench/\U0001f680", 'a"b\\c', "a\x7f", "\N{GREEK SMALL LETTER MU}"]
+)
+@pytest.mark.parametrize("outcome", [Outcome.REGRESSED, Outcome.MISSING])
+def test_a_waiver_of_any_id_is_toml(id_: str, outcome: Outcome) -> None:
+    slower = replace(SLOWER, benchmark=id_, outcome=outcome)
+    text = waivers([(slower,)], "2026-01-31")
+    assert tomllib.loads(text)["waive"][0]["benchmark"] == id_
+
+
+@pytest.mark.parametrize("place", ["/etc/passwd:1", "../other/a.py:3", "src/../../a.py:3"])
+def test_a_program_edits_nothing_outside_of_the_tree(place: str) -> None:
+    crash = Row("a", Outcome.FAILED, error="boom", location=place)
+    assert next_steps(failed(crash, code=5), Situation())[0].edit is None
 
 
 def test_a_crash_has_the_place_that_raised_it() -> None:

@@ -49,6 +49,7 @@ from benchgate.model.codec import decode_result
 from benchgate.model.result import SkippedResult
 from benchgate.model.run import Status
 from benchgate.session.rounds import DEFAULT_SUITE
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -171,7 +172,8 @@ def _listed(own: OwnRuns, wanted: ArtifactQuery) -> tuple[list[Artifact], tuple[
                 break
     except GitHubError as error:
         return [*found, *listed], (f"not all stored results were searched: {error.message}",)
-    return [*found, *listed], ()
+    unsearched = (f"{one.what} were not searched: {one.reason}" for one in own.not_asked)
+    return [*found, *listed], tuple(unsearched)
 
 
 def read_result_of(client: Client, repository: str, artifact: Artifact) -> Result:
@@ -228,6 +230,14 @@ class OwnRuns:
     client: Client
     repository: str
     runs: tuple[WorkflowRun, ...]
+    _not_asked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def not_asked(self) -> Iterator[SkippedResult]:
+        """The runs that `left` did not ask, because several of their workflow had nothing."""
+        for path, count_ in self._not_asked.items():
+            why = f"its {_MOST_MISSES} newer runs left no result"
+            yield SkippedResult(f"{counted(count_, 'run')} of {path or 'a workflow'}", why)
 
     @classmethod
     def listed(cls, client: Client, repository: EventRepository, branch: str) -> OwnRuns:
@@ -263,6 +273,7 @@ class OwnRuns:
             if asked == most:
                 return
             if misses[run.path] == _MOST_MISSES:
+                self._not_asked[run.path] += 1
                 continue
             asked += 1
             listed = list_artifacts(self.client, self.repository, name=name, run_id=run.id)
@@ -338,11 +349,14 @@ def read_runs(client: Client, repository: str) -> Iterator[RunRecord | SkippedRe
                 if failures == _MOST_FAILURES:
                     raise
                 yield SkippedResult(f"artifact {artifact.id} of run {run.id}", error.message)
+    not_asked = tuple(own.not_asked)
+    yield from not_asked
     if not count:
         raise UsageError(
             f"no job of {described.default_branch} in {repository} left a result as an artifact",
             hint="`benchgate ci` leaves them for runs of the default branch, if "
             '`[baseline] source` is "auto" or "artifact"; they expire.',
+            details="\n".join(f"{one.what} were not searched: {one.reason}" for one in not_asked),
         )
 
 

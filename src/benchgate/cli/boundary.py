@@ -171,7 +171,11 @@ def _run(command: click.Command) -> int:
 
 def _say(error: BenchgateError) -> int:
     """Print an error; return its exit code."""
-    message, details, hint = map(_not_obeyed, (error.message, error.details, error.hint))
+    from benchgate.model.redact import Redactor  # noqa: PLC0415 - only when something went wrong
+
+    redact = Redactor(os.environ)
+    said = (_not_obeyed(redact(one)) for one in (error.message, error.details, error.hint))
+    message, details, hint = said
     say(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
     if details:
         for line in details.rstrip().splitlines():

@@ -30,6 +30,7 @@ from benchgate.github.transport import Token
 from benchgate.measure.machine import read_environment
 from benchgate.model.redact import Redactor
 from benchgate.report.terminal import render_verdict
+from benchgate.report.view import without_secrets
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def real_step(
         stream=sys.stdout,
         draw=lambda: secrets.token_hex(_WORD_BYTES),
         redact=redact,
-        show=lambda view: render_verdict(view, console, verbose=verbose),
+        show=lambda view: render_verdict(without_secrets(view, redact), console, verbose=verbose),
         say=say,
         comments=comments,
         check_run=check_run,
@@ -275,7 +276,8 @@ def publish_command(config_file: Path | None, verbose: bool, github_timeout: flo
     Example:
       benchgate publish
 
-    Exit code 0: commented, or nothing to comment on; 7: GitHub could not be reached.
+    Exit code 0: commented, or nothing to comment on; 7: GitHub could not be reached, or did not
+    let benchgate comment.
     """
     environ = take_environment()
     effects = real_effects(quiet=True, cwd=working_directory())

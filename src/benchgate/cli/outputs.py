@@ -174,16 +174,17 @@ class Outputs:
                 news = tuple(text for text in verdict.warnings if text not in known)
                 shown = replace(verdict, warnings=news)
             text = without_it(
-                "report", partial(self._printed, shown), f"{verdict.decision}\n", _warn
+                "report", partial(self._printed, shown, redact), f"{verdict.decision}\n", _warn
             )
             with _reader_may_leave():
                 sys.stdout.write(text)
 
-    def _printed(self, verdict: Verdict) -> str:
+    def _printed(self, verdict: Verdict, redact: Redactor) -> str:
         """What the terminal shows of a verdict, with its codes of color."""
         terminal = console()
         with terminal.capture() as captured:
-            render_verdict(view_verdict(verdict), terminal, verbose=self.verbose)
+            view = without_secrets(view_verdict(verdict), redact)
+            render_verdict(view, terminal, verbose=self.verbose)
         return captured.get()
 
 

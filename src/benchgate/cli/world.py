@@ -17,6 +17,7 @@ from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
 from benchgate.measure.kept_builds import BuildCache, builds_folder
+from benchgate.model.redact import Redactor
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
 from benchgate.session.recorder import Phases
@@ -60,7 +61,12 @@ def real_effects(
         draw_seed=lambda: secrets.randbits(_SEED_BITS),
         environ=dict(os.environ),
         cwd=cwd or Path.cwd(),
-        progress=create_progress(console(stderr=True), quiet=quiet, plain=is_in_ci(os.environ)),
+        progress=create_progress(
+            console(stderr=True),
+            quiet=quiet,
+            plain=is_in_ci(os.environ),
+            redact=Redactor(os.environ),
+        ),
         phases=Phases(time.monotonic, time.monotonic() - _age_s()),
         builds=builds,
     )

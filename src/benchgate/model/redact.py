@@ -69,6 +69,10 @@ _TOKEN = re.compile(
     r"|\bnpm_[A-Za-z0-9]{30,}"
     r"|\bpypi-[\w-]{30,}"
     r"|\bsk-[\w-]{20,}"
+    # addresses that anybody may post to
+    r"|(?<=//hooks\.slack\.com/)\w+/[\w/-]{10,}"
+    r"|(?<=/api/webhooks/)\d+/[\w-]{20,}"  # Discord
+    r"|(?<=\.webhook\.office\.com/)\w+/[\w@/-]{20,}"  # Microsoft Teams
 )
 
 

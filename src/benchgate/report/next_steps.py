@@ -8,6 +8,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
@@ -161,7 +162,7 @@ def _causes(verdict: Verdict) -> Iterator[NextStep]:
     failing = [row for row in verdict.rows if row.explanation and verdict.settings.fails(row)]
     for cause in view_causes(failing)[:_FAULTS_SHOWN]:
         kind = StepKind.FIX if cause.location else StepKind.LOOK
-        yield NextStep(kind, bare(cause.sentence), edit=cause.location or None)
+        yield NextStep(kind, bare(cause.sentence), edit=_in_tree(cause.location))
 
 
 def _crashes(verdict: Verdict) -> Iterator[NextStep]:
@@ -172,7 +173,8 @@ def _crashes(verdict: Verdict) -> Iterator[NextStep]:
             alike.setdefault(row.error or "", []).append(row)
     for error, rows in list(alike.items())[:_FAULTS_SHOWN]:
         place = _raised_at(error) or rows[0].location
-        yield NextStep(StepKind.FIX, _line(f"{_named(rows)} crashed: {_said(error)}"), edit=place)
+        what = _line(f"{_named(rows)} crashed: {_said(error)}")
+        yield NextStep(StepKind.FIX, what, edit=_in_tree(place))
 
 
 def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterator[NextStep]:
@@ -188,7 +190,7 @@ def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterato
         first, names = found[0], _named(found)
         if outcome is Outcome.MISSING:
             id_ = new[0] if len({*new}) == 1 and names == first.benchmark else "the new id"
-            alias = f"{json.dumps(first.benchmark)} = {json.dumps(id_)}"
+            alias = f"{_toml(first.benchmark)} = {_toml(id_)}"
             why = (
                 f"removed: {names}. Bring it back; or if it was renamed, add to [aliases]: {alias}"
             )
@@ -200,7 +202,7 @@ def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterato
         else:
             note = f": {first.notes[-1]}" if first.notes else ""
             why = f"cannot be compared: {names}{note}"
-            yield NextStep(StepKind.LOOK, _line(why), edit=first.location)
+            yield NextStep(StepKind.LOOK, _line(why), edit=_in_tree(first.location))
 
 
 def _after_failure(verdict: Verdict, at: Situation) -> Iterator[NextStep]:
@@ -294,6 +296,12 @@ def _named(rows: Sequence[Row]) -> str:
     return rows[0].benchmark + (f" and {more} more" if more else "")
 
 
+def _in_tree(place: str | None) -> str | None:
+    """A place that a program may edit: one in the tree."""
+    path = PurePosixPath(place or "")
+    return place if place and not path.is_absolute() and ".." not in path.parts else None
+
+
 def _said(error: str) -> str:
     return error.partition("\n")[0]
 
@@ -338,10 +346,15 @@ def _waiver(line: Line) -> Iterator[str]:
         name = line[0].benchmark
     worst = [_worst_ratio(row) for row in rows]
     if whole := [row.outcome.value for row in rows if row.outcome in _WAIVED_WHOLE]:
-        yield f'benchmark = {json.dumps(name)}\noutcome = "{whole[0]}"'
+        yield f'benchmark = {_toml(name)}\noutcome = "{whole[0]}"'
     elif worst and max(worst) < _MOST_WAIVED:
         percent = math.ceil(100 * (max(worst) - 1) - 1e-9)
-        yield f'benchmark = {json.dumps(name)}\nceiling = "{percent}%"'
+        yield f'benchmark = {_toml(name)}\nceiling = "{percent}%"'
+
+
+def _toml(text: str) -> str:
+    """A text as TOML writes it: as JSON, but surrogates and DEL are no characters of TOML."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _worst_ratio(row: Row) -> float:

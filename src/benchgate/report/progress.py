@@ -150,6 +150,7 @@ def create_progress(
     quiet: bool = False,
     plain: bool = False,
     clock: Callable[[], float] = time.monotonic,
+    redact: Callable[[str], str] = str,
 ) -> Progress:
     """Make the display: live on a terminal, a plain line now and then elsewhere, none if quiet.
 
@@ -157,20 +158,27 @@ def create_progress(
         console: on standard error.
         plain: no live display, even if the console looks like a terminal, as in some CI systems.
         clock: seconds, from any origin.
+        redact: removes the secrets from a text.
     """
     if quiet:
         return Progress()
     if plain or not console.is_terminal:
-        return PlainProgress(console, clock)
-    return LiveProgress(console, clock)
+        return PlainProgress(console, clock, redact)
+    return LiveProgress(console, clock, redact)
 
 
 class _ProgressDisplay(Progress):
     """Keeps the state that both kinds of display show."""
 
-    def __init__(self, console: Console, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        console: Console,
+        clock: Callable[[], float],
+        redact: Callable[[str], str] = str,
+    ) -> None:
         self._console = console
         self._clock = clock
+        self._redact = redact
         self._began_s = clock()
         self._state: RoundState | None = None
         self.told: list[str] = []
@@ -233,12 +241,12 @@ class _ProgressDisplay(Progress):
     def message(self, text: str) -> None:
         """Print the message; rich keeps a live display below it."""
         self.told.append(text)
-        self._print(_labeled(text, "warning:", "yellow"))
+        self._print(_labeled(self._redact(text), "warning:", "yellow"))
 
     def hint(self, text: str) -> None:
         """Print it in one piece: a line end in a command would run a part of it."""
         self.told.append(f"hint: {text}")
-        self._print(_labeled(f"hint: {text}", "hint:", "bold"), wraps=False)
+        self._print(_labeled(f"hint: {self._redact(text)}", "hint:", "bold"), wraps=False)
 
     def _elapsed(self, state: RoundState) -> str:
         """Format as in "34 s, about 20 s left", or "at most"; or without, if that is not known."""
@@ -266,8 +274,13 @@ def _title(row: Row) -> str:
 class PlainProgress(_ProgressDisplay):
     """Prints what happens, and a line after each ten seconds without one, for logs."""
 
-    def __init__(self, console: Console, clock: Callable[[], float]) -> None:
-        super().__init__(console, clock)
+    def __init__(
+        self,
+        console: Console,
+        clock: Callable[[], float],
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        super().__init__(console, clock, redact)
         self._printed_s = clock()
 
     def _print(self, text: str | Text, *, wraps: bool = True) -> None:
@@ -288,8 +301,13 @@ class LiveProgress(_ProgressDisplay):
 
     is_live = True
 
-    def __init__(self, console: Console, clock: Callable[[], float]) -> None:
-        super().__init__(console, clock)
+    def __init__(
+        self,
+        console: Console,
+        clock: Callable[[], float],
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        super().__init__(console, clock, redact)
         self._drawn_s = float("-inf")
         self._first_round_s: float | None = None
         self._has_results = False
