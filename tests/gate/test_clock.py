@@ -10,6 +10,7 @@ import pytest
 
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Metric, Tier
+from benchgate.model.verdict import compared_benchmarks, missing_rounds, partly_compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +90,8 @@ def test_what_the_clock_hides_is_not_called_unchanged(
     [
         ([7.0] * 10, [7.0] * 10, Outcome.NOT_TESTED),  # all rounded alike
         ([70.0] * 10, [70.0] * 10, Outcome.NOT_TESTED),
-        ([1234.0] * 10, [1234.0] * 10, Outcome.UNCHANGED),
+        ([1234.0] * 10, [1234.0] * 10, Outcome.NOT_TESTED),
+        ([1234.0] * 10, [1300.0] * 10, Outcome.REGRESSED),
         ([5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5], [5.0] * 10, Outcome.NOT_TESTED),
         ([5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5], [6.0] * 10, Outcome.NOT_TESTED),
         ([5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5], [9.0] * 10, Outcome.REGRESSED),
@@ -116,3 +118,70 @@ def test_rows_of_a_coarse_clock_get_no_rounds_for_nothing(
     arms = [bench("b", ticks(74 * NS, clock=10 * NS, seed=seed)) for seed in (1, 2)]
     (need,) = judged([arms[0]], [arms[1]], '[gate]\nstatistics = ["p25"]').needs
     assert need.stage == "done"
+
+
+MS = 1e-3
+FINE = [MS * (12.5 + k / 1000) for k in range(10)]
+
+
+@pytest.mark.parametrize("tier", [Tier.STORED, Tier.SUITE])
+@pytest.mark.parametrize(
+    ("base", "head", "note"),
+    [
+        ([12.5371 * MS] * 10, [12.5371 * MS] * 10, "it reported exactly 12.5371 ms in all 20 runs"),
+        ([50 * MS] * 10, [50 * MS] * 10, "always 50 ms: too coarse to tell; print more digits"),
+        ([57 * MS] * 10, [57 * MS] * 10, "always 57 ms: too coarse to tell; print more digits"),
+        (FINE, [12.5 * MS] * 10, "the head reported exactly 12.5 ms in all 10 runs"),
+        (FINE, [11.1 * MS] * 10, "the head reported exactly 11.1 ms in all 10 runs"),
+        ([12.5 * MS] * 10, FINE, "the base reported exactly 12.5 ms in all 10 runs"),
+    ],
+)
+def test_what_is_the_same_in_all_runs_measures_nothing(
+    compare: Callable[..., Row], base: list[float], head: list[float], note: str, tier: Tier
+) -> None:
+    row = compare(base, head, tier=tier, paired=tier is Tier.SUITE)
+    assert (row.outcome, row.ratio) == (Outcome.NOT_TESTED, None)
+    assert row.notes[0].startswith(note)
+    assert row.is_no_measurement
+    # More rounds have the same values.
+    assert missing_rounds([row], 100) == {}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "outcome"),
+    [
+        (FINE, [14 * MS] * 10, Outcome.REGRESSED),
+        ([12 * MS] * 10, [14 * MS] * 10, Outcome.REGRESSED),
+        ([14 * MS] * 10, [12 * MS] * 10, Outcome.IMPROVED),
+        ([14 * MS] * 10, FINE, Outcome.IMPROVED),
+        ([50 * MS, 50.1 * MS] * 5, [50 * MS] * 10, Outcome.UNCHANGED),
+        ([50 * MS] * 2, [50 * MS] * 2, Outcome.NOT_TESTED),
+    ],
+)
+def test_what_changed_or_varies_is_a_measurement(
+    compare: Callable[..., Row], base: list[float], head: list[float], outcome: Outcome
+) -> None:
+    row = compare(base, head)
+    assert (row.outcome, row.is_no_measurement) == (outcome, False)
+
+
+def test_a_rate_has_no_clock_and_a_clock_of_our_own_is_believed(
+    compare: Callable[..., Row],
+) -> None:
+    same = [2000.0] * 10
+    assert compare(same, same, metric=RATE).notes[0].startswith("always 2000/s: too coarse")
+    steps = [5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5]
+    assert compare(steps, [5.0] * 10, metric=RATE).notes == (
+        "its values show steps of 20 % of the value",
+    )
+    assert compare([50 * MS] * 10, [50 * MS] * 10, tier=Tier.LOCKSTEP).outcome is Outcome.UNCHANGED
+
+
+def test_a_size_does_not_stand_for_a_time_that_measures_nothing(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    time, size = bench("b", [0.0125371] * 10), bench("b", [9.0] * 10, metric=Metric("size", "B"))
+    side = replace(time, tier=Tier.STORED, series=(*time.series, *size.series))
+    toml = 'gate.metrics = ["time", "size"]'
+    rows = judged([side], [side], toml, paired=False).rows
+    assert compared_benchmarks(rows) == partly_compared(rows) == {"b"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from benchgate.model.notes import constant
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.stats.differences import (
     detectable_ratio,
@@ -204,15 +205,18 @@ class Finding:
     at_most: bool = False
 
 
+_LEAST_ROUNDS: Final = 5
 _MORE_THAN_A_STEP: Final = 1.25
 """In steps of the clock: times that are one step apart may differ by anything up to two."""
 
 
 def within_clock(finding: Finding, evidence: Evidence) -> Finding:
-    """Claim nothing about a row whose clock is too coarse, unless it changed by more than a step.
+    """Claim nothing about a row whose clock is too coarse, or whose values are no measurements.
 
     More rounds do not help, because they have the same clock.
     """
+    if (side := evidence.constant_side()) and _is_no_change(finding, evidence, side):
+        return _untestable(finding, _constant(evidence, side), is_done=True)
     step = evidence.clock_step()
     if not step or finding.outcome is Outcome.NOT_TESTED:
         return finding
@@ -221,13 +225,40 @@ def within_clock(finding: Finding, evidence: Evidence) -> Finding:
     change = value * abs(finite_exp(log_ratio) - 1)
     if finding.outcome in MOVED and change > _MORE_THAN_A_STEP * step:
         return finding
+    what = "the clock shows" if evidence.metric.unit == "s" else "its values show"
+    note = f"{what} steps of {format_percent(step / value)} of the value"
+    return _untestable(finding, note, is_done=finding.stage is RowStage.SETTLE)
+
+
+def _is_no_change(finding: Finding, evidence: Evidence, side: str) -> bool:
+    """Whether values that are all equal may not decide: a side that never varies got no faster.
+
+    Args:
+        side: the one that never varies.
+    """
+    if evidence.paired and evidence.rounds < _LEAST_ROUNDS:
+        return False
+    allowed = MOVED if side == "the base" else {Outcome.REGRESSED}
+    return finding.outcome not in allowed
+
+
+def _constant(evidence: Evidence, side: str) -> str:
+    launches = {"the base": evidence.base_launches, "the head": evidence.head_launches}
+    runs = launches.get(side, (*evidence.base_launches, *evidence.head_launches))
+    head = evidence.pair.head
+    unit = head.display_unit if head else None
+    value = float(runs[0].samples[0])
+    return constant(side, value, evidence.metric.unit, unit, runs=len(runs))
+
+
+def _untestable(finding: Finding, note: str, *, is_done: bool) -> Finding:
     return replace(
         finding,
         outcome=Outcome.NOT_TESTED,
-        stage=RowStage.DONE if finding.stage is RowStage.SETTLE else finding.stage,
+        stage=RowStage.DONE if is_done else finding.stage,
         estimate=None,
         p=None,
         p_adjusted=None,
-        notes=(f"the clock shows steps of {format_percent(step / value)} of the value",),
+        notes=(note,),
         unconfirmed=0,
     )

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 _ALIKE_LOOPS = 1.5
+_LEAST_EQUAL: Final = 5
 _OTHER_TOOLS = frozenset({Tier.STORED, Tier.SUITE})
 # What follows a file in the ids of pytest; and a module, or a benchmark, in those of asv.
 _ENDS: Final = re.compile(r"::|[.(/]")
@@ -212,9 +213,30 @@ class Evidence:
             np.concatenate([launch.samples for launch in launches])
             for launches in (self.base_launches, self.head_launches)
         ]
-        is_own = self.pair.head is not None and self.pair.head.tier not in _OTHER_TOOLS
-        value = float(np.median(self.base))
-        return clock_step(samples, value, self.margin, may_be_constant=is_own)
+        return clock_step(samples, float(np.median(self.base)), self.margin)
+
+    def constant_side(self) -> str | None:
+        """Which side reported one time or rate in all runs, which no measurement does.
+
+        Returns:
+            "it" if both sides reported the same one; "the base" or "the head" if the other side
+            has hardly two equal values; else None. A clock of benchgate's own is not asked.
+        """
+        head = self.pair.head
+        if not self.is_timed or head is None or head.tier not in _OTHER_TOOLS:
+            return None
+        sides = [
+            np.concatenate([launch.samples for launch in launches])
+            for launches in (self.base_launches, self.head_launches)
+        ]
+        kinds = [len(np.unique(values)) for values in sides]
+        if len(np.unique(np.concatenate(sides))) == 1:
+            return "it" if sum(map(len, sides)) >= _LEAST_EQUAL else None
+        for name, index in (("the head", 1), ("the base", 0)):
+            varies = 2 * kinds[1 - index] >= len(sides[1 - index])
+            if kinds[index] == 1 and varies and min(map(len, sides)) >= _LEAST_EQUAL:
+                return name
+        return None
 
     def worse_log_ratios(self) -> FloatArray:
         """Return log(head / base) of each round, with the sign changed so that > 0 is worse."""

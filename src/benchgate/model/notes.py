@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from benchgate.escape import plain_line
 from benchgate.model.run import ERROR_RATIO, TIME
 from benchgate.units import (
+    RATE_UNIT,
     TIME_UNITS,
+    axis_scale,
     change_digits,
     counted,
     format_change,
@@ -77,6 +79,23 @@ def rule_for(metric: str) -> str:
 
 
 TOO_FEW = "too few rounds to decide"
+_FEW_DIGITS = 3
+
+
+def constant(side: str, value: float, unit: str, display_unit: str | None, *, runs: int) -> str:
+    """Say that a time or a rate never varied, with all of its digits.
+
+    Args:
+        side: "it", "the base" or "the head".
+        value: in `unit`.
+    """
+    size, name = axis_scale(value, unit, display_unit)
+    number = f"{value / size:.10g}"
+    shown = f"{number}{name.removeprefix('1')}" if unit == RATE_UNIT else f"{number} {name}"
+    digits = number.partition("e")[0].replace(".", "").strip("0")
+    if len(digits) <= _FEW_DIGITS and side == "it":
+        return f"always {shown}: too coarse to tell; print more digits"
+    return f"{side} reported exactly {shown} in all {counted(runs, 'run')}, so it measures nothing"
 
 
 def sides(row: Row) -> tuple[str, str]:

@@ -7,6 +7,7 @@ suspicion: they describe what was measured, and decide nothing. Ratios are head 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
@@ -39,6 +40,7 @@ from benchgate.model.run import (
     Source,
     Tier,
 )
+from benchgate.units import RATE_UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -247,6 +249,13 @@ class Explanation(JsonObject):
     same_calls: bool = False
 
 
+_NO_MEASUREMENT: Final = re.compile(
+    "always .* too coarse to tell"
+    "|(it|the base|the head) reported exactly .* measures nothing"
+    "|(the clock shows|its values show) steps of "
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Row(JsonObject):
     """One benchmark, metric and statistic. What does not apply or is unknown is null or empty.
@@ -347,6 +356,11 @@ class Row(JsonObject):
     def is_typical(self) -> bool:
         """Whether the benchmark is undecided as long as this row is."""
         return self.decides and not self.is_minor and self.outcome is not Outcome.NOT_SETTLED
+
+    @property
+    def is_no_measurement(self) -> bool:
+        """Whether it was not tested because its values are too coarse, or do not vary at all."""
+        return any(_NO_MEASUREMENT.match(note) for note in self.notes)
 
     @property
     def policy_outcome(self) -> Outcome:
@@ -543,13 +557,19 @@ def compared_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
 def partly_compared(rows: Iterable[Row]) -> frozenset[str]:
     """The benchmarks with a deciding metric of the base that the head no longer reports alike.
 
-    What only the head reports is compared in the next change, as a new benchmark is.
+    So are those whose times and rates are all too coarse, or do not vary, although a size was
+    compared. What only the head reports is compared in the next change, as a new benchmark is.
     """
-    return frozenset(
+    rows = list(rows)
+    gone = {
         row.benchmark
         for row in rows
         if row.outcome is Outcome.INCOMPARABLE and row.metric and row.launches[0]
-    )
+    }
+    clocked = [row for row in rows if row.decides and row.unit in {"s", RATE_UNIT}]
+    timed = {row.benchmark for row in clocked if row.outcome in COMPARED and not row.is_limit}
+    constant = {row.benchmark for row in clocked if row.is_no_measurement}
+    return frozenset(gone | (constant - timed))
 
 
 def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
@@ -659,6 +679,6 @@ def _missing_rounds(row: Row) -> int:
 def lacks(row: Row, least_rounds: int) -> int:
     """How many rounds a row lacks that was not tested because it had too few."""
     is_open = row.outcome is Outcome.NOT_TESTED and row.is_typical
-    if not is_open or not all(row.launches):
+    if not is_open or not all(row.launches) or row.is_no_measurement:
         return 0
     return max(0, least_rounds - min(row.launches))

@@ -14,6 +14,7 @@ from benchgate.model.verdict import (
     ConfirmationCost,
     Decision,
     Reason,
+    compared_benchmarks,
     decided_benchmarks,
     partly_compared,
     worst_first,
@@ -198,7 +199,8 @@ def _too_few(verdict: Verdict, groups: _Groups) -> str:
     in_base = total - benchmarks_of(groups.get(Outcome.NEW, ()))
     required = verdict.settings.min_compared or 0
     benchmarks = counted(total, "benchmark")
-    in_all = " in all metrics that decide" if partly_compared(verdict.rows) else ""
+    in_part = compared_benchmarks(verdict.rows) & partly_compared(verdict.rows)
+    in_all = " in all metrics that decide" if in_part else ""
     compared = f"only {verdict.compared} of {benchmarks} could be compared{in_all}"
     said = f"{compared}, but {required} must be"
     if required <= in_base:

@@ -254,7 +254,11 @@ def _stays_open(verdict: Verdict, at: Situation) -> Iterator[NextStep]:
     """What helps if it is not known how many rounds would."""
     if verdict.decision is Decision.PASS:
         return
-    is_open = {id_: row for id_, row in by_benchmark(verdict.rows).items() if row.outcome in OPEN}
+    is_open = {
+        id_: row
+        for id_, row in by_benchmark(verdict.rows).items()
+        if row.outcome in OPEN and not row.is_no_measurement
+    }
     few = [id_ for id_, row in is_open.items() if words.has_too_few(row)]
     if few:
         command = at.check.again("--until-decided", ids=few)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -93,18 +92,13 @@ _OFF_GRID = 0.1
 _ROUNDING = 1e-6
 
 
-def clock_step(
-    series: Sequence[FloatArray], value: float, margin: float, *, may_be_constant: bool = False
-) -> float:
+def clock_step(series: Sequence[FloatArray], value: float, margin: float) -> float:
     """Estimate the step of the clock that measured some series, if it hides a change of the margin.
 
     The times that a coarse clock shows are multiples of its step. So nearly all of them are tied,
     and between the ties there are gaps. A fine clock shows several values within the margin. Ties
     may be jagged: a clock with steps of 10 ns, whose readings are rounded to 1 ns, shows 70 and
     71 ns.
-
-    If all values are the same, the step is the unit of their last decimal that is not 0, unless
-    they may be constant.
 
     Args:
         series: the samples of each side, each of shape (n,), in any order.
@@ -119,8 +113,6 @@ def clock_step(
     limit, noise = margin * value, _ROUNDING * value
     if len(pooled) < _LEAST_VALUES:
         return 0.0
-    if pooled[-1] - pooled[0] <= noise:
-        return 0.0 if may_be_constant else _last_decimal(value, limit)
     if not _step(pooled, value, limit, noise):
         return 0.0
     # The gap between two sides that do not vary is no step, but a change.
@@ -148,13 +140,3 @@ def _distinct(x: FloatArray, noise: float) -> tuple[FloatArray, IntArray]:
     """The distinct values of x, which is sorted, and how often each occurs."""
     starts = np.flatnonzero(np.diff(x, prepend=-np.inf) > noise)
     return x[starts], np.diff(starts, append=len(x))
-
-
-def _last_decimal(value: float, limit: float) -> float:
-    """The largest power of ten above the limit that divides a value; 0 if there is none."""
-    unit = 10.0 ** math.floor(math.log10(value))
-    while unit > limit:
-        if abs(value / unit - round(value / unit)) < _ROUNDING:
-            return unit
-        unit /= 10
-    return 0.0
