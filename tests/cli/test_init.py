@@ -64,6 +64,16 @@ def test_what_is_written_is_said_and_checked(call: Call, project: Git) -> None:
     call(project.root, "validate").check(0)
 
 
+def test_it_says_if_git_ignores_what_it_writes(call: Call, project: Git) -> None:
+    (project.root / ".gitignore").write_text("a\n/*\n!/benchmarks\n!.gitignore\n")
+    done = call(project.root, "init")
+    done.check(0)
+    assert "git ignores benchgate.toml because of .gitignore:2" in done.out
+    command = next(line for line in done.out.splitlines() if "git add" in line)
+    assert command.strip().startswith("git add --force benchgate.toml benchmarks/bench_pkg.py &&")
+    assert "ignores benchmarks" not in done.out
+
+
 def test_a_dry_run_prints_and_writes_nothing(call: Call, project: Git) -> None:
     done = call(project.root, "init", "--dry-run")
     done.check(0)

@@ -196,6 +196,19 @@ def test_files_that_go_does_not_build_have_no_benchmarks(
     assert bool(list(find(arm, table))) is is_found
 
 
+def test_a_pattern_stands_for_scripts_that_use_a_tool(tmp_path: Path) -> None:
+    for name in ("b/two.js", "b/one.js", "b/helper.js", "b/node_modules/mitata/bench.js"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('import { run } from "mitata"\n')
+    (tmp_path / "b" / "helper.js").write_text("export const run = () => {}\n")
+    arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
+    (table,) = loads('[[benchmark]]\nnode = ["b/*.js"]\n', "benchgate.toml").benchmarks
+    assert isinstance(table, NodeBenchmark)
+    assert list(find(arm, table)) == [("b/one.js", "one"), ("b/two.js", "two")]
+    everywhere = table.model_copy(update={"paths": ("**/*.js",)})
+    assert list(find(arm, everywhere)) == [("b/one.js", "one"), ("b/two.js", "two")]
+
+
 NEWEST_GO = Path(__file__).parents[2] / ".venv-suites" / "bin"
 
 

@@ -140,6 +140,23 @@ def test_details_are_the_end_of_the_output(head: Arm, run: Callable[..., None]) 
 
 
 @pytest.mark.parametrize(
+    "error",
+    ["npm error code EUSAGE", "a.cc:3:1: error: no", "ValueError: boom", "make: *** [all] Error 2"],
+)
+def test_the_first_errors_are_in_the_details(
+    head: Arm, run: Callable[..., None], error: str
+) -> None:
+    with pytest.raises(MeasureError) as raised:
+        run(head, f"seq 9; echo '{error}'; echo '{error}'; seq 100; exit 1")
+    lines = raised.value.details.split("\n")
+    assert lines[:2] == [error, "[...]"]
+    assert len(lines) == TAIL_LINES + 2
+    with pytest.raises(MeasureError) as raised:
+        run(head, f"echo '{error}'; seq 9; exit 1")
+    assert raised.value.details.split("\n")[:2] == [error, "1"]
+
+
+@pytest.mark.parametrize(
     ("argv", "said"),
     [
         (("no-such-program", "-x"), "no-such-program -x cannot be started: No such file"),

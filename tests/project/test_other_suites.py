@@ -457,12 +457,12 @@ def test_finds_benchmarks_of_rust_that_print_a_table(find: Find, crate: str, too
         ),
         (
             {"package.json": '{"dependencies": {"mitata": "1"}}'}
-            | {f"b{number}.mjs": MITATA for number in range(7)},
-            "Left out: 2 more scripts with benchmarks.",
+            | {f"{number}/b.mjs": MITATA for number in range(7)},
+            "Left out: 5/b.mjs, 6/b.mjs, because they are too many.",
         ),
         (
             {"package.json": scripts_of("mitata", "node a.mjs"), "a.mjs": MITATA, "b.mjs": MITATA},
-            "Left out: 1 more script with benchmarks.",
+            "Left out: b.mjs, because package.json does not name them as benchmarks; `node =",
         ),
         (
             {"CMakeLists.txt": "".join(f"add_executable(p{n} a.cc)\n" for n in range(9))}
@@ -473,3 +473,52 @@ def test_finds_benchmarks_of_rust_that_print_a_table(find: Find, crate: str, too
 )
 def test_what_is_left_out_is_said(find: Find, files: dict[str, str], sentence: str) -> None:
     assert sentence in " ".join(find(files).sentences)
+
+
+def test_scripts_that_run_alike_are_one_table(find: Find) -> None:
+    files = {"package.json": '{"dependencies": {"mitata": "1"}}'}
+    files |= {f"benchmarks/b{number}.mjs": MITATA for number in range(7)}
+    found = find(files)
+    (suite,) = found.suites
+    assert suite.table == {"node": tuple(f"benchmarks/b{number}.mjs" for number in range(7))}
+    assert found.sentences == ("Found 7 scripts with benchmarks of mitata in benchmarks.",)
+
+
+def test_a_script_that_is_named_may_import_what_has_the_benchmarks(find: Find) -> None:
+    suites = find(
+        {
+            "package.json": scripts_of("mitata", "node bench/run.mjs"),
+            "bench/run.mjs": 'import "./all/index.mjs";\n',
+            "bench/all/index.mjs": 'export * from "../one.mjs";\n',
+            "bench/one.mjs": MITATA,
+        }
+    ).suites
+    assert [one.table for one in suites] == [{"node": "bench/run.mjs"}]
+
+
+OWN_PROJECT = "cmake_minimum_required(VERSION 3.11)\nproject(p LANGUAGES CXX)\n"
+OF_GOOGLE = "add_executable(words w.cc)\ntarget_link_libraries(words benchmark::benchmark)\n"
+
+
+def test_benchmarks_may_be_a_project_of_cmake_by_themselves(find: Find) -> None:
+    files = {"CMakeLists.txt": OWN_PROJECT, "bench/CMakeLists.txt": OWN_PROJECT + OF_GOOGLE}
+    (suite,) = find(files).suites
+    assert suite.table == {"cpp": "build/benchgate/words"}
+    assert suite.build.commands[0].startswith("cmake -S bench -B build/benchgate ")
+    added = files | {"CMakeLists.txt": f"{OWN_PROJECT}add_subdirectory(bench)\n"}
+    (suite,) = find(added).suites
+    assert suite.table == {"cpp": "build/benchgate/bench/words"}
+    assert suite.build.commands[0].startswith("cmake -S . -B build/benchgate ")
+
+
+def test_several_projects_of_cmake_are_built_apart(find: Find) -> None:
+    here = OWN_PROJECT + OF_GOOGLE.replace("words", "here")
+    suites = find({"CMakeLists.txt": here, "b/CMakeLists.txt": OWN_PROJECT + OF_GOOGLE}).suites
+    assert [one.table["cpp"] for one in suites] == [
+        "build/benchgate/here",
+        "build/benchgate/b/words",
+    ]
+    assert suites[1].build.commands == (
+        "cmake -S b -B build/benchgate/b -DCMAKE_BUILD_TYPE=Release",
+        "cmake --build build/benchgate/b --parallel",
+    )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.project.proposal import find_program
+from benchgate.project.tree import list_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def write(top: Path, files: dict[str, str]) -> None:
 )
 def test_the_program_of_a_makefile(tmp_path: Path, makefile: str, command: str) -> None:
     write(tmp_path, {"Makefile": makefile, "main.c": PROGRAM})
-    found = find_program(tmp_path)
+    found = find_program(list_tree(tmp_path))
     assert found is not None
     assert (found.command, found.build.commands) == (command, ("make",))
 
@@ -113,7 +114,7 @@ def test_programs_in_other_languages(
     tmp_path: Path, files: dict[str, str], language: str, command: str, build: str | None
 ) -> None:
     write(tmp_path, files)
-    found = find_program(tmp_path)
+    found = find_program(list_tree(tmp_path))
     assert found is not None
     assert (found.language, found.command) == (language, command)
     assert next(iter(found.build.commands), None) == build
@@ -125,4 +126,4 @@ def test_programs_in_other_languages(
 )
 def test_nothing_is_made_up(tmp_path: Path, files: dict[str, str]) -> None:
     write(tmp_path, files)
-    assert find_program(tmp_path) is None
+    assert find_program(list_tree(tmp_path)) is None

@@ -210,3 +210,46 @@ def test_a_lock_of_uv_above_is_used(tmp_path: Path) -> None:
     assert proposal.build.commands == ("uv sync --frozen --no-dev --no-editable",)
     proposal = propose(folder, folder, is_ignored=lambda _: False, can_call=lambda _: True)
     assert proposal.build.commands[0] == "python3 -m venv {env}"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "ignored", "command"),
+    [
+        ("package.json", "package-lock.json", "npm install --no-package-lock"),
+        ("Cargo.toml", "Cargo.lock", "cargo build --release"),
+    ],
+)
+def test_a_lock_that_git_ignores_is_none(
+    tmp_path: Path, manifest: str, ignored: str, command: str
+) -> None:
+    texts = {
+        "package.json": '{"dependencies": {"a": "1"}, "bin": "a.js"}',
+        "Cargo.toml": "[package]\nname = 'a'\n",
+    }
+    (tmp_path / manifest).write_text(texts[manifest])
+    (tmp_path / ignored).write_text("")
+
+    def commands(*names: str) -> tuple[str, ...]:
+        return propose(
+            tmp_path,
+            tmp_path,
+            is_ignored=lambda path: path.name in names,
+            can_call=lambda _: True,
+        ).build.commands
+
+    assert commands(ignored) == (command,)
+    assert commands() != (command,)
+
+
+def test_no_program_stands_for_benchmarks_that_are_there(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"name": "a", "bin": "a.js"}',
+        "benchmarks/run.js": "",
+        "benchmarks/lib/bench_all.js": "",
+    }
+    with pytest.raises(UsageError) as refused:
+        proposed(tmp_path, files)
+    assert refused.value.message == (
+        "benchgate does not know what runs benchmarks/run.js, benchmarks/lib/bench_all.js"
+    )
+    assert "suite =" in refused.value.hint

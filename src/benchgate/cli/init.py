@@ -23,7 +23,7 @@ from benchgate.cli.world import repository_or_none
 from benchgate.config import load
 from benchgate.errors import ConfigError, UsageError
 from benchgate.files import read_bytes
-from benchgate.git.changes import is_ignored
+from benchgate.git.changes import ignored_by, is_ignored
 from benchgate.git.repository import FULL_SHA, default_branch, remotes
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.project.agents import FILE as AGENTS_FILE
@@ -392,7 +392,12 @@ def _steps(git: Git | None, cwd: Path, plan: InitPlan) -> Iterator[str]:
     if git is None or git.rev_parse("HEAD") is None:
         yield 'git add --all && git commit --message "Start"'
     else:
-        yield f'git add {shlex.join(names)} && git commit --message "Add benchgate"'
+        force = ""
+        for path, name in zip(changed, names, strict=True):
+            if line := ignored_by(git, path):
+                force = "--force "
+                yield f"git ignores {name} because of {line}: --force adds it all the same."
+        yield f'git add {force}{shlex.join(names)} && git commit --message "Add benchgate"'
     if plan.has_suites:
         yield "benchgate list                   # names the benchmarks that it finds"
     yield "benchgate check --against HEAD   # compares the code with itself: it must not fail"

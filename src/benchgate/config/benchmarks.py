@@ -339,7 +339,11 @@ class NodeBenchmark(LiveBenchmarks):
     LACKS = "is no script, and no folder with files *.bench.* of vitest"
 
     paths: fields.Paths = key(
-        neutral, ..., "Scripts that run benchmarks, or folders with files of vitest.", alias="node"
+        neutral,
+        ...,
+        "Scripts that run benchmarks, or folders with files of vitest. `benchmarks/*.js` stands for"
+        " all scripts there that import one of these tools.",
+        alias="node",
     )
     arguments: fields.Arguments = key(
         neutral,

@@ -136,6 +136,14 @@ def is_ignored(git: Git, path: Path) -> bool:
     return git.ask("check-ignore", "--quiet", "--", str(path)) is not None
 
 
+def ignored_by(git: Git, path: Path) -> str:
+    """The line that makes git ignore a path of the checkout, `.gitignore:3`; "" if it does not."""
+    if not is_ignored(git, path):
+        return ""
+    source, line, _ = git.run("check-ignore", "--verbose", "--", str(path)).split(":", 2)
+    return f"{source}:{line}"
+
+
 _SKIPPED: Final = "skip-worktree"
 _ASSUMED: Final = "assume-unchanged"
 

@@ -28,9 +28,15 @@ MOST_WARNINGS = 3
 _LINE_BYTES = 8192  # a longer line is split
 _MOST_LINES = 1000
 _LONGEST_WARNING = 300
+_MOST_ERRORS = 10
 _DRAIN_S = 2.0
 # Of pip, uv, cargo and npm. Those of compilers begin with a file: they are about its code.
 _WARNING = re.compile(r"warning:|npm warn\b", re.IGNORECASE)
+# Of npm, cargo, compilers, make and Python; what follows the first ones often has their help.
+_ERROR = re.compile(
+    r"(?:npm |fatal |CMake |.*: )?(?:error|ERR!)\b|E: |\w*Error: |make(?:\[\d+\])?: \*\*\*",
+    re.IGNORECASE,
+)
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
 _LIMIT = "; `timeout` of [build] sets the limit"
 USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
@@ -39,9 +45,10 @@ USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """The end of what a command prints, and the last warnings in all of it."""
+    """The end of what a command prints, and in all of it the first errors and the last warnings."""
 
     tail: deque[str]
+    errors: list[str] = field(default_factory=list)
     warnings: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_WARNINGS))
 
     def add(self, line: str) -> None:
@@ -49,6 +56,15 @@ class _Output:
         plain = _COLOR.sub("", line).strip()[:_LONGEST_WARNING]
         if _WARNING.match(plain) and plain not in self.warnings:
             self.warnings.append(plain)
+        if _ERROR.match(plain) and plain not in self.errors and len(self.errors) < _MOST_ERRORS:
+            self.errors.append(plain)
+
+    @property
+    def told(self) -> list[str]:
+        """The first errors if they are not in the end, and the end."""
+        seen = {_COLOR.sub("", line).strip()[:_LONGEST_WARNING] for line in self.tail}
+        first = [line for line in self.errors if line not in seen]
+        return [*first, *(["[...]"] if first else []), *self.tail]
 
 
 def build(
@@ -78,7 +94,7 @@ def build(
         output = _Output(deque(maxlen=TAIL_LINES))
         failure = _run(argv, arm, output, timeout_s, environment=environment, guardian=guardian)
         if failure is not None:
-            raise _error(arm, argv, failure, "\n".join(output.tail))
+            raise _error(arm, argv, failure, "\n".join(output.told))
         warnings += map(arm.generalize, output.warnings)
     return last_warnings(warnings)
 
@@ -94,12 +110,13 @@ def run_command(
     """Run a command of benchgate's own in an arm; for the arguments see `build`.
 
     Returns:
-        The last lines that it printed, and how it failed; None if it did not.
+        The last lines that it printed, after the first errors if it failed; and how it failed,
+        None if it did not.
     """
     environment = build_environment(arm, variables) | guardian.variables
     output = _Output(deque(maxlen=TAIL_LINES))
     failure = _run(command, arm, output, timeout_s, environment=environment, guardian=guardian)
-    return [arm.generalize(line) for line in output.tail], failure
+    return [arm.generalize(line) for line in (output.told if failure else output.tail)], failure
 
 
 def last_warnings(warnings: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import posixpath
 import re
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,8 @@ _ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/index.mjs", "/index
 _IN_THREAD = re.compile(r"\b(?:parentPort|workerData)\b")
 _STARTS_THREAD = re.compile(r"\bnew Worker\s*\(")
 _MAX_PACKAGES = 50
-_MAX_SCRIPTS = 5
+_MAX_SUITES = 5
+_MAX_NAMED = 6
 # By library: its title, what a script must print, and what in its text shows that it does.
 _LIBRARIES = {
     "mitata": (
@@ -151,7 +152,7 @@ def _build_in(
     tree: ProjectTree, manifests: Mapping[PurePosixPath, Mapping[str, Any]]
 ) -> BuildSteps:
     """What builds packages that lie in each other, the outermost one first."""
-    steps = {folder: node_build(tree.top / folder, one) for folder, one in manifests.items()}
+    steps = {folder: node_build(tree, folder, one) for folder, one in manifests.items()}
     return BuildSteps(
         tuple(run_in(folder, one) for folder, step in steps.items() for one in step.commands),
         reason=next((step.reason for step in steps.values() if step.reason), ""),
@@ -289,13 +290,53 @@ def _scripts(
     live = {path: one for path, one in named.items() if one.is_live}
     chosen = list((live or named or found).values())
     stems = [one.path.stem for one in chosen]
-    for script in chosen[:_MAX_SCRIPTS]:
-        run = runs.get(script.path) or _default_run(folder, script.path, depends)
-        yield _suite(script, run, build, is_only=stems.count(script.path.stem) == 1)
-    left = named.keys() | (found.keys() - read) if named else found.keys()
-    if more := len(left - {one.path for one in chosen[:_MAX_SCRIPTS]}):
-        left_out = f"{counted(more, 'more script')} with benchmarks{in_folder(folder)}"
-        sources.tree.note(f"Left out: {left_out}.")
+    suites = [
+        _suite(
+            script,
+            runs.get(script.path) or _default_run(folder, script.path, depends),
+            build,
+            is_only=stems.count(script.path.stem) == 1,
+        )
+        for script in chosen
+    ]
+    joined = _joined(suites)
+    yield from joined[:_MAX_SUITES]
+    taken = {one.path for one in chosen}
+    _note_left_out(sources.tree, "they are too many", [s.place for s in joined[_MAX_SUITES:]])
+    threaded = [path for path in named if path not in taken]
+    why = "their benchmarks run in threads, so benchgate measures them only as a `suite`"
+    _note_left_out(sources.tree, why, threaded)
+    unnamed = [path for path in found if path not in (taken | read)] if named else []
+    why = 'package.json does not name them as benchmarks; `node = "PATH"` adds one'
+    _note_left_out(sources.tree, why, [path for path in unnamed if path not in named])
+
+
+def _joined(suites: Sequence[Suite]) -> list[Suite]:
+    """Put scripts that run alike into one table."""
+    alike: dict[str, list[Suite]] = {}
+    for suite in suites:
+        same = {name: value for name, value in suite.table.items() if name != "node"}
+        is_alone = "node" not in suite.table
+        key = f"{suite.place}" if is_alone else f"{suite.comment} {sorted(same.items())!r}"
+        alike.setdefault(key, []).append(suite)
+    return [
+        some[0]
+        if len(some) == 1
+        else replace(
+            some[0],
+            found=f"{len(some)} scripts with {some[0].found.partition(' with ')[2]}"
+            f"{in_folder(some[0].place.parent)}",
+            table={**some[0].table, "node": tuple(str(one.table["node"]) for one in some)},
+        )
+        for some in alike.values()
+    ]
+
+
+def _note_left_out(tree: ProjectTree, why: str, scripts: Sequence[PurePosixPath]) -> None:
+    if scripts:
+        named = ", ".join(map(str, scripts[:_MAX_NAMED]))
+        more = f" and {len(scripts) - _MAX_NAMED} more" if len(scripts) > _MAX_NAMED else ""
+        tree.note(f"Left out: {named}{more}, because {why}.")
 
 
 @dataclass(frozen=True, slots=True)

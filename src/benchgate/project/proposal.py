@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from benchgate.project.requirements import Package, Value
     from benchgate.project.suites import FoundBenchmarks
+    from benchgate.project.tree import ProjectTree
 
 _WIDTH = 98
 _FIRST = "# What benchgate measures. `benchgate schema config` describes all keys.\n"
@@ -181,19 +182,20 @@ def _expanded(text: str, variables: Mapping[str, str], depth: int = 5) -> str:
     )
 
 
-def find_program(top: Path) -> Program | None:
+def find_program(tree: ProjectTree) -> Program | None:
     """Find the first program of a project that is not written in Python."""
-    return next(filter(None, _programs(top)), None)
+    return next(filter(None, _programs(tree)), None)
 
 
-def _programs(top: Path) -> Iterator[Program | None]:
-    locked = " --locked" if (top / "Cargo.lock").is_file() else ""
+def _programs(tree: ProjectTree) -> Iterator[Program | None]:
+    top = tree.top
+    locked = " --locked" if tree.has(PurePosixPath("Cargo.lock")) else ""
     cargo = f"cargo build --release{locked}"
     env = {"CARGO_TARGET_DIR": "{env}"}
     yield _built(top / "Cargo.toml", "Rust", _rust_programs, "{env}/release", cargo, **env)
     go = "go build -trimpath -buildvcs=false -o {env}/bin/ ./..."
     yield _built(top / "go.mod", "Go", _go_programs, "{env}/bin", go)
-    yield _node_program(top)
+    yield _node_program(tree)
     cmake = ("cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel")
     yield _built(top / "CMakeLists.txt", _C, _found_by(_CMAKE_PROGRAM), "{env}", *cmake)
     meson = ("meson setup --buildtype release {env}", "meson compile -C {env}")
@@ -232,14 +234,15 @@ def _built(
     return Program(language, PurePosixPath(name).name, command, build)
 
 
-def _node_program(top: Path) -> Program | None:
+def _node_program(tree: ProjectTree) -> Program | None:
+    top = tree.top
     try:
         package = json.loads((top / "package.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if not isinstance(package, dict):
         return None
-    build = node_build(top, package)
+    build = node_build(tree, PurePosixPath(), package)
     own_name = PurePosixPath(str(package.get("name", top.name))).name  # without a scope
     programs = package.get("bin")
     if isinstance(programs, str):
@@ -305,12 +308,22 @@ def propose(
     found = find_benchmarks(top, is_ignored)
     packages = find_packages(top)
     above = (one for one in (top, *top.parents) if one.is_relative_to(root))
-    uv = can_call("uv") and any((one / "uv.lock").is_file() for one in above)
+    locks = [one / "uv.lock" for one in above]
+    uv = can_call("uv") and any(one.is_file() and not is_ignored(one) for one in locks)
     if found.suites:
         proposal = _for_suites(found, packages, uv=uv)
     elif packages or found.own:
         proposal = _for_python(found, packages, is_ignored, uv=uv)
-    elif program := find_program(top):
+    elif program := find_program(found.tree):
+        if scripts := _named_like_benchmarks(found.tree):
+            raise UsageError(
+                f"benchgate does not know what runs {_in_words(scripts)}",
+                hint="If they use a tool that benchgate reads, write a benchgate.toml with\n"
+                '  [[benchmark]]\n  suite = "the command that runs them"\n'
+                "To measure a run of one as a whole, write\n"
+                '  [[benchmark]]\n  name = "mine"\n  command = "the command that runs it"',
+                details="\n".join(found.sentences),
+            )
         proposal = _for_program(program)
     else:
         raise UsageError(
@@ -327,6 +340,31 @@ def propose(
         if not can_call(tool)
     ]
     return replace(proposal, found=tuple(sentences))
+
+
+_LIKE_BENCHMARKS = re.compile(r"(?:^|[/_.-])bench(?:es|marks?)?(?=$|[/_.-])", re.IGNORECASE)
+_CODE = frozenset(
+    {
+        *(".c", ".cc", ".cpp", ".cxx", ".go", ".js", ".cjs", ".mjs", ".ts", ".mts", ".rs"),
+        *(".sh", ".rb", ".lua", ".java", ".zig"),
+    }
+)
+_SCRIPTS_NAMED = 3
+
+
+def _named_like_benchmarks(tree: ProjectTree) -> list[PurePosixPath]:
+    """Code that is named as benchmarks are: a program of the project is no replacement for it."""
+    return [
+        path
+        for path in tree.files
+        if path.suffix in _CODE and _LIKE_BENCHMARKS.search(str(path)) and tree.has(path)
+    ]
+
+
+def _in_words(paths: Sequence[PurePosixPath]) -> str:
+    named = ", ".join(map(str, paths[:_SCRIPTS_NAMED]))
+    rest = len(paths) - _SCRIPTS_NAMED
+    return f"{named} and {counted(rest, 'more file')}" if rest > 0 else named
 
 
 def _for_suites(found: FoundBenchmarks, packages: Sequence[Package], *, uv: bool) -> Proposal:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from benchgate.project.tree import ProjectTree
 
+
 _DEFAULT_FOLDERS = frozenset({".", "src"})
 _NOT_MEASURED = frozenset(
     {
@@ -516,7 +517,7 @@ def joined_builds(builds: Iterable[BuildSteps]) -> BuildSteps:
     )
 
 
-def node_build(folder: Path, package: Mapping[str, Any]) -> BuildSteps:
+def node_build(tree: ProjectTree, folder: PurePosixPath, package: Mapping[str, Any]) -> BuildSteps:
     """What installs the dependencies of a Node package and runs its build script.
 
     Args:
@@ -526,7 +527,7 @@ def node_build(folder: Path, package: Mapping[str, Any]) -> BuildSteps:
     commands, tool = [], "npm"
     if package.get("dependencies") or package.get("devDependencies"):
         install, tool = next(
-            (one for lock, *one in _NODE_INSTALLS if (folder / lock).is_file()),
+            (one for lock, *one in _NODE_INSTALLS if tree.has(folder / lock)),
             ("npm install --no-package-lock", "npm"),
         )
         commands.append(install)

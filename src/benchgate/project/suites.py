@@ -61,7 +61,7 @@ def find_benchmarks(top: Path, is_ignored: Callable[[Path], bool]) -> FoundBench
     Args:
         is_ignored: whether git ignores a path, so that it is not measured.
     """
-    tree = list_tree(top)
+    tree = list_tree(top, is_ignored)
     sources = read_sources(tree)
     suites = PythonSuites(tree, sources).find()
     for find in (
@@ -366,6 +366,8 @@ _OPTION = re.compile(
 _PLACED = re.compile(
     r"CMAKE_RUNTIME_OUTPUT_DIRECTORY\s+\"?\$\{(?:CMAKE|PROJECT)_BINARY_DIR\}/?([\w./-]*)"
 )
+_PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
+_ADDED = re.compile(r"\badd_subdirectory\s*\(\s*\"?([^\s\")]+)", re.IGNORECASE)
 _SOURCE = re.compile(r"[\w./+-]+\.(?:cc|cpp|cxx|c\+\+|C)\b")
 _MAX_PROGRAMS = 8
 # The head has a folder `build` already if git does not ignore it, and CMake keeps to its old place.
@@ -374,36 +376,30 @@ _BUILT_IN = PurePosixPath("build/benchgate")
 
 def _cmake_suites(tree: ProjectTree) -> list[Suite]:
     """The programs that are linked with Google Benchmark, or with Catch2 and have benchmarks."""
-    if not tree.has(PurePosixPath("CMakeLists.txt")):
-        return []
     texts = {
         path: _CMAKE_COMMENT.sub("", tree.read(path))
         for path in tree.named("CMakeLists.txt", "*.cmake")
     }
-    options = sorted({name for text in texts.values() for name in _OPTION.findall(text)})
-    placed = next((found[1] for text in texts.values() if (found := _PLACED.search(text))), None)
-    switched = "".join(f" -D{name}=ON" for name in options)
-    configure = f"cmake -S . -B {_BUILT_IN} -DCMAKE_BUILD_TYPE=Release{switched}"
-    compiling = f"cmake --build {_BUILT_IN} --parallel"
-    build = BuildSteps((configure, compiling), {}, _COMPILED, ("cmake",))
-    suites = []
+    added = {PurePosixPath(name).name for text in texts.values() for name in _ADDED.findall(text)}
+    starts = [
+        path.parent
+        for path, text in texts.items()
+        if path.name == "CMakeLists.txt"
+        and (not path.parent.parts or (_PROJECT.search(text) and path.parent.name not in added))
+    ]
+    by_start: dict[PurePosixPath, dict[PurePosixPath, str]] = {}
     for path, text in texts.items():
-        if path.name != "CMakeLists.txt":
-            continue
-        # Each program is in a folder of its own, unless all are put into one.
-        place = _BUILT_IN / (path.parent if placed is None else placed)
-        suites += [
-            Suite(
-                f"the program {name} with benchmarks of {tool}{in_folder(path.parent)}",
-                {"cpp": f"{place / name}"}
-                if arguments is None
-                else {"suite": f"{place / name}{arguments}"},
-                f"The benchmarks of {tool}.",
-                path.parent,
-                build,
-            )
-            for name, tool, arguments in _programs(tree, path.parent, text)
-        ]
+        start = next((folder for folder in path.parents if folder in starts), None)
+        if start is not None:
+            by_start.setdefault(start, {})[path] = text
+    having = [
+        start for start, some in by_start.items() if any(_cmake_project(tree, start, some, ""))
+    ]
+    suites = [
+        suite
+        for start in having
+        for suite in _cmake_project(tree, start, by_start[start], start if having[1:] else "")
+    ]
     if not suites and any("benchmark::benchmark" in text for text in texts.values()):
         tree.note(
             "CMake builds programs with Google Benchmark, but their names are not plain text "
@@ -413,6 +409,43 @@ def _cmake_suites(tree: ProjectTree) -> list[Suite]:
         left_out = "; ".join(suite.found for suite in suites[_MAX_PROGRAMS:])
         tree.note(f"Left out: {left_out}.")
     return suites[:_MAX_PROGRAMS]
+
+
+def _cmake_project(
+    tree: ProjectTree,
+    start: PurePosixPath,
+    texts: Mapping[PurePosixPath, str],
+    inside: PurePosixPath | str,
+) -> Iterator[Suite]:
+    """The programs with benchmarks of one project of CMake, which is built by itself.
+
+    Args:
+        start: its folder.
+        texts: its files.
+        inside: where in the folder of builds it is built.
+    """
+    options = sorted({name for text in texts.values() for name in _OPTION.findall(text)})
+    placed = next((found[1] for text in texts.values() if (found := _PLACED.search(text))), None)
+    switched = "".join(f" -D{name}=ON" for name in options)
+    built_in = _BUILT_IN / inside
+    configure = f"cmake -S {start} -B {built_in} -DCMAKE_BUILD_TYPE=Release{switched}"
+    compiling = f"cmake --build {built_in} --parallel"
+    build = BuildSteps((configure, compiling), {}, _COMPILED, ("cmake",))
+    for path, text in texts.items():
+        if path.name != "CMakeLists.txt":
+            continue
+        # Each program is in a folder of its own, unless all are put into one.
+        place = built_in / (path.parent.relative_to(start) if placed is None else placed)
+        for name, tool, arguments in _programs(tree, path.parent, text):
+            yield Suite(
+                f"the program {name} with benchmarks of {tool}{in_folder(path.parent)}",
+                {"cpp": f"{place / name}"}
+                if arguments is None
+                else {"suite": f"{place / name}{arguments}"},
+                f"The benchmarks of {tool}.",
+                path.parent,
+                build,
+            )
 
 
 def _programs(

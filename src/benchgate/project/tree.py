@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _SKIPPED = frozenset(
     {
@@ -34,11 +34,13 @@ class ProjectTree:
         top: the folder that was listed.
         files: their paths relative to it, those of a folder together.
         notes: what a person should know about the search, one sentence each.
+        is_ignored: whether git ignores a path, so that base and head do not have it.
     """
 
     top: Path
     files: tuple[PurePosixPath, ...]
     notes: list[str] = field(default_factory=list)
+    is_ignored: Callable[[Path], bool] = lambda _: False
 
     def named(self, *patterns: str) -> Iterator[PurePosixPath]:
         """The files whose name matches one of the patterns."""
@@ -52,7 +54,8 @@ class ProjectTree:
         return (path for path in self.files if str(path).startswith(prefix))
 
     def has(self, path: PurePosixPath) -> bool:
-        return (self.top / path).is_file()
+        """Whether base and head can have a file."""
+        return (self.top / path).is_file() and not self.is_ignored(self.top / path)
 
     def read(self, path: PurePosixPath) -> str:
         """Read a text file; "" if it is missing, no regular file, or cannot be read.
@@ -99,14 +102,14 @@ class ProjectTree:
         self.note(f"{path} was not looked at: it is not valid {language} ({reason}).")
 
 
-def list_tree(top: Path) -> ProjectTree:
+def list_tree(top: Path, is_ignored: Callable[[Path], bool] = lambda _: False) -> ProjectTree:
     """List the files below a folder, without following symbolic links to folders.
 
     Folders that are hidden, that hold what was installed or generated, and that are repositories
     of their own are left out.
     """
     files: list[PurePosixPath] = []
-    tree = ProjectTree(top, ())
+    tree = ProjectTree(top, (), is_ignored=is_ignored)
 
     def unread(error: OSError) -> None:
         folder = Path(error.filename).relative_to(top).as_posix()

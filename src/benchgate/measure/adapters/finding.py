@@ -74,7 +74,12 @@ def find(arm: Arm, benchmark: LiveBenchmarks) -> Iterator[tuple[str, str]]:
 
 def _scripts(folder: Path, path: str) -> Iterator[tuple[str, str]]:
     script = folder / path
-    if script.is_dir():
+    if "*" in path and not script.exists():
+        for each in sorted(folder.glob(path)):
+            name = each.relative_to(folder)
+            if "node_modules" not in name.parts and _JS_TOOL.search(text_of(each)):
+                yield from _scripts(folder, name.as_posix())
+    elif script.is_dir():
         yield path, ""  # vitest itself finds its files
     elif script.is_file():
         yield path, _VITEST_NAME.sub("", script.name) if is_file_of_vitest(script) else script.stem
