@@ -142,7 +142,11 @@ def _redacted(value: str, info: SerializationInfo[Redact]) -> str:
 
 Text: TypeAlias = Annotated[str, _Text(max_length=MAX_TEXT)]
 Name: TypeAlias = Annotated[str, _Text(max_length=MAX_NAME, min_length=1)]
-Count: TypeAlias = Annotated[int, Field(ge=0)]
+MOST_COUNTED: Final = 2**53
+"""A larger number is not exact as a float, and nobody counts as far."""
+
+Count: TypeAlias = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
+Positive: TypeAlias = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
 Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
 

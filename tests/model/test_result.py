@@ -48,6 +48,7 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
+from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -153,7 +154,7 @@ benchmarks = st.builds(
     error=optional_texts,
     notes=st.lists(texts, max_size=2).map(tuple),
     location=optional_texts,
-    display_unit=optional_texts,
+    display_unit=st.none() | st.sampled_from(TIME_UNITS),
     parts=st.dictionaries(texts, texts, max_size=2),
     round_s=st.none() | st.floats(0, 1e6),
     files=st.sampled_from(BenchmarkFiles),

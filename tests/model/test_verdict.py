@@ -28,6 +28,7 @@ from benchgate.model.verdict import (
     Row,
     Verdict,
 )
+from benchgate.units import TIME_UNITS
 
 NAME = "verdict.json"
 
@@ -131,7 +132,7 @@ rows = st.builds(
     notes=st.lists(texts, max_size=2).map(tuple),
     error=optional_texts,
     location=optional_texts,
-    display_unit=optional_texts,
+    display_unit=st.none() | st.sampled_from(TIME_UNITS),
 )
 sources = st.builds(Source, optional_texts, optional_texts, st.booleans(), texts)
 verdicts = st.builds(
@@ -366,3 +367,27 @@ def test_redaction_leaves_the_words_of_the_format_alone() -> None:
     redact = Redactor({"A_SECRET": "regressed", "B_SECRET": "lockstep"})
     read = VERDICT.read(VERDICT.write(verdict(), redact), NAME)
     assert read.rows[0].outcome is Outcome.REGRESSED
+
+
+def test_a_benchmark_that_no_row_decides_is_refused() -> None:
+    document = json.loads(VERDICT.write(verdict(row(), row(decides=False)), as_is))
+    VERDICT.read(json.dumps(document).encode(), NAME)
+    document["rows"][0]["decides"] = False
+    with pytest.raises(FormatError, match=r"verdict.json: rows\[0\].decides: no row of 'parse/large'"):
+        VERDICT.read(json.dumps(document).encode(), NAME)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        ("display_unit", "parsec", "'parsec' is none of ns, us, ms, s"),
+        ("rounds_needed", 10**400, r"1000\d+\.\.\.: must be at most 9.0072e\+15"),
+    ],
+)
+def test_a_unit_and_a_count_that_nobody_writes_are_refused(
+    key: str, value: object, fault: str
+) -> None:
+    document = json.loads(VERDICT.write(verdict(row()), as_is))
+    document["rows"][0][key] = value
+    with pytest.raises(FormatError, match=rf"rows\[0\].{key}: {fault}"):
+        VERDICT.read(json.dumps(document).encode(), NAME)

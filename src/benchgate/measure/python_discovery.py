@@ -17,6 +17,7 @@ from benchgate.measure.machine import describe_runtime
 from benchgate.measure.python_workers import find_files, find_programs
 from benchgate.measure.worker import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
+from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -295,7 +296,7 @@ class PythonDiscovery:
             kind=file.benchmark.KIND,
             tags=file.benchmark.tags,
             location=described["location"],
-            display_unit=described["unit"],
+            display_unit=unit if (unit := described["unit"]) in TIME_UNITS else None,
             notes=tuple(described["notes"]),
         )
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, model_validator
 
-from benchgate.json_object import Count, JsonObject, NotNegative, Text
+from benchgate.json_object import (
+    MOST_COUNTED,
+    Count,
+    JsonObject,
+    NotNegative,
+    Positive,
+    Text,
+    misplaced,
+)
 
 MOST_NODES: Final = 5_000
 """Most nodes of a tree; what is called deeper counts as its caller."""
@@ -66,8 +74,19 @@ class CallTree(JsonObject):
             (-1: none), which comes earlier; the index of the function; the number of calls.
     """
 
-    operations: Annotated[int, Field(ge=1)]
+    operations: Positive
     functions: Annotated[tuple[ObservedFunction, ...], FailFast(), Field(max_length=MOST_NODES)]
     nodes: Annotated[tuple[tuple[int, int, int], ...], FailFast(), Field(max_length=MOST_NODES)] = (
         field(default=())
     )
+
+    @model_validator(mode="after")
+    def _leads_to_its_functions(self) -> Self:
+        for index, (caller, function, calls) in enumerate(self.nodes):
+            if not -1 <= caller < index:
+                raise misplaced(f"{caller} is no node before it", "nodes", index, 0)
+            if not 0 <= function < len(self.functions):
+                raise misplaced(f"there is no function {function}", "nodes", index, 1)
+            if not 0 <= calls <= MOST_COUNTED:
+                raise misplaced(f"{calls} is no number of calls", "nodes", index, 2)
+        return self

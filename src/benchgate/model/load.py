@@ -9,7 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, FailFast, Field, model_validator
 
-from benchgate.json_object import Count, JsonObject, Name, NotNegative, Text, misplaced
+from benchgate.json_object import Count, JsonObject, Name, NotNegative, Positive, Text, misplaced
 
 MOST_ERRORS_KEPT = 50
 """Errors of a step whose text is kept in each launch; the others are only counted."""
@@ -199,7 +199,7 @@ class LoadResult(JsonObject):
     target: Name
     step: Name
     loop: Loop
-    workers: Annotated[int, Field(ge=1)]
+    workers: Positive
     rate: NotNegative
     server: Annotated[dict[Text, Text], Field(max_length=_MOST_SETTINGS)] = field(
         default_factory=dict

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self, TypeAlias
 from pydantic import FailFast, Field, model_validator
 
 from benchgate.errors import UsageError
-from benchgate.json_object import JsonObject, Name, NotNegative, Text, misplaced
+from benchgate.json_object import JsonObject, Name, NotNegative, Positive, Text, misplaced
 from benchgate.model.document import Format
 from benchgate.model.policy import Policy
 from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Run, in_common
@@ -58,7 +58,7 @@ class PhaseTime(JsonObject):
     """
 
     phase: Phase
-    times: Annotated[int, Field(ge=1)]
+    times: Positive
     seconds: NotNegative
 
 
@@ -80,7 +80,7 @@ class Shard(JsonObject):
         dealt: all ids of the suite, including those that other shards measure.
     """
 
-    number: Annotated[int, Field(ge=1)]
+    number: Positive
     count: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
     dealt: Annotated[tuple[Name, ...], FailFast()] = ()
 

@@ -16,15 +16,26 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import accumulate, chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, FailFast, Field, field_serializer, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from benchgate.json_object import Count, JsonObject, Name, NotNegative, Text, Timestamp, misplaced
+from benchgate.json_object import (
+    MOST_COUNTED,
+    Count,
+    JsonObject,
+    Name,
+    NotNegative,
+    Positive,
+    Text,
+    Timestamp,
+    misplaced,
+)
 from benchgate.model.calls import CallTree
 from benchgate.model.load import LoadResult
+from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -130,6 +141,15 @@ def in_common(environments: Sequence[Environment]) -> Environment:
     return Environment(**agreed | {"toolchains": toolchains})
 
 
+def _is_time_unit(unit: str) -> str:
+    if unit not in TIME_UNITS:
+        raise misplaced(f"{unit!r} is none of {', '.join(TIME_UNITS)}")
+    return unit
+
+
+TimeUnit: TypeAlias = Annotated[Text, AfterValidator(_is_time_unit)]
+"""The unit in which the author of a benchmark wants times shown."""
+
 LARGEST = 1e150
 """A larger sample is damage: its square, or the sum of many, would overflow."""
 
@@ -137,7 +157,6 @@ MOST_VALUES: Final = 10_000_000
 """Most values of a series."""
 
 _FLOAT_BYTES: Final = 8
-_MOST_COUNTED: Final = 2.0**53
 _NS: Final = 1e9
 
 
@@ -280,7 +299,7 @@ def _packed(values: FloatArray, per_unit: float) -> tuple[float | None, str]:
     with np.errstate(over="ignore", invalid="ignore"):
         counts = np.rint(values * per_unit)
         are_whole = bool(
-            np.all((counts >= 0) & (counts < _MOST_COUNTED) & (counts / per_unit == values))
+            np.all((counts >= 0) & (counts < MOST_COUNTED) & (counts / per_unit == values))
         )
     if not are_whole:
         return None, _in_planes(values.astype("<f8"), _FLOAT_BYTES)
@@ -414,7 +433,7 @@ class Series(JsonObject):
     """
 
     metric: Metric
-    loops: Annotated[int, Field(ge=1)]
+    loops: Positive
     launches: Annotated[tuple[Launch, ...], AsTable()]
     counter: Text = ""
 
@@ -494,7 +513,7 @@ class BenchmarkResult(JsonObject):
     error: Text | None = None
     notes: tuple[Text, ...] = ()
     location: Text | None = None
-    display_unit: Text | None = None
+    display_unit: TimeUnit | None = None
     parts: dict[Text, Text] = field(default_factory=dict)
     round_s: Annotated[float, Field(ge=0, le=MAX_ROUND_S)] | None = None
     load: LoadResult | None = None

@@ -10,9 +10,9 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, model_validator
 
 from benchgate.interval import CONFIDENCE, Interval
 from benchgate.json_object import (
@@ -26,6 +26,7 @@ from benchgate.json_object import (
     PValue,
     Text,
     Timestamp,
+    misplaced,
 )
 from benchgate.model.calls import Edit
 from benchgate.model.document import Format
@@ -39,6 +40,7 @@ from benchgate.model.run import (
     Environment,
     Source,
     Tier,
+    TimeUnit,
 )
 from benchgate.units import RATE_UNIT
 
@@ -329,7 +331,7 @@ class Row(JsonObject):
     notes: tuple[Text, ...] = ()
     error: Text | None = None
     location: Text | None = None
-    display_unit: Text | None = None
+    display_unit: TimeUnit | None = None
     changed_together: bool = False
     explanation: Explanation | None = None
 
@@ -538,6 +540,15 @@ class Verdict(JsonObject):
     started: Timestamp | None = None
     duration_s: NotNegative = 0.0
     rounds: Count = 0
+
+    @model_validator(mode="after")
+    def _tells_what_became_of_each(self) -> Self:
+        told = {row.benchmark for row in self.rows if row.decides}
+        for index, row in enumerate(self.rows):
+            if row.benchmark not in told:
+                what = f"no row of {row.benchmark!r} decides, so nothing says what became of it"
+                raise misplaced(what, "rows", index, "decides")
+        return self
 
     @property
     def compared(self) -> int:
