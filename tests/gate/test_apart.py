@@ -147,10 +147,29 @@ def test_the_file_of_new_benchmarks_that_fails_on_the_base_stands_for_none_of_th
 
 
 @pytest.mark.parametrize("base", [[], [failed("b", files=HEAD)], [new("b", MS)]])
-def test_what_is_new_and_fails_on_the_head_fails_the_build(base: list[BenchmarkResult]) -> None:
-    found = judged([old("a", MS), *base], [old("a", MS), failed("b", files=HEAD)])
-    assert [row.outcome for row in rows_of(found, "b")] == [Outcome.FAILED]
+def test_what_is_new_and_crashes_is_new_and_fails_no_build(base: list[BenchmarkResult]) -> None:
+    sides = [old("a", MS), *base], [old("a", MS), failed("b", files=HEAD)]
+    found = judged(*sides)
+    (row,) = rows_of(found, "b")
+    assert (row.outcome, row.notes[0]) == (Outcome.NEW, "crashes on the head")
+    assert (row.error or "").startswith("no such thing")
+    assert (found.decision, found.exit_code) == (Decision.PASS, 0)
+    assert headline(found) == "Nothing got slower; b is new and crashes"
+    asked = judged(*sides, 'fail_on = ["new"]')
+    assert (asked.decision, asked.exit_code) == (Decision.FAIL, 5)
+    assert headline(asked) == "b is new and crashes"
+    plain = judged([old("a", MS), new("b", MS)], [old("a", MS), new("b", MS)], 'fail_on = ["new"]')
+    assert plain.decision is Decision.PASS
+
+
+def test_of_a_base_that_has_nothing_a_crash_fails() -> None:
+    found = judged([], [failed("b", files=HEAD)])
     assert (found.decision, found.exit_code) == (Decision.FAIL, 5)
+
+
+def test_one_cold_run_is_no_value_of_what_was_removed() -> None:
+    (row,) = rows_of(judged([old("a", MS), old("b", MS, rounds=1)], [old("a", MS)]), "b")
+    assert (row.outcome, row.base) == (Outcome.MISSING, None)
 
 
 def test_what_only_the_base_has_of_the_heads_files_is_not_missing() -> None:

@@ -373,7 +373,9 @@ def test_a_benchmark_that_no_row_decides_is_refused() -> None:
     document = json.loads(VERDICT.write(verdict(row(), row(decides=False)), as_is))
     VERDICT.read(json.dumps(document).encode(), NAME)
     document["rows"][0]["decides"] = False
-    with pytest.raises(FormatError, match=r"verdict.json: rows\[0\].decides: no row of 'parse/large'"):
+    with pytest.raises(
+        FormatError, match=r"verdict.json: rows\[0\].decides: no row of 'parse/large'"
+    ):
         VERDICT.read(json.dumps(document).encode(), NAME)
 
 

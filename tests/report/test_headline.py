@@ -353,3 +353,12 @@ def test_a_suspect_left_open_says_what_deciding_it_would_take(
     rows: tuple[Row, ...], expected: str
 ) -> None:
     assert of(Decision.NO_VERDICT, *rows, reason=Reason.UNCONFIRMED) == expected
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_times_come_before_counts_however_small_these_are(*, one: bool) -> None:
+    slower = Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.665)
+    other = "a" if one else "b"
+    larger = Row(other, Outcome.REGRESSED, "alloc_blocks", "exact", ratio=1.67, test="exact")
+    said = of(Decision.FAIL, larger, slower)
+    assert said == ("Slower: a +66 %" if one else "Slower: a +66 %; larger: b alloc_blocks +67 %")

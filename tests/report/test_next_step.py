@@ -298,3 +298,30 @@ def test_a_command_has_the_options_that_were_given_but_for_those_that_it_replace
     assert check.again("--against c", ids="a") == (
         "benchgate check --rounds 3 --json - --against c --filter a"
     )
+
+
+def test_the_waiver_names_every_outcome_that_it_can_need() -> None:
+    rows = [
+        Row("a", Outcome.INCOMPARABLE, "B/op", launches=(5, 0), notes=("only on the base",)),
+        Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.5),
+        Row("b", Outcome.MISSING),
+        Row("b", Outcome.MISSING, statistic="p95"),
+    ]
+    verdict = Verdict(
+        decision=Decision.NO_VERDICT,
+        exit_code=4,
+        summary="",
+        base=Source("a" * 40),
+        head=Source("b" * 40),
+        settings=GateSettings(),
+        rows=tuple(rows),
+        reason=Reason.TOO_FEW_COMPARED,
+    )
+    steps = next_steps(verdict, Situation())
+    assert any(one.why.startswith("removed: b. Bring it back") for one in steps)
+    accept = next(one for one in steps if one.kind is StepKind.ACCEPT)
+    which = 'outcome = "missing" or outcome = "incomparable" or ceiling'
+    assert f"a [[waive]] in benchgate.toml with {which}, until and reason" in accept.why
+    assert accept.text is not None
+    for entry in ('outcome = "incomparable"', 'ceiling = "50%"', 'outcome = "missing"'):
+        assert accept.text.count(entry) == 1

@@ -244,7 +244,8 @@ class Gate(Table):
         dropped,
         ("regressed", "failed"),
         "The outcomes that fail the build; with an empty list benchgate only reports."
-        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4.',
+        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4; `"new"` is a'
+        " benchmark that only the head has and that crashes.",
     )
     min_compared: fields.CountOrAll | None = key(
         less,

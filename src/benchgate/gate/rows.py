@@ -183,16 +183,25 @@ def untested_row(evidence: Evidence, classical: Classical | None) -> Row:
     )
 
 
-def unpaired_row(pair: Pair, unread: Sequence[str] = (), *, is_represented: bool = False) -> Row:
+def unpaired_row(
+    pair: Pair, unread: Sequence[str] = (), *, is_represented: bool = False, is_new: bool = False
+) -> Row:
     """Make the row of a benchmark that failed, or that only one arm has.
 
     Args:
         unread: ids of the benchmarks that it stands for, if it is a file that could not be read.
         is_represented: whether the head has benchmarks of it, if it is a file or folder that could
             not be read in the base.
+        is_new: whether only the head has it, although it may have run on both sides.
     """
     both = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
+    if is_new and pair.head and failed:
+        crashed = pair.head
+        notes = ("crashes on the head", *crashed.notes)
+        return Row(
+            pair.id, Outcome.NEW, notes=notes, error=crashed.error, location=crashed.location
+        )
     if failed and (pair.head or is_represented):
         arm, broken = failed[-1]  # if both failed, the head's failure is the one to fix
         where = "base and head" if len(failed) > 1 else f"the {arm}"
@@ -258,6 +267,8 @@ def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row
     if series and series.launches:
         value = _median(np.array([np.median(x.samples) for x in series.launches]))
     new = outcome is Outcome.NEW
+    if not new and series and len(series.launches) == 1 and result.tier is not Tier.STORED:
+        value = None  # what only the base has runs once, cold
     return Row(
         pair.id,
         outcome,

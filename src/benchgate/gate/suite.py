@@ -388,7 +388,13 @@ def _gathered(
             evidences += sampled
         elif one.id not in without_rows:
             stands_for = unread.get(one.id, ())
-            rows.append(unpaired_row(one, stands_for, is_represented=one.id in represented))
+            is_added = paired and one.head is not None and is_new(one.head, decide)
+            # If the base has nothing at all, nothing else could show that the head is broken.
+            is_added = is_added and bool(of_base(base, decide)) and not stands_for
+            row = unpaired_row(
+                one, stands_for, is_represented=one.id in represented, is_new=is_added
+            )
+            rows.append(row)
     return rows, evidences, rows_apart(apart, terms)
 
 

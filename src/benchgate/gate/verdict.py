@@ -56,6 +56,7 @@ _FAILURES = (
     (Outcome.REGRESSED, REGRESSION),
     (Outcome.FAILED, BROKEN),
     (Outcome.IMPROVED, REGRESSION),
+    (Outcome.NEW, BROKEN),
     (Outcome.MISSING, NO_VERDICT),
 )
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE)
@@ -113,8 +114,10 @@ def conclude(rows: Iterable[Row], terms: VerdictTerms) -> Conclusion:
     """
     all_rows = list(rows)
     outcomes = {row.policy_outcome for row in all_rows if terms.advisory_fails or not row.advisory}
+    crashes = {row.outcome for row in all_rows if row.error}
     for outcome, code in _FAILURES:
-        if outcome in terms.fail_on and outcome in outcomes:
+        is_there = outcome in (crashes if outcome is Outcome.NEW else outcomes)
+        if outcome in terms.fail_on and is_there:
             return Conclusion(Decision.FAIL, code)
     against = next(_reasons_against_a_pass(all_rows, outcomes, terms), None)
     if against is None:

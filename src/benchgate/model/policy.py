@@ -107,8 +107,8 @@ class Options(JsonObject):
         Override(
             "gate",
             "OUTCOME",
-            "Outcome that fails the build: regressed, improved, failed, missing, inconclusive, "
-            "incomparable; may be repeated.",
+            "Outcome that fails the build: regressed, improved, failed, missing, new, "
+            "inconclusive, incomparable; may be repeated.",
         ),
     ] = ()
     budget: Annotated[

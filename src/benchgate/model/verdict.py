@@ -360,6 +360,11 @@ class Row(JsonObject):
         return self.decides and not self.is_minor and self.outcome is not Outcome.NOT_SETTLED
 
     @property
+    def is_timed(self) -> bool:
+        """Whether it is about a time or a rate, which people look for before counts and sizes."""
+        return self.unit in {"s", RATE_UNIT}
+
+    @property
     def is_no_measurement(self) -> bool:
         """Whether it was not tested because its values are too coarse, or do not vary at all."""
         return any(_NO_MEASUREMENT.match(note) for note in self.notes)
@@ -464,9 +469,12 @@ class GateSettings(JsonObject):
 
     def fails(self, row: Row) -> bool:
         """Whether the outcome of a row keeps the suite from passing."""
-        return row.policy_outcome.value in self.fail_on and (
-            self.advisory_fails or not row.advisory
-        )
+        return self.names(row) and (self.advisory_fails or not row.advisory)
+
+    def names(self, row: Row) -> bool:
+        """Whether `fail_on` names the outcome of a row; of what is new, it means a crash."""
+        is_meant = row.outcome is not Outcome.NEW or bool(row.error)
+        return is_meant and row.policy_outcome.value in self.fail_on
 
 
 class StepKind(StrEnum):
@@ -577,7 +585,7 @@ def partly_compared(rows: Iterable[Row]) -> frozenset[str]:
         for row in rows
         if row.outcome is Outcome.INCOMPARABLE and row.metric and row.launches[0]
     }
-    clocked = [row for row in rows if row.decides and row.unit in {"s", RATE_UNIT}]
+    clocked = [row for row in rows if row.decides and row.is_timed]
     timed = {row.benchmark for row in clocked if row.outcome in COMPARED and not row.is_limit}
     constant = {row.benchmark for row in clocked if row.is_no_measurement}
     return frozenset(gone | (constant - timed))
@@ -631,7 +639,7 @@ def worst_first(rows: Sequence[Row]) -> list[Row]:
 
 
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
+    """For each benchmark, its worst row; among equally bad ones, the row of the typical time.
 
     Metrics that do not decide are ignored. If another row can stand for the benchmark, so are rows
     that the plan does not settle, and tails and error rates that could not be tested. A limit that
@@ -640,9 +648,13 @@ def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     aside = _left_aside(rows) | {row for row in rows if not row.decides}
     leading: dict[str, Row] = {}
     candidates = [row for row in rows if row not in aside]
-    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_minor, _place(row))):
+    for row in sorted(candidates, key=_leading_place):
         leading.setdefault(row.benchmark, row)
     return leading
+
+
+def _leading_place(row: Row) -> tuple[object, ...]:
+    return _RANK[row.outcome], row.is_minor, not row.is_timed, _place(row)
 
 
 def _left_aside(rows: Sequence[Row]) -> frozenset[Row]:

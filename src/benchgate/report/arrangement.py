@@ -140,12 +140,13 @@ def _section(group: Benchmark, verdict: Verdict) -> Section:
     outcome = group[0].outcome
     if outcome is Outcome.MISSING:
         return Section.MISSING
-    if outcome in WRONG or group[0].policy_outcome.value in verdict.settings.fail_on:
+    if outcome in WRONG or verdict.settings.names(group[0]):
         return Section.WRONG
     if outcome is Outcome.IMPROVED:
         return Section.IMPROVED
     is_why = verdict.decision is Decision.NO_VERDICT and outcome is Outcome.INCONCLUSIVE
-    if outcome in _FOR_A_PERSON or is_why or any(row.unconfirmed for row in group):
+    is_open = is_why or any(row.unconfirmed for row in group)
+    if outcome in _FOR_A_PERSON or group[0].error or is_open:
         return Section.FOR_A_PERSON
     return Section.FOLDED
 

@@ -103,11 +103,11 @@ def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
     clauses = _clauses(groups, blamed) or _clauses(groups, suspect)
     interrupted = "" if verdict.complete else _INTERRUPTED
     others = (_together(verdict.rows), _untested_limits(verdict.rows), interrupted)
-    return [*clauses, *filter(None, others)]
+    return [*clauses, *_crashes_of_new(groups), *filter(None, others)]
 
 
 def _fails(lines: Sequence[Line], verdict: Verdict) -> bool:
-    return any(first_row(line).policy_outcome.value in verdict.settings.fail_on for line in lines)
+    return any(verdict.settings.names(first_row(line)) for line in lines)
 
 
 def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
@@ -125,7 +125,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
     if _fails(others.get(Outcome.IMPROVED, ()), verdict):
         blamed = (*blamed, Outcome.IMPROVED)
     why = (_because(verdict, groups), _together(verdict.rows))
-    said = [*_unconfirmed(suspects), *_clauses(others, blamed)]
+    said = [*_unconfirmed(suspects), *_clauses(others, blamed), *_crashes_of_new(groups)]
     first, *rest = [*filter(None, why), *said] or [_tally(others, _GOOD)]
     return [f"no verdict{' yet' if suspects else ''}: {first}", *rest]
 
@@ -211,6 +211,7 @@ def _too_few(verdict: Verdict, groups: _Groups) -> str:
 def _pass(verdict: Verdict, groups: _Groups) -> list[str]:
     slower = _clauses(groups, (Outcome.REGRESSED, Outcome.OVER_LIMIT, Outcome.WAIVED))
     others = _clauses(groups, (Outcome.IMPROVED, Outcome.FAILED, *_BROKEN))
+    others += _crashes_of_new(groups)
     if slower or others:
         return [*(slower or [_nothing_worse(groups)]), *others]
     tally = _tally(groups, _GOOD, decided=decided_benchmarks(verdict.rows))
@@ -219,6 +220,11 @@ def _pass(verdict: Verdict, groups: _Groups) -> list[str]:
         within = words.margins([first_row(one) for one in lines])
         tally = f"{counted(len(lines), 'benchmark')},{within}".rstrip(",")
     return [f"{_nothing_worse(groups)}: {tally}"]
+
+
+def _crashes_of_new(groups: _Groups) -> list[str]:
+    crashing = [line for line in groups.get(Outcome.NEW, ()) if first_row(line).error]
+    return _clauses({Outcome.NEW: crashing}, (Outcome.NEW,))
 
 
 def _nothing_worse(groups: _Groups) -> str:
@@ -248,13 +254,13 @@ def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def _alike(lines: Iterable[Line]) -> list[list[Line]]:
-    """Those of one outcome that are worded alike."""
+    """Those of one outcome that are worded alike; times and rates come before counts and sizes."""
     found: dict[tuple[object, ...], list[Line]] = {}
     for line in lines:
         row = first_row(line)
         kind = (words.outcome(row), row.excused, row.advisory, row.is_worse_together)
         found.setdefault(kind, []).append(line)
-    return list(found.values())
+    return sorted(found.values(), key=lambda alike: not first_row(alike[0]).is_timed)
 
 
 def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
@@ -275,6 +281,7 @@ def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
     }.get(outcome)
     predicate = {
         Outcome.FAILED: f"crash{s}",
+        Outcome.NEW: f"{verb} new and crash{s}",
         Outcome.MISSING: "was removed" if one else "were removed",
         Outcome.BASE_FAILED: f"crash{s} on the base",
         Outcome.INCOMPARABLE: "changed together with the code"

@@ -169,7 +169,8 @@ def _crashes(verdict: Verdict) -> Iterator[NextStep]:
     """Where the errors come from; benchmarks with one error have one step."""
     alike: dict[str, list[Row]] = {}
     for row in verdict.rows:
-        if row.outcome is Outcome.FAILED and verdict.settings.fails(row):
+        is_fault = row.outcome is Outcome.FAILED and verdict.settings.fails(row)
+        if is_fault or (row.outcome is Outcome.NEW and row.error):
             alike.setdefault(row.error or "", []).append(row)
     for error, rows in list(alike.items())[:_FAULTS_SHOWN]:
         place = _raised_at(error) or rows[0].location
@@ -283,8 +284,10 @@ def _acceptance(verdict: Verdict, blocking: Sequence[Row], at: Situation) -> Ite
         ]
         today = (verdict.started or str(datetime.now(UTC)))[: len("2026-01-31")]
         text = waivers(lines, today, at.waive) or None
-        with_ceiling = "ceiling, " if Outcome.REGRESSED in outcomes else ""
-        why = f"to accept it: a [[{at.waive}]] in {at.config} with {with_ceiling}until and reason"
+        needs = [f'outcome = "{one.value}"' for one in _WAIVED_WHOLE if one in outcomes]
+        needs += ["ceiling"] if Outcome.REGRESSED in outcomes else []
+        which = " or ".join(needs)
+        why = f"to accept it: a [[{at.waive}]] in {at.config} with {which}, until and reason"
         yield NextStep(StepKind.ACCEPT, why, edit=at.config, text=text)
     if Outcome.OVER_LIMIT in outcomes:
         why = f"to accept it: another value in the [[limit]] of {at.config}"
@@ -348,10 +351,10 @@ def _waiver(line: Line) -> Iterator[str]:
     else:
         rows = [row for row in line if row.outcome in {Outcome.REGRESSED, *_WAIVED_WHOLE}]
         name = line[0].benchmark
-    worst = [_worst_ratio(row) for row in rows]
-    if whole := [row.outcome.value for row in rows if row.outcome in _WAIVED_WHOLE]:
-        yield f'benchmark = {_toml(name)}\noutcome = "{whole[0]}"'
-    elif worst and max(worst) < _MOST_WAIVED:
+    for outcome in dict.fromkeys(row.outcome for row in rows if row.outcome in _WAIVED_WHOLE):
+        yield f'benchmark = {_toml(name)}\noutcome = "{outcome.value}"'
+    worst = [_worst_ratio(row) for row in rows if row.outcome is Outcome.REGRESSED]
+    if worst and max(worst) < _MOST_WAIVED:
         percent = math.ceil(100 * (max(worst) - 1) - 1e-9)
         yield f'benchmark = {_toml(name)}\nceiling = "{percent}%"'
 

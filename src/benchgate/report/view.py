@@ -555,8 +555,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     started = (verdict.started or "")[:_SECONDS]
     folded = tuple(Group(_title(group), tuple(map(view, group))) for group in arranged.folded)
     causes = without_it("cause", partial(view_causes, verdict.rows), (), lost.append)
-    fail_on = verdict.settings.fail_on
-    failing = [one for one in arranged.lines if first_row(one).policy_outcome.value in fail_on]
+    failing = [one for one in arranged.lines if verdict.settings.names(first_row(one))]
     return VerdictView(
         decision=verdict.decision,
         exit_code=verdict.exit_code,

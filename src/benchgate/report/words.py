@@ -215,6 +215,8 @@ def outcome(row: Row) -> str:
     """What people call an outcome: "slower", "larger", "crashed"."""
     if row.outcome in MOVED:
         return moved(row, is_worse=row.outcome is Outcome.REGRESSED)
+    if row.outcome is Outcome.NEW and row.error:
+        return "new, crashes"
     if row.outcome is Outcome.INCOMPARABLE and row.changed_together:
         return "changed together with the code"
     return _WORDS.get(row.outcome, row.outcome.value)

@@ -274,7 +274,9 @@ Template = Annotated[Text, AfterValidator(checked_template)]
 RelativePath = Annotated[str, AfterValidator(relative)]
 
 Statistic = Literal["p25", "median", "p95", "p99", "p99.9", "max", "mean", "min"]
-FailOn = Literal["regressed", "improved", "failed", "missing", "inconclusive", "incomparable"]
+FailOn = Literal[
+    "regressed", "improved", "failed", "missing", "new", "inconclusive", "incomparable"
+]
 Waivable = Literal["regressed", "missing", "incomparable"]
 ExitCode = Annotated[int, Field(ge=0, le=255)]
 
