@@ -21,6 +21,7 @@ ASCII: Final = "_.-~=+*#"
 
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+_SPACE = re.compile(r"[^\S\t]")
 _CUT = "..."
 # Ids may be this long, and two of them must not become the same cell.
 _CELL_LIMIT = 10_000
@@ -71,6 +72,11 @@ def plain_block(text: str, lines: int = 20) -> str:
         " " * (len(expanded) - len(expanded.lstrip())) + plain_line(expanded)
         for expanded in (line.expandtabs(4)[:2000] for line in kept)
     )
+
+
+def plain_lines(text: str) -> str:
+    """Lines of any number and length, without control, direction and invisible characters."""
+    return "\n".join(_visible(_SPACE.sub(" ", line)) for line in _ANSI.sub("", text).split("\n"))
 
 
 def in_encoding(text: str, encoding: str) -> str:

@@ -246,3 +246,26 @@ def test_bytes_that_vary_after_all_are_tested(call: Call, tmp_path: Path) -> Non
         if row["metric"] == "B/op"
     ]
     assert (row["outcome"], row["test"]) == ("regressed", "mann-whitney"), done.out
+
+
+UNSEEN = "\x1b[31m\x9b31m\x7f\u202e"
+
+
+def test_names_of_metrics_and_units_and_errors_are_made_harmless(
+    call: Call, tmp_path: Path
+) -> None:
+    for side, factor in (("base", 1.0), ("head", 1.5)):
+        for run in range(8):
+            time, work = f"{100 + run / 10} ns/op", f"{7 * factor + run / 100} u{UNSEEN}/op"
+            line = f"BenchmarkA{UNSEEN}-8 \t100\t{time}\t{work}\t{64 * factor} B{UNSEEN}/x\n"
+            text = f"goos: linux\ngoarch: amd64\ncpu: C{UNSEEN}\n{line}"
+            (tmp_path / f"{side}{run}.json").write_text(text)
+    config = tmp_path / "benchgate.toml"
+    for metric, code in (("u\\u009b31m\\u007f\\u202e/op", 3), ("v\\u009b\\u202e", 2)):
+        limit = f'[[limit]]\nbenchmark = "*"\nmetric = "{metric}"\nmax = "3"\n'
+        config.write_text(f'[gate]\nmetrics = ["time", "{metric}"]\n{limit}')
+        files = ("--html", "v.html", "--markdown", "v.md", "--csv", "v.csv")
+        done = call(tmp_path, "compare", *sides("base", "head"), "-v", "--detail", *files)
+        done.check(code)
+        shown = [done.out, done.err, *(each.read_text() for each in tmp_path.glob("v.*"))]
+        assert not [text for text in shown if set(text) & set(UNSEEN) - set("[31m")]

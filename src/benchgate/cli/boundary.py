@@ -14,7 +14,7 @@ import click
 from click.exceptions import Abort
 
 from benchgate.errors import MORE_PROCESSES, BenchgateError, Interrupted, UsageError
-from benchgate.escape import in_encoding
+from benchgate.escape import in_encoding, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +174,9 @@ def _say(error: BenchgateError) -> int:
     from benchgate.model.redact import Redactor  # noqa: PLC0415 - only when something went wrong
 
     redact = Redactor(os.environ)
-    said = (_not_obeyed(redact(one)) for one in (error.message, error.details, error.hint))
+    said = (
+        _not_obeyed(plain_lines(redact(one))) for one in (error.message, error.details, error.hint)
+    )
     message, details, hint = said
     say(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
     if details:

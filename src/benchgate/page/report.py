@@ -84,7 +84,7 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
             "What counts is one value for each process that was started, not each sample.",
             (
                 f"{alarms}, however many benchmarks there are (`gate.alpha`; "
-                f"correction for many rows: {settings.correction})."
+                f"correction for many rows: {plain_line(settings.correction)})."
             ),
         ]
     else:

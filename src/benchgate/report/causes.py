@@ -131,7 +131,7 @@ def _amounts(both: tuple[float, float], row: Row) -> str:
     if not any(both):
         return ""
     values = both if row.unit == TIME.unit else [float(round(one)) for one in both]
-    return from_to(*format_values(values, row.unit, row.display_unit))
+    return from_to(*format_values(values, _plain(row.unit), row.display_unit))
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def does(cause: Cause, row: Row) -> str:
     """What a function does, and how much that explains of the change of a row."""
     total = (row.head or 0.0) - (row.base or 0.0)
     ratio = min(1.0, cause.amount / total) if total else 0.0
-    of_what = "" if row.metric == TIME.name else f" of {row.metric}"
+    of_what = "" if row.metric == TIME.name else f" of {_plain(row.metric)}"
     share = f"{100 * ratio:.0f} % of the change{of_what}"
     if cause.calls:
         return f"{_calls(cause, cause.calls)}: {share}"

@@ -188,7 +188,7 @@ def _untested_limits(rows: Iterable[Row]) -> str:
         return ""
     first, more = untested[0], len(untested) - 1
     limits = counted(len(untested), "limit")
-    of = f"`{words.name(first, _NAME_LIMIT)}` {first.metric}"
+    of = f"`{words.name(first, _NAME_LIMIT)}` {plain_line(first.metric)}"
     rest = f" and {more} more" if more else ""
     return f"{limits} could not be tested ({of}{rest}: {first.notes[-1]})"
 

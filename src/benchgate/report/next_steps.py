@@ -360,8 +360,9 @@ def _waiver(line: Line) -> Iterator[str]:
 
 
 def _toml(text: str) -> str:
-    """A text as TOML writes it: as JSON, but surrogates and DEL are no characters of TOML."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A text as TOML writes it: as JSON, with each character that nobody sees as its number."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
 
 
 def _worst_ratio(row: Row) -> float:

@@ -129,7 +129,7 @@ def _metric(of: LoadMetric) -> Line:
 def _value(of: LoadMetric, number: float) -> str:
     if not of.unit and of.metric != ERROR_RATIO.name:
         return f"{number:,.0f}"
-    return words.metric_value(of.metric, plain_line(of.unit), number)
+    return words.metric_value(of.metric, of.unit, number)
 
 
 def _load_ends(of: LoadMetric, interval: Interval | None) -> str:

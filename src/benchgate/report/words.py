@@ -85,14 +85,14 @@ def medians(row: Row) -> str:
 
 def series_value(of: SeriesStatistics | Grid, number: float) -> str:
     """Format a finite value in the unit of its quantity."""
-    return metric_value(of.metric, plain_line(of.unit), number, display_unit(of))
+    return metric_value(of.metric, of.unit, number, display_unit(of))
 
 
 def metric_value(name: str, unit: str, number: float, display_unit: str | None = None) -> str:
     """Format a finite value of a metric; an error rate as a percentage."""
     if name == ERROR_RATIO.name:
         return format_percent(number)
-    return format_value(number, unit, display_unit)
+    return format_value(number, plain_line(unit), display_unit)
 
 
 def ends(low: str, high: str) -> str:
