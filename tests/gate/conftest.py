@@ -77,7 +77,7 @@ def bench(series: Callable[..., Series]) -> Callable[..., BenchmarkResult]:
             k: more.pop(k)
             for k in (
                 *("status", "error", "of_all", "notes", "location", "display_unit", "workload"),
-                *("files", "new_version_of"),
+                *("files", "new_version_of", "uses_files"),
             )
             if k in more
         }

@@ -6,7 +6,9 @@ import pytest
 
 from benchgate.gate.suite import disturbance, is_canary
 from benchgate.model.policy import Outcome
-from benchgate.model.run import CANARY_ID, Metric
+from benchgate.model.run import CANARY_ID, FILES_CANARY_ID, Metric
+from benchgate.model.verdict import GateSettings
+from benchgate.report.words import notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +73,42 @@ def test_a_disturbance_takes_the_belief_from_changes(
     assert found.base_benchmarks == 2
     assert found.doubted == (change > 0)
     assert found.disturbed
+
+
+@pytest.mark.parametrize(("on_base", "on_head"), [(False, False), (True, False), (False, True)])
+def test_a_disturbed_disk_takes_it_only_from_what_uses_files(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgment],
+    on_base: bool,  # noqa: FBT001 - a column of the table
+    on_head: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    is_doubted = on_base or on_head
+    base = [
+        bench(FILES_CANARY_ID, [1] * 17),
+        bench("files", [1] * 17, uses_files=on_base),
+        bench("pure", [1] * 17, uses_files=False),
+    ]
+    head = [
+        bench(FILES_CANARY_ID, heads(17, 0.05).tolist()),
+        bench("files", heads(17, 0.1).tolist(), uses_files=on_head),
+        bench("pure", heads(17, 0.1).tolist(), uses_files=False),
+    ]
+    found = judged(base, head, '[gate]\nstatistics = ["p25"]')
+    files, pure = found.rows
+    assert pure.outcome is Outcome.REGRESSED
+    assert any(note.startswith("confirmed in ") for note in pure.notes)
+    assert found.disturbed == found.doubted == is_doubted
+    assert files.outcome is (Outcome.INCONCLUSIVE if is_doubted else Outcome.REGRESSED)
+    if is_doubted:
+        (warning,) = found.warnings
+        assert "so no change of benchmarks that use files is reported" in warning
+        assert not any(note.startswith("confirmed in ") for note in files.notes)
+        said = notes_of(files, GateSettings())
+        assert "too noisy to tell" not in said
+        assert said[0].startswith("was regressed, but the canary, writing and reading a file")
+    else:
+        assert found.warnings == ()
 
 
 def test_a_quiet_canary_is_not_mentioned(

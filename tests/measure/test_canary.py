@@ -11,7 +11,7 @@ from tests.measure.benchmarks import sampling
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import canary_engine
-from benchgate.model.run import CANARY_IDS
+from benchgate.model.run import CANARY_ID, CANARY_IDS, FILES_CANARY_ID
 
 if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
@@ -52,6 +52,12 @@ def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guar
         (arm, id_) for arm in ArmName for id_ in CANARY_IDS
     }
     assert [list(arm.root.iterdir()) for arm in arms] == [[], []]
+    assert not [each for each in tmp_path.iterdir() if "canary" in each.name]
+    if sys.platform == "linux":
+        assert {o.benchmark: o.uses_files for o in observations} == {
+            CANARY_ID: False,
+            FILES_CANARY_ID: True,
+        }
     for observation in observations:
         assert observation.error is None
         time = observation.metrics[0]

@@ -42,7 +42,7 @@ from benchgate.gate.rows import (
 )
 from benchgate.gate.single_runs import judge_at_once, run_value, with_zeros
 from benchgate.gate.wave_findings import judge_in_waves
-from benchgate.model.notes import unlike_machines
+from benchgate.model.notes import CONFIRMED, DOUBTED, unlike_machines
 from benchgate.model.policy import COMPARED, MOVED, Outcome
 from benchgate.model.result import ids_of
 from benchgate.model.run import (
@@ -59,7 +59,7 @@ from benchgate.stats.spread import nearest_rank
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
@@ -104,32 +104,37 @@ def disturbance(
     return None
 
 
-def disturbance_of(base: Run, head: Run, *, margin: float, alpha: float) -> str | None:
-    """Describe the first disturbance that a canary shows; None if all of them are calm.
+def disturbances(base: Run, head: Run, *, margin: float, alpha: float) -> Mapping[str, str]:
+    """Describe the disturbance that each canary shows, by its id, except for those that are calm.
 
     Args:
         margin: of the gate, as a fraction.
         alpha: shared by the canaries.
     """
+    found: dict[str, str] = {}
     before, after = ({b.id: b for b in run.benchmarks if is_canary(b)} for run in (base, head))
     shared = sorted(before.keys() & after.keys())
     for id_ in shared:
         ratio = disturbance(before[id_], after[id_], margin=margin, alpha=alpha / len(shared))
         if ratio is not None:
-            work = "writing and reading a file" if id_ == FILES_CANARY_ID else "the same work"
-            return (
+            work, of = "the same work", ""
+            if id_ == FILES_CANARY_ID:
+                work, of = "writing and reading a file", " of benchmarks that use files"
+            found[id_] = (
                 f"the canary, {work} on both sides, differed by {format_change(ratio)}: something "
-                "disturbed one side more than the other, so no change is reported; run it again"
+                f"disturbed one side more than the other, so no change{of} is reported; run it "
+                "again"
             )
-    return None
+    return found
 
 
 def doubted(row: Row, warning: str) -> Row:
     """Leave a change open that the disturbance may explain."""
     if row.outcome not in MOVED:
         return row
-    note = f"was {row.outcome}, but {warning.split(':', maxsplit=1)[0]}"
-    return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *row.notes))
+    note = f"was {row.outcome}{DOUBTED}{warning.split(':', maxsplit=1)[0]}"
+    notes = (each for each in row.notes if not each.startswith(CONFIRMED))
+    return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *notes))
 
 
 _OUTCOMES = {
@@ -308,10 +313,8 @@ def judge(
         rows = [replace(row, advisory=_is_advisory(row, len(earlier))) for row in rows]
     tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
     alpha, margin = config.gate.alpha, config.gate.margin
-    warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
-    is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
-    if warning:
-        tested = [doubted(row, warning) for row in tested]
+    canaries = disturbances(base, head, margin=margin, alpha=alpha) if paired else {}
+    tested, warnings, is_doubted = _doubted_by(canaries, tested, _using_files(base, head))
     pairs = [evidence.pair for evidence in evidences]
     scenarios = {one.id for one in pairs if one.head and steps_of(one.head) != (one.id,)}
     compared = {row.benchmark for row in tested if row.outcome in COMPARED}
@@ -321,13 +324,37 @@ def judge(
             with_new_versions(every_row, base, head, _terms(head, config)) if paired else every_row
         ),
         tuple(needs),
-        (warning,) if warning else (),
+        warnings,
         # Nobody misses the throughput of a scenario that had too few rounds.
         len(of_base(base, head.files) if paired else base.of_project) + len(scenarios & compared),
         is_doubted,
-        warning is not None,
+        bool(warnings),
         tuple(evidences),
     )
+
+
+def _using_files(base: Run, head: Run) -> frozenset[str]:
+    return frozenset(one.id for run in (base, head) for one in run.benchmarks if one.uses_files)
+
+
+def _doubted_by(
+    canaries: Mapping[str, str], rows: Sequence[Row], using_files: Collection[str]
+) -> tuple[list[Row], tuple[str, ...], bool]:
+    """Leave open what a disturbance may explain: a disk explains no time of pure computing.
+
+    Returns:
+        The rows, the warnings about those that are concerned, and whether one had got worse.
+    """
+    found, said, is_doubted = list(rows), dict[str, None](), False
+    for at, row in enumerate(rows):
+        uses_files = not {row.benchmark, row.renamed_from}.isdisjoint(using_files)
+        for id_, warning in canaries.items():
+            if id_ == FILES_CANARY_ID and not uses_files:
+                continue
+            said[warning] = None
+            is_doubted |= row.outcome is Outcome.REGRESSED
+            found[at] = doubted(found[at], warning)
+    return found, tuple(said), is_doubted
 
 
 def _is_advisory(row: Row, runs: int) -> bool:

@@ -21,7 +21,7 @@ from benchgate.gate.waves import (
     launch_test,
     rounds_to_confirm,
 )
-from benchgate.model.notes import TOO_FEW
+from benchgate.model.notes import CONFIRMED, TOO_FEW
 from benchgate.model.policy import Outcome
 from benchgate.stats import special
 from benchgate.stats.differences import detectable_ratio, launches_needed, least_launches
@@ -251,7 +251,7 @@ def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: RowStage)
         test.count,
         test.p,
         test.p_adjusted,
-        (f"confirmed in {agreeing} of {test.count} rounds",),
+        (f"{CONFIRMED}{agreeing} of {test.count} rounds",),
     )
 
 

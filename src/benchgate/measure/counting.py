@@ -68,6 +68,7 @@ class CountLedger:
                 id_,
                 order,
                 (MetricSamples.single(INSTRUCTIONS, count, loops=loops, counter=VALGRIND),),
+                uses_files=False,  # of what was timed, it says nothing
             )
             for order, (arm, count) in enumerate(counts.items())
         ]

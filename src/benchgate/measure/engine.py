@@ -204,6 +204,7 @@ class Observation:
             is that of the observation.
         server: version and settings of what was under load, if it was asked for them.
         runs_own_code: whether it may have run code of its side, beside that of the benchmarks.
+        uses_files: whether it may have read or written files while it was timed.
         lane: as in `model.run.Launch`.
         calls: what it called, by metric, if that was observed.
     """
@@ -220,6 +221,7 @@ class Observation:
     load: LoadLaunch | None = None
     server: Mapping[str, str] = field(default_factory=dict)
     runs_own_code: bool = True
+    uses_files: bool = True
     lane: int | None = None
     calls: Mapping[str, CallTree] = field(default_factory=dict)
 

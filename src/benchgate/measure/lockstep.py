@@ -17,6 +17,7 @@ import numpy as np
 
 from benchgate.measure.counters import COUNTS_SETUPS, CounterError, count_per_call
 from benchgate.measure.engine import MetricSamples, Observation, Stopwatch
+from benchgate.measure.file_use import FileUse
 from benchgate.measure.machine import run_time_ns
 from benchgate.measure.sample_plan import (
     WARMUP_WINDOW,
@@ -214,8 +215,11 @@ def measure_launch(
     closed = _ask(workers, timeout_s, "close")
     notes += _notes_on_others(closed) if sampling.pinned else ()
     observations = [
-        _observed(id_, worker, found, notes, once.elapsed_s)
-        for worker, found in zip(workers, metrics, strict=True)
+        replace(
+            _observed(id_, worker, found, notes, once.elapsed_s),
+            uses_files=uses_files or not kind.is_inside,
+        )
+        for worker, found, uses_files in zip(workers, metrics, sampler.uses_files, strict=True)
     ]
     return plan, observations, any(step.get("changed") for step in closed)
 
@@ -384,6 +388,7 @@ class _Sampler:
 
     Attributes:
         once: times what only the first launch of a session needs.
+        uses_files: of each worker, whether it may have used files in the last samples.
     """
 
     workers: Sequence[Worker]
@@ -392,6 +397,7 @@ class _Sampler:
     timeout_s: float
     once: Stopwatch
     kind: SampleKind
+    uses_files: Sequence[bool] = ()
 
     def take(self, plan: SamplePlan | None) -> tuple[SamplePlan, list[Samples], list[Samples]]:
         """Follow the plan; make another one if there is none, or the samples are not like it.
@@ -440,7 +446,9 @@ class _Sampler:
             warmup, plan = self._warm_up(plan)
             if _can(self.workers, "begin"):
                 self._ask_sharing(plan, "begin")
+            watched = [FileUse(worker) for worker in self.workers]
             samples = take_samples(self.workers, plan.samples, self.rng, together=plan.together)
+            self.uses_files = [each.has_used(plan.samples) for each in watched]
         except WorkerFailedError as failure:
             failure.is_beside = plan.together
             raise

@@ -448,7 +448,7 @@ class PythonEngine:
 
 
 _CANARY = Path(__file__).with_name("canary")
-_TREE = "BENCHGATE_CANARY_TREE"
+_FOLDER = "BENCHGATE_CANARY_FOLDER"
 _SHORT = {"samples": 15, "launch_time_s": 0.015, "timeout_s": 60.0}
 
 
@@ -458,8 +458,11 @@ def canary_engine(
     """Make the engine that measures the canary on both arms; its ids are in CANARY_IDS.
 
     Args:
-        in_trees: also measure how long it takes to write and read a file in each arm's tree.
+        in_trees: also measure how long it takes to write and read a file, in the folder of the
+            trees.
     """
+    # The same for both: two folders may lie on the disk in different ways.
+    folder = os.path.commonpath([arm.root for arm in arms])
     benchmark = PythonBenchmark.model_construct(
         paths=("bench_canary.py",),
         interpreter=f"{shlex.quote(sys.executable)} -S -B",
@@ -467,7 +470,7 @@ def canary_engine(
         group="benchgate",
     )
     here = [
-        Arm(arm.name, _CANARY, arm.env, variables={_TREE: str(arm.root)} if in_trees else {})
+        Arm(arm.name, _CANARY, arm.env, variables={_FOLDER: folder} if in_trees else {})
         for arm in arms
     ]
     measure = settings.measure.model_copy(update=_SHORT)

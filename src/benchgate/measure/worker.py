@@ -327,6 +327,7 @@ class Worker:
             which may be another program that starts Python.
         order: its place among the workers that were started together.
         beside_ns: what its last sample took that was not timed.
+        said_bytes: how long all requests and replies were.
         start_ns: how long it took until it was ready.
         timer: its clock, once it is ready.
         packages: files of the installed modules that it has imported, as far as known.
@@ -338,6 +339,7 @@ class Worker:
     order = 0
     beside_ns = 0
     start_ns = 0
+    said_bytes = 0
 
     def __init__(
         self,
@@ -444,7 +446,7 @@ class Worker:
     def send(self, data: bytes) -> None:
         """Write to it."""
         try:
-            os.write(self._channel.fileno(), data)
+            self.said_bytes += os.write(self._channel.fileno(), data)
         except (BrokenPipeError, ConnectionResetError):
             raise self._dead() from None
 
@@ -477,6 +479,7 @@ class Worker:
             if not chunk:
                 raise self._dead()
             self._buffer += chunk
+            self.said_bytes += len(chunk)
         # A forked child may hold the socket open after the worker has died.
         elif self._process.poll() is not None:
             raise self._dead()

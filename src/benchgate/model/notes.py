@@ -32,6 +32,12 @@ OF_ONE_THREAD: Final = (
 )
 """How it was measured: `benchgate show` tells it, and no row of a verdict."""
 
+CONFIRMED: Final = "confirmed in "
+"""Begins the note on a row that says in how many rounds its change was seen again."""
+
+DOUBTED: Final = ", but "
+"""In the note on a row whose change a disturbance may explain, after what it was."""
+
 _BUSY_SHARE = 0.5
 _WAITS = 0.9
 

@@ -503,6 +503,7 @@ class BenchmarkResult(JsonObject):
         new_version_of: the id of the benchmark that this is the head's version of, if the base's
             version decides: its figures are only shown. Its own id is that id and `NEW_VERSION`.
         calls: what it calls, by metric, if that was observed to explain a change.
+        uses_files: whether it may have read or written files while it was timed.
     """
 
     id: Name
@@ -521,6 +522,7 @@ class BenchmarkResult(JsonObject):
     files: BenchmarkFiles = BenchmarkFiles.OWN
     new_version_of: Text | None = None
     calls: dict[Text, CallTree] = field(default_factory=dict)
+    uses_files: bool = True
 
 
 MOST_CHANGED: Final = 100

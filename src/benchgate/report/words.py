@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
-from benchgate.model.notes import TOO_FEW, change, display_unit, side_by_side, sides
+from benchgate.model.notes import DOUBTED, TOO_FEW, change, display_unit, side_by_side, sides
 from benchgate.model.policy import MOVED, AcceptanceMethod, Outcome
 from benchgate.model.run import ERROR_RATIO, Better, Tier
 from benchgate.model.verdict import RUNS_NEEDED, VALUE, Decision
@@ -385,7 +385,8 @@ def _inconclusive(row: Row, settings: GateSettings) -> list[str]:
         parts.append(f"confirming it or ruling it out takes {confirming(row.unconfirmed)}")
     elif row.rounds_needed is not None:
         parts.append(_more_rounds(row.rounds_needed, max(row.launches), settings.max_rounds))
-    return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
+    is_doubted = any(note.startswith("was ") and DOUBTED in note for note in row.notes)
+    return [*(parts or ([] if is_doubted else ["too noisy to tell"])), *_calibrated(row)]
 
 
 def _is_large(row: Row) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from benchgate.config import ScenarioBenchmark, SuiteBenchmark
@@ -40,7 +42,6 @@ from benchgate.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from threading import Thread
 
     from benchgate.config import Config
     from benchgate.measure.benchmark_overlay import Laying
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 
 _LARGEST_SHARE = 0.05
+# Others may write to the same disks without end.
+_WRITE_OUT_S = 20.0
 # A launch of each benchmark, as short as possible.
 _ONCE = {
     "samples": 1,
@@ -124,6 +127,8 @@ class Builder:
             if ground and any(builds[other.name].build.commands for other in order[count:]):
                 ground.built(arm.name)
         self._tell(builds.values())
+        if any(one.build.commands for one in builds.values()):
+            _write_out()
         if ground:
             ground.settle()
         return Built(tried or BaseTrial(), toolchains, described, warnings)
@@ -220,6 +225,13 @@ class Builder:
         with closing(Session(find, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
             yield session
+
+
+def _write_out() -> None:
+    """Let the OS write what builds have left in memory: else it does so while it is measured."""
+    writing = Thread(target=os.sync, daemon=True)
+    writing.start()
+    writing.join(_WRITE_OUT_S)
 
 
 def note_shared(ground: Ground | None, described: Mapping[tuple[str, ...], Described]) -> None:

@@ -112,6 +112,7 @@ class _BenchmarkRecord:
     load: list[LoadLaunch] = field(default_factory=list)
     server: Mapping[str, str] = field(default_factory=dict)
     calls: dict[str, CallTree] = field(default_factory=dict)
+    uses_files: bool | None = None
 
     def restore(self, earlier: BenchmarkResult) -> None:
         """Go on with what an earlier session measured."""
@@ -121,6 +122,7 @@ class _BenchmarkRecord:
         )
         self.error, self.of_all = earlier.error, earlier.of_all
         self.round_s = earlier.round_s
+        self.uses_files = earlier.uses_files
         if earlier.load is not None:
             self.load, self.server = list(earlier.load.launches), earlier.load.server
 
@@ -147,6 +149,7 @@ class _BenchmarkRecord:
             files=about.files,
             new_version_of=about.new_version_of,
             calls=self.calls,
+            uses_files=self.uses_files is not False,
         )
 
 
@@ -211,6 +214,8 @@ class Recorder:
                 one.of_all = one.of_all or observation.of_all
             self._fail_base(observation.benchmark)
         record.calls.update(observation.calls)
+        if observation.metrics:
+            record.uses_files = bool(record.uses_files) or observation.uses_files
         if observation.load is not None:
             record.load.append(observation.load)
             record.server = observation.server or record.server

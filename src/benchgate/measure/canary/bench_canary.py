@@ -5,7 +5,7 @@
 
 import os
 
-TREE = os.environ.pop("BENCHGATE_CANARY_TREE", None)
+FOLDER = os.environ.pop("BENCHGATE_CANARY_FOLDER", None)
 ROUNDS = range(400)
 BLOCK = bytes(range(256)) * 64
 
@@ -20,11 +20,11 @@ def bench_loop() -> float:
     return total
 
 
-if TREE is not None:
-    PATH = os.path.join(TREE, ".benchgate-canary")
+if FOLDER is not None:
+    PATH = os.path.join(FOLDER, f".benchgate-canary-{os.getpid()}")
 
     def bench_files() -> None:
-        """Make a file in the arm's tree, write and read it, and remove it."""
+        """Make a file, write and read it, and remove it."""
         with open(PATH, "wb") as file:
             file.write(BLOCK)
         with open(PATH, "rb") as file:
