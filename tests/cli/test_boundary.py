@@ -71,6 +71,7 @@ def command():
 sys.argv = ["benchgate"]
 guarded(command)
 """
+WITHOUT_MEMORY = WITHOUT_THREADS.replace("threading.Thread().start()", "raise MemoryError")
 PATIENCE_S = 30.0
 
 
@@ -112,6 +113,13 @@ def test_a_thread_that_the_system_refuses_is_no_bug() -> None:
     assert process.returncode == 2
     assert err.startswith("error: the operating system refused a thread\nhint: ")
     assert "ulimit -u" in err
+
+
+def test_memory_that_is_refused_is_no_bug() -> None:
+    process = start(WITHOUT_MEMORY)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert err.startswith("error: the operating system refused memory\nhint: ")
 
 
 def test_nobody_reads_that_it_was_interrupted() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.measure.guardian import Guardian
+from benchgate.errors import UsageError
+from benchgate.measure.guardian import Guardian, require_processes
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows environments")
 
@@ -193,3 +194,10 @@ def test_a_session_inside_another_is_not_known_by_the_outer_token(
 def variables_of(pid: int) -> set[bytes]:
     environment = Path(f"/proc/{pid}/environ").read_bytes()
     return {variable.partition(b"=")[0] for variable in environment.split(b"\0")}
+
+
+@linux
+def test_an_empty_proc_is_refused(tmp_path: Path) -> None:
+    require_processes()
+    with pytest.raises(UsageError, match="is empty, so benchgate cannot see the processes"):
+        require_processes(tmp_path)

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import os
+import resource
 import threading
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.errors import UsageError
 from benchgate.measure import lanes
 from benchgate.measure.engine import ArmName, Observation, Task, ignore
 from benchgate.measure.lanes import Lanes
@@ -210,6 +212,42 @@ def test_an_error_in_a_lane_ends_all_and_is_raised() -> None:
         list(Lanes(ANY, Clock()).measure(tasks, ignore, 2))
     assert other.halted.is_set()
     assert other.ended.is_set()
+
+
+@pytest.mark.parametrize("is_said", [True, False])
+def test_memory_that_is_refused_in_a_lane_ends_the_round(
+    monkeypatch: pytest.MonkeyPatch,
+    is_said: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    """Even if the lane lacks the memory to say so."""
+
+    def fail() -> None:
+        raise MemoryError
+
+    if not is_said:
+        monkeypatch.setattr("benchgate.measure.lanes._Crew._work", lambda *_: None)
+    tasks = [Work("a", then=fail).task(), Work("b", then=fail).task()]
+    with pytest.raises(MemoryError):
+        list(Lanes(ANY, Clock()).measure(tasks, ignore, 2))
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_refused"),
+    [(resource.RLIM_INFINITY, False), (384 << 20, False), (300_000 << 10, True)],
+)
+def test_too_little_address_space_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    limit: int,
+    is_refused: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    said = (
+        pytest.raises(UsageError, match="may use 292 MiB of address space")
+        if is_refused
+        else (nullcontext())
+    )
+    with said:
+        lanes.require_address_space()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])

@@ -158,15 +158,27 @@ def _run(command: click.Command) -> int:
             code = Interrupted.exit_code
         else:
             code = _say(_refused(error)) if error.errno in _HINTS else _report_bug()
-    except RuntimeError as error:
-        refused = UsageError("the operating system refused a thread", hint=MORE_PROCESSES)
+    except (MemoryError, RuntimeError) as error:
         if is_ending(error):  # in the definition of a class, Python makes this of an interruption
             code = Interrupted.exit_code
         else:
-            code = _say(refused) if str(error) == _NO_THREAD else _report_bug()
+            refused = _refused_to_python(error)
+            code = _say(refused) if refused else _report_bug()
     except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
     return code if isinstance(code, int) else 0
+
+
+def _refused_to_python(error: MemoryError | RuntimeError) -> UsageError | None:
+    """The error if the system refused memory or a thread; None if it is another one."""
+    if isinstance(error, MemoryError):
+        return UsageError(
+            "the operating system refused memory",
+            hint="Free some memory, or raise the limit (`ulimit -v`), and try again.",
+        )
+    if str(error) == _NO_THREAD:
+        return UsageError("the operating system refused a thread", hint=MORE_PROCESSES)
+    return None
 
 
 def _say(error: BenchgateError) -> int:

@@ -7,9 +7,11 @@ import secrets
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Self
 
+from benchgate.errors import UsageError
 from benchgate.measure import _guardian
 from benchgate.process import ProcessTree
 
@@ -29,6 +31,15 @@ def helper_environment() -> dict[str, str]:
     surrounding session, so that its guardian gives them the time that they need to clean up.
     """
     return {name: value for name, value in os.environ.items() if name != _guardian.SESSION_VARIABLE}
+
+
+def require_processes(root: Path = Path("/proc")) -> None:
+    """Refuse a Linux whose /proc does not show the processes."""
+    if sys.platform == "linux" and not (root / "self").exists():
+        raise UsageError(
+            f"{root} is empty, so benchgate cannot see the processes that benchmarks start",
+            hint="Mount it: mount -t proc proc /proc",
+        )
 
 
 def start_helper(
@@ -65,7 +76,11 @@ class Guardian:
 
         Args:
             token: names the session; random if None.
+
+        Raises:
+            UsageError: nobody could see what processes a benchmark leaves behind.
         """
+        require_processes()
         token = token or secrets.token_hex(16)
         table = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
         process = start_helper(

@@ -8,6 +8,7 @@ for what CPUs share: memory and its caches.
 from __future__ import annotations
 
 import math
+import resource
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Self, TypeAlias
 
+from benchgate.errors import UsageError
 from benchgate.measure.machine import can_bind_to, moved_to
 from benchgate.units import counted
 
@@ -113,13 +115,26 @@ class _Crew:
     def reports(self) -> Iterator[str | Timed]:
         """Wait for what the lanes report, until all of them have ended."""
         while self._working:
-            report = self._reports.get()
+            report = self._next()
             if isinstance(report, str | tuple):
                 yield report
                 continue
             self._working -= 1
             if report:
                 raise report
+
+    def _next(self) -> _Report:
+        """Wait for a report.
+
+        Raises:
+            MemoryError: all lanes have ended, and the last one could not even say why.
+        """
+        while True:
+            is_living = any(thread.is_alive() for thread in self._threads)
+            with suppress(Empty):
+                return self._reports.get(timeout=_LOOK_S if is_living else 0)
+            if not is_living:
+                raise MemoryError
 
     def left(self) -> list[Task]:
         """The tasks that no lane has begun, because it lost its CPU or could not start."""
@@ -158,6 +173,21 @@ def _timed(
         now_s = clock()
         yield observation, max(0.0, now_s - started_s - observation.once_s)
         started_s = now_s
+
+
+_LOOK_S = 1.0
+_LEAST_ADDRESS_BYTES = 384 << 20
+
+
+def require_address_space() -> None:
+    """Refuse a limit on address space within which libraries wait forever for their threads."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESS_BYTES:
+        raise UsageError(
+            f"this process may use {limit >> 20} MiB of address space, and benchgate needs at "
+            f"least {_LEAST_ADDRESS_BYTES >> 20} MiB",
+            hint="Raise the limit (`ulimit -v`), and try again.",
+        )
 
 
 _ROOT = Path("/")

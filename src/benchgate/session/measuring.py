@@ -16,6 +16,7 @@ from benchgate.gate.verdict import apply_waivers, judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.git.changes import changed_since
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.lanes import require_address_space
 from benchgate.measure.own_code import installed_versions, packages_in
 from benchgate.measure.tree_changes import content_digest
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
@@ -102,6 +103,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
         UsageError: no benchmarks.
         Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
     """
+    require_address_space()
     began_s, started = effects.clock(), effects.now()
     opened = open_tree(request.choice, config, git, effects, introspect=request.introspect)
     with opened as (session, notes):
@@ -245,6 +247,7 @@ def measure_arms(
     unfinished = request.unfinished
     began_s, started = effects.clock(), effects.now()
     effects.phases.begin(Phase.CHECK_OUT)
+    require_address_space()
     importing = special.import_beside()
     warnings = (*sweep(git), *request.warnings)
     tree = request.head or git
