@@ -104,8 +104,7 @@ def check(
     result = measure_arms(wanted, base, config, git, effects)
     if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:
         raise _nothing_runs(result)
-    if request.choice.is_whole:
-        require_effect(config, [result], is_whole=True)
+    require_effect(config, [result], is_whole=request.choice.is_whole)
     return make_verdict(judge_run(result, config), config), result
 
 
@@ -162,9 +161,8 @@ def check_stored(
         ids = dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks)
         warnings += config.unmatched(list(ids))
     fit = replace(fit, warnings=warnings)
-    if request.choice.is_whole:
-        every = [result, *(one.result for one in chosen.earlier)]
-        require_effect(config, every, is_whole=True)
+    every = [result, *(one.result for one in chosen.earlier)]
+    require_effect(config, every, is_whole=request.choice.is_whole)
     return make_verdict(judge_stored(fit, result, config), config), result
 
 

@@ -423,8 +423,8 @@ def _plan_judged(
 
     def needs_of(result: Result, rounds: int) -> Sequence[Need]:
         """Let what is only shown have rounds enough for an interval, after everything else."""
-        if rounds == 1 and request.choice.is_whole:
-            require_effect(config, [result], is_whole=True)
+        if rounds == 1:
+            require_effect(config, [result], is_whole=request.choice.is_whole)
         judged = judge_run(result, config)
         tell.of(judged, rounds)
         ahead = LOOKS * waves.screen_rounds - rounds
