@@ -221,3 +221,9 @@ def test_no_folder_for_temporary_files(
 def test_the_end_of_an_id_suggests_it() -> None:
     assert did_you_mean("load", ["loads", "bench/load"]) == "; did you mean 'bench/load'?"
     assert did_you_mean("laod", ["bench/load", "load"]) == "; did you mean 'load'?"
+
+
+def test_a_hint_shows_no_link_of_the_pages(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "benchgate.toml").write_text("[measure]\nmax_rounds = 2\n")
+    done = call(tmp_path, "validate")
+    assert "may get twice as many, or what its test needs" in done.err + done.out

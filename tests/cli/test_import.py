@@ -269,3 +269,12 @@ def test_names_of_metrics_and_units_and_errors_are_made_harmless(
         done.check(code)
         shown = [done.out, done.err, *(each.read_text() for each in tmp_path.glob("v.*"))]
         assert not [text for text in shown if set(text) & set(UNSEEN) - set("[31m")]
+
+
+def test_the_last_line_names_files_and_launches(call: Call, files: Path) -> None:
+    done = call(files, "compare", *sides("old", "new"))
+    said = (
+        "Compared an unknown commit (from old0.json and 7 more files) with an unknown commit "
+        "(from new0.json and 7 more files), 8 launches."
+    )
+    assert said in " ".join(done.out.split())

@@ -174,7 +174,8 @@ def _unknown(source: ForeignFile) -> FormatError:
         "",
         "is neither a result of benchgate nor a file of a known tool",
         hint=f"If you know its format, add --format NAME: {', '.join(NAMES)}. "
-        f"{by_import(source, 'NAME')}",
+        f"{by_import(source, 'NAME')} For another tool, write the name, unit and value of each "
+        "benchmark as JSON: see `Numbers of your own` in docs/suites.md.",
     )
 
 

@@ -382,7 +382,8 @@ def _measured(
             here=job.here,
         )
     for skipped in by_reason(found.skipped):
-        say(f"{skipped.what} is not used: {skipped.reason}")
+        verb = "is" if skipped in found.skipped else "are"  # one result, or several of one reason
+        say(f"{skipped.what} {verb} not used: {skipped.reason}")
     change = ChangeRequest(
         request.choice,
         request.suite,

@@ -350,7 +350,8 @@ def last_line(verdict: Verdict) -> str:
     merged = f" ({plain_line(verdict.head.why)})" if verdict.head.why else ""
     head = f"{words.source(verdict.head)}{merged}"
     measured = f"Measured {head}{'' if verdict.base.sha else why}"
-    compared = f"Compared {words.source(verdict.base)}{why} with {head}"
+    sides = f"{words.source(verdict.base).removeprefix('at ')}{why} with {head.removeprefix('at ')}"
+    compared = f"Compared {sides}"
     parts = [
         measured if _is_alone(verdict) else compared,
         machine(verdict.environment),
@@ -370,6 +371,8 @@ def _effort(verdict: Verdict) -> str:
     if not verdict.rounds:
         return ""
     ended = ", interrupted" if not verdict.complete else ""
+    if not verdict.duration_s:  # files of another tool, which do not tell how long it ran
+        return counted(verdict.rounds, "launch")
     return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}{ended}"
 
 

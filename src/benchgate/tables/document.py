@@ -376,6 +376,10 @@ def _problem(found: Mapping[str, Any], layout: DocumentLayout) -> Problem:
     return Problem(written, message, _hint(path, layout), shown)
 
 
+_LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+"""A link in Markdown, which only the pages show as one."""
+
+
 def _hint(path: KeyPath, layout: DocumentLayout) -> str:
     """The meaning of the key, from the description in its table."""
     names = tuple(part for part in path if isinstance(part, str))
@@ -385,7 +389,8 @@ def _hint(path: KeyPath, layout: DocumentLayout) -> str:
             continue
         for name, info in model.model_fields.items():
             if (info.alias or name) == names[length]:
-                return f"`{names[length]}`: {info.description}"
+                meaning = _LINK.sub(r"\1", info.description or "")
+                return f"`{names[length]}`: {meaning}"
     return f"{layout.page} describes every key"
 
 
