@@ -104,7 +104,7 @@ def test_a_fresh_look_shows_the_calls_of_what_is_unchanged(
     project.write({"src/toy/__init__.py": code})
     done = benchgate(project.root, *looks, "--speedscope", "../calls.json")
     done.check(0)
-    assert re.search(r"^str.strip +0 → 20$", done.out, re.MULTILINE)
+    assert re.search(r"^str.strip +0 → 20 +0 → [\d.]+ [nµ]s$", done.out, re.MULTILINE)
     profiles = json.loads((project.root.parent / "calls.json").read_text())["profiles"]
     assert [one["name"][-4:] for one in profiles] == ["base", "head"]
     benchgate(project.root, "explain", "--against", "HEAD").check(2, "give it a BENCHMARK")

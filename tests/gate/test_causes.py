@@ -69,7 +69,42 @@ def test_what_an_edited_function_calls_more_often_counts_for_it() -> None:
     )
     assert (cause.function, cause.location) == ("parse", "m.py:2")
     assert (cause.callee, cause.calls) == ("lib.sys.sys.compile", (0.0, 100.0))
-    assert cause.amount == pytest.approx(920e-9)
+    assert cause.amount == pytest.approx(900e-9)
+
+
+def test_a_callee_is_named_only_if_its_time_carries_the_change() -> None:
+    base = tree((0, "bench", 1, 10, NONE), (1, "read", 1, 100, EDITED))
+    head = tree((0, "bench", 1, 10, NONE), (1, "read", 1, 2900, EDITED), (2, "len", 1, 25, NONE))
+    cause = first(base, head)
+    assert (cause.function, cause.callee, cause.calls) == ("read", "", None)
+    assert cause.amount == pytest.approx(2825e-9)
+
+
+def test_more_calls_explain_nothing_that_got_faster() -> None:
+    base = tree((0, "bench", 1, 10, NONE), (1, "read", 1, 900, EDITED), (2, "old", 5, 500, NONE))
+    head = tree((0, "bench", 1, 10, NONE), (1, "read", 1, 300, EDITED), (2, "old", 9, 90, NONE))
+    cause = first(base, head, slower=False)
+    assert (cause.function, cause.callee, cause.calls) == ("read", "", None)
+    oftener = tree((0, "bench", 1, 10, NONE), (1, "read", 2, 90, EDITED))
+    cause = first(base, oftener, slower=False)
+    assert cause.calls != (1.0, 2.0)
+
+
+def test_what_is_called_through_another_language_is_called() -> None:
+    def adds(*through: Line) -> CallTree:
+        made = tree(
+            (0, "bench", 1, 10, NONE),
+            (1, "parse", 1, 500 if through else 100, EDITED),
+            *through,
+            (2 + len(through), "Tag.__hash__", 20, 900 if through else 400, NONE),
+        )
+        functions = (
+            replace(one, path="" if one.name == "set.add" else one.path) for one in made.functions
+        )
+        return replace(made, functions=tuple(functions))
+
+    cause = first(adds((2, "set.add", 20, 5, NONE)), adds(), slower=False)
+    assert (cause.function, cause.callee, cause.calls) == ("parse", "", None)
 
 
 def test_a_change_without_other_calls_is_in_the_function_itself() -> None:

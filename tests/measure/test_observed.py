@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate._worker import observed
-from benchgate._worker.observed import AllocationWatch, CallCounter, Times, described, digest_of
+from benchgate._worker.observed import (
+    AllocationWatch,
+    CallCounter,
+    Costs,
+    Times,
+    described,
+    digest_of,
+    label_of,
+    times_apart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,3 +237,74 @@ def test_code_in_no_file_has_a_digest_of_what_it_does() -> None:
     assert one == digest("\n\ndef f(a):  # the same\n    return [x + 1 for x in a]\n")
     assert one != digest("def f(a):\n    return [x + 2 for x in a]\n")
     assert digest("def f(a):\n    return a\n", "code.py") == digest_of(("builtins", "len")) == ""
+
+
+def times_of(function: Callable[[], object]) -> dict[str, float]:
+    """The share of the time of each function, by its name."""
+    calls, python, other = CallCounter(LIMIT_NS), Times(), Times(builtins=True)
+    for observer in (calls, python, other):
+        observer.clock()
+        function()
+        observer.clock()
+    found = times_apart(calls, python.by_code(), other.per_call(), Costs())
+    total = sum(found.values())
+    return {described_name(key): time_ns / total for key, time_ns in found.items()}
+
+
+def described_name(key: Any) -> str:  # noqa: ANN401 - of code, or of what is not of Python
+    return str(key[1]) if isinstance(key, tuple) else str(key.co_name)
+
+
+def test_a_function_of_another_language_has_its_own_time() -> None:
+    numbers = list(range(200_000))
+
+    def sorts() -> None:
+        sorted(numbers, key=None, reverse=True)
+        len(numbers)
+
+    found = times_of(sorts)
+    assert found["sorted"] > 0.8
+    assert found["len"] < 0.01
+
+
+def test_what_a_function_of_another_language_takes_is_not_of_its_caller() -> None:
+    def spins() -> None:
+        for _ in range(200_000):
+            pass
+        len(())
+
+    found = times_of(spins)
+    assert found["spins"] > 0.8
+    assert found["len"] < 0.01
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        len,
+        [].append,
+        {}.get,
+        "a".join,
+        sorted,
+        dict.fromkeys,
+        int.from_bytes,
+        re.compile("a").match,
+    ],
+)
+def test_functions_of_other_languages_are_called_as_the_profiler_does(
+    function: Callable[..., Any],
+) -> None:
+    arguments = (b"a", "big") if function == int.from_bytes else ("a",)
+    times = Times(builtins=True)
+    times.clock()
+    function(*arguments)
+    times.clock()
+    assert label_of(function) in times.per_call()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python tells no thread that runs already")
+def test_threads_that_run_already_are_observed() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(leaf).result()
+        found = counted(lambda: pool.submit(calls_leaf).result())
+    assert sum(count for names, count in found.items() if names[-1] == "leaf") == 2

@@ -69,7 +69,7 @@ def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = 
         ),
         (
             {"callee": "", "calls": None, "edit": Edit.BESIDE, "location": ""},
-            f"`parse_line` (in an edited file) takes more time: {SHARE}",
+            f"`parse_line` (in an edited file) takes more time, with other calls: {SHARE}",
         ),
         (
             {"is_own": False, "edit": Edit.NONE, "callee": "", "function": "json.decoder.f"},

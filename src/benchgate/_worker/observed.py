@@ -6,6 +6,7 @@ when a call begins, and when it has ended.
 
 from __future__ import annotations
 
+import sys
 from sys import setprofile
 
 from .clocks import perf_counter_ns
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 # What a compiler calls from one place may have many more.
 MOST_NODES = 5_000
 OWN_CALL = "sys", "setprofile"
+OWN_CALL_IN_THREADS = "sys", "_setprofileallthreads"
 # Flags of generators, coroutines and asynchronous generators, which go on after each `yield`.
+METHOD = type(str.join)
 GOES_ON = 0x20 | 0x80 | 0x200
 
 
@@ -55,13 +58,21 @@ class CallCounter:
 
     Attributes:
         is_over: whether it took longer.
+        labels: what `cProfile` calls each function that is not written in Python.
+        events: how many calls were counted.
     """
 
     def __init__(self, limit_ns: int) -> None:
         with STANDARD_LIBRARY:
             import threading  # noqa: PLC0415 - only here, outside of every timing
 
-            self.set_for_threads: Callable[[Any], None] = threading.setprofile
+            self.set_for_threads: Callable[[Any], None] = getattr(
+                threading,
+                "setprofile_all_threads",  # since 3.12: those that run already, too
+                threading.setprofile,
+            )
+        self.labels: dict[Key, str] = {}
+        self.events = 0
         self.deadline_ns = perf_counter_ns() + limit_ns
         self.is_over = self.is_on = False
         self.nodes = 0
@@ -74,8 +85,12 @@ class CallCounter:
         self.is_on = not self.is_on
         if not self.is_on:
             setprofile(None)
-            self.root.children.pop(OWN_CALL, None)
         self.set_for_threads(self.begin_thread if self.is_on else None)
+        if self.is_on:
+            setprofile(None)  # it may have been set for this thread, too
+        else:
+            for own in (OWN_CALL, OWN_CALL_IN_THREADS):
+                self.root.children.pop(own, None)
         now_ns: int = perf_counter_ns()
         if self.is_on:
             setprofile(self.counting())
@@ -95,7 +110,10 @@ class CallCounter:
             nonlocal node
             if event in {"call", "c_call"}:
                 callers.append(node)
-                key = frame.f_code if event == "call" else name_of(arg)
+                self.events += 1
+                key: Key = frame.f_code if event == "call" else name_of(arg)
+                if event == "c_call" and key not in self.labels:
+                    self.labels[key] = label_of(arg)
                 node = node.children.get(key) or self.child_of(node, key)
                 node.calls += event == "c_call" or self.is_begun(frame)
                 if perf_counter_ns() > self.deadline_ns:
@@ -129,29 +147,147 @@ class CallCounter:
 class Times:
     """Measures how long each function of Python takes itself, with the others that it calls.
 
-    This takes time, too, so functions that take little seem to take more.
+    This takes time, too, so functions that take little seem to take more; see `Costs`.
+
+    Args:
+        builtins: whether to measure functions that are not written in Python by themselves.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, builtins: bool = False) -> None:
         with STANDARD_LIBRARY:
             from cProfile import Profile  # noqa: PLC0415 - only here, outside of every timing
 
             self.profiler: Any = Profile()
+        self.builtins = builtins
         self.is_on = False
 
     def clock(self) -> int:
         """Begin to measure, or stop."""
         self.is_on = not self.is_on
         if self.is_on:
-            self.profiler.enable(builtins=False)
+            self.profiler.enable(builtins=self.builtins)
         else:
             self.profiler.disable()
         now_ns: int = perf_counter_ns()
         return now_ns
 
     def by_code(self) -> dict[Key, int]:
-        """Return the time of each function, in ns."""
+        """Return the time of each function, in ns, by its code or its label."""
         return {one.code: round(1e9 * one.inlinetime) for one in self.profiler.getstats()}
+
+    def per_call(self) -> dict[Key, float]:
+        """Return the time of a call of each function, in ns, by its code or its label."""
+        return {one.code: 1e9 * one.inlinetime / one.callcount for one in self.profiler.getstats()}
+
+
+CALIBRATING_CALLS = 1000
+CALIBRATIONS = 3
+
+
+def nothing() -> None:
+    pass
+
+
+def only_loop(calls: int) -> None:
+    for _ in range(calls):
+        pass
+
+
+def call_python(calls: int) -> None:
+    for _ in range(calls):
+        nothing()
+
+
+def call_other(calls: int) -> None:
+    call, value = len, ()
+    for _ in range(calls):
+        call(value)
+
+
+class Costs:
+    """What measuring adds to each call, in ns, by calls whose true time is known.
+
+    Attributes:
+        called: added to a function of Python that is called.
+        calling: added to what calls it.
+        calling_other: added to what calls a function that is not written in Python.
+        other: added to that function, if it is measured by itself.
+        least: what a call of it takes that does nothing.
+    """
+
+    def __init__(self) -> None:
+        loop = plain_ns(only_loop)
+        python, self.least = plain_ns(call_python) - loop, plain_ns(call_other) - loop
+        measured = measured_ns(call_python)
+        self.called = max(0.0, measured[nothing.__code__] - python)
+        self.calling = max(0.0, measured[call_python.__code__] - loop)
+        measured = measured_ns(call_other)
+        self.calling_other = max(0.0, measured[call_other.__code__] - loop - self.least)
+        measured = measured_ns(call_other, builtins=True)
+        self.other = max(0.0, measured[label_of(len)] - self.least)
+
+
+def plain_ns(function: Callable[[int], None]) -> float:
+    times_ns = []
+    for _ in range(CALIBRATIONS):
+        start_ns = perf_counter_ns()
+        function(CALIBRATING_CALLS)
+        times_ns.append(perf_counter_ns() - start_ns)
+    return float(min(times_ns)) / CALIBRATING_CALLS
+
+
+def measured_ns(function: Callable[[int], None], *, builtins: bool = False) -> dict[Key, float]:
+    """Return the time of each function for a call, as measured."""
+    found: dict[Key, float] = {}
+    for _ in range(CALIBRATIONS):
+        times = Times(builtins=builtins)
+        times.clock()
+        function(CALIBRATING_CALLS)
+        times.clock()
+        for code, time_ns in times.by_code().items():
+            each_ns = time_ns / CALIBRATING_CALLS
+            found[code] = min(each_ns, found.get(code, each_ns))
+    return found
+
+
+def times_apart(
+    calls: CallCounter, python: dict[Key, int], other: dict[Key, float], costs: Costs
+) -> dict[Key, int]:
+    """Return the time of each function itself, without what measuring adds to it.
+
+    Args:
+        python: the time of each function of Python, with the others that it calls, in ns.
+        other: the time of a call of each of the others, by its label, in ns.
+    """
+    found: dict[Key, float] = dict(python)
+    for caller, node in nodes_of(calls.root):
+        if isinstance(node.key, tuple):
+            measured_ns = other.get(calls.labels.get(node.key))
+            each_ns = 0.0
+            if measured_ns is not None:
+                each_ns = max(costs.least, measured_ns - costs.other)
+            found[node.key] = found.get(node.key, 0) + node.calls * each_ns
+            taken_ns = costs.calling_other + each_ns
+        else:
+            found[node.key] = found.get(node.key, 0) - node.calls * costs.called
+            taken_ns = costs.calling
+        if caller.key in found and not isinstance(caller.key, tuple):
+            found[caller.key] -= node.calls * taken_ns
+    return {key: max(0, round(time_ns)) for key, time_ns in found.items()}
+
+
+def nodes_of(root: CallNode) -> list[tuple[CallNode, CallNode]]:
+    """Return each node of a tree, behind the one that calls it."""
+    found, seen = [], {id(root)}
+    waiting = [(root, child) for child in root.children.values()]
+    while waiting:
+        caller, node = waiting.pop()
+        if id(node) in seen:  # passed over, or folded
+            continue
+        seen.add(id(node))
+        found.append((caller, node))
+        waiting += [(node, child) for child in node.children.values()]
+    return found
 
 
 class AllocationWatch:
@@ -220,14 +356,8 @@ class AllocationWatch:
             from dis import findlinestarts  # noqa: PLC0415 - only here, outside of every timing
 
         codes: dict[tuple[str, int], Key] = {}
-        waiting, seen = [root], set()
-        while waiting:
-            node = waiting.pop()
-            if id(node) in seen:  # folded
-                continue
-            seen.add(id(node))
-            waiting += node.children.values()
-            if node.key and not isinstance(node.key, tuple):
+        for _, node in nodes_of(root):
+            if not isinstance(node.key, tuple):
                 for _, line in findlinestarts(node.key):
                     codes.setdefault((node.key.co_filename, line), node.key)
         found: dict[str, dict[Key, int]] = {}
@@ -250,6 +380,17 @@ def name_of(function: Any) -> tuple[str, str]:
     )
 
 
+def label_of(function: Any) -> str:
+    """Return what `cProfile` calls a function that is not written in Python."""
+    name = getattr(function, "__name__", "")
+    owner = getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, type(sys)):
+        module = getattr(function, "__module__", None)
+        return f"<built-in method {module + '.' if module else ''}{name}>"
+    method = getattr(type(owner), name, None)
+    return repr(method) if type(method) is METHOD else f"<built-in method {name}>"
+
+
 def described(root: CallNode, times: dict[Key, int]) -> dict[str, Any]:
     """Return a tree of calls as lists: numbers refer to the functions, and to earlier nodes.
 
@@ -259,15 +400,10 @@ def described(root: CallNode, times: dict[Key, int]) -> dict[str, Any]:
     functions: dict[Key, int] = {}
     nodes: list[list[int]] = []
     places = {id(root): -1}
-    waiting = [(root, child) for child in root.children.values()]
-    while waiting:
-        parent, node = waiting.pop()
-        if id(node) in places:  # passed over, or folded
-            continue
+    for parent, node in nodes_of(root):
         places[id(node)] = len(nodes)
         number = functions.setdefault(node.key, len(functions))
         nodes.append([places[id(parent)], number, node.calls])
-        waiting += [(node, child) for child in node.children.values()]
     return {
         "functions": [
             [*of_key(key), times.get(key, 0), 0, True, digest_of(key)] for key in functions

@@ -17,7 +17,7 @@ from itertools import repeat
 from .clocks import perf_counter_ns, process_time_ns, thread_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
-from .observed import AllocationWatch, CallCounter, Times, described
+from .observed import AllocationWatch, CallCounter, Costs, Times, described, times_apart
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -244,6 +244,8 @@ def had_children(before: tuple[float, ...]) -> bool:
 CLOCKS = perf_counter_ns, process_time_ns
 LONG_NS = 100_000_000
 OBSERVED_SAMPLES = 3
+# So many calls are counted in a tenth of a second.
+FEW_EVENTS = 100_000
 
 
 class OpenBenchmark:
@@ -423,7 +425,10 @@ class OpenBenchmark:
             self.sample(self.loops, one.clock, process_time_ns)
             for code, time_ns in one.by_code().items():
                 times[code] = min(time_ns, times.get(code, time_ns))
-        return described(calls.root, times)
+        others = Times(builtins=True)
+        if perf_counter_ns() <= deadline_ns:
+            self.sample(self.loops, others.clock, process_time_ns)
+        return described(calls.root, times_apart(calls, times, others.per_call(), Costs()))
 
     def counted(self, loops: int, limit_ns: int) -> CallCounter:
         """Count the functions that a sample calls."""
@@ -432,6 +437,8 @@ class OpenBenchmark:
         calls = CallCounter(limit_ns)
         self.sample(loops, calls.clock, process_time_ns)
         if calls.is_over:
+            if calls.events < FEW_EVENTS:
+                raise Fault(f"a sample takes longer than the {limit_ns / 1e9:.3g} s that are left")
             raise Fault("it makes too many calls to count them in time")
         return calls
 

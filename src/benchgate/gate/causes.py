@@ -181,6 +181,8 @@ class _CallSide:
         """Attribute each call to the nearest of these functions above it, or to itself.
 
         A lambda, or the inner part of a generator expression, is a part of what it is called from.
+        What a function of another language calls is called by the function around: `set.add` calls
+        `__hash__`, and so does a set comprehension.
         """
         found: defaultdict[_Key, _Share] = defaultdict(_Share)
         # For each node the function that it counts for, and the one right below that.
@@ -191,6 +193,8 @@ class _CallSide:
             owner, below = owners[parent] if parent >= 0 else (None, None)
             calls, amount = count / self.tree.operations, count * self._per_call[number]
             is_part = owner is not None and function.name.endswith(">")
+            if below is not None and not below[0] and function.path:
+                below = None
             if key in of and not is_part:
                 if owner is not None:
                     found[owner].below[below or key] += 0.0 if below else calls
@@ -219,12 +223,12 @@ def _causes(
     for key in before.keys() | after.keys():
         was, now = before.get(key, _Share()), after.get(key, _Share())
         function = head.functions.get(key) or base.functions[key]
-        callee, calls = _evidence(key, was, now, uncounted, by_amount=by_amount)
+        callee, calls, amount = _evidence(key, was, now, uncounted, by_amount=by_amount)
         yield Cause(
             *_named(function),
             callee=_full_name(head.functions.get(callee) or base.functions.get(callee)),
             calls=calls,
-            amount=now.amount - was.amount,
+            amount=amount,
             is_counted=key not in uncounted,
         )
 
@@ -247,32 +251,48 @@ def _full_name(function: ObservedFunction | None) -> str:
 
 def _evidence(
     key: _Key, was: _Share, now: _Share, uncounted: frozenset[_Key], *, by_amount: bool
-) -> tuple[_Key, tuple[float, float] | None]:
-    """What is called more or less often: the function itself, or else what it calls.
+) -> tuple[_Key, tuple[float, float] | None, float]:
+    """What carries a change: more or fewer calls of the function, or else of what it calls.
+
+    They carry it if most of it is their time, and if they are more where it takes more.
 
     Args:
         by_amount: a call that takes little is no evidence. Most calls allocate nothing, and none
             takes no time.
 
     Returns:
-        Of the function that it calls, path and name, or nothing; the calls before and after.
+        Of the function that it calls, path and name, or nothing; the calls before and after; and
+        the amount that is due to them.
     """
+    change = now.amount - was.amount
+    calls = was.calls, now.calls
     if was.calls != now.calls and key not in uncounted:
-        return ("", ""), (was.calls, now.calls)
+        more = now if now.calls > was.calls else was
+        per_call = more.amount / more.calls
+        if _carries((now.calls - was.calls) * per_call, change):
+            return ("", ""), calls, change
     called = was.below.keys() | now.below.keys()
     further = {one: now.amounts_below[one] - was.amounts_below[one] for one in called}
-    differ = [one for one in called - uncounted if was.below[one] != now.below[one]]
-    if differ and not by_amount:
+    carrying = [one for one in called if _carries(further[one], change)]
+    differ = [
+        one for one in carrying if one not in uncounted and _differs(one, was, now) * change > 0
+    ]
+    if not by_amount:
         # What a comprehension calls says more than that it runs.
-        named = [one for one in differ if not one[1].endswith(">")] or differ
-        most = max(named, key=lambda one: (abs(further[one]), _differs(one, was, now), one))
-        return most, (was.below[most], now.below[most])
-    if (by_amount or key in uncounted) and called:
-        most = max(called, key=lambda one: (abs(further[one]), one))
-        if further[most] / (now.amount - was.amount or 1.0) > _MOST_OF_IT:
-            return most, ((was.below[most], now.below[most]) if most in differ else None)
-    return ("", ""), None
+        differ = [one for one in differ if not one[1].endswith(">")] or differ
+    if differ:
+        most = max(differ, key=lambda one: (abs(further[one]), abs(_differs(one, was, now)), one))
+        return most, (was.below[most], now.below[most]), further[most]
+    if carrying and (by_amount or key in uncounted):
+        return max(carrying, key=lambda one: (abs(further[one]), one)), None, change
+    return ("", ""), None, change
+
+
+def _carries(amount: float, change: float) -> bool:
+    """Whether an amount is most of a change."""
+    return change != 0 and amount / change > _MOST_OF_IT
 
 
 def _differs(one: _Key, was: _Share, now: _Share) -> float:
-    return abs(now.below[one] - was.below[one])
+    """How much more often a function is called."""
+    return now.below[one] - was.below[one]

@@ -29,8 +29,9 @@ _EDITS: Final = {
     Edit.BESIDE: "in an edited file",
 }
 _SAME_CALLS: Final = (
-    "both sides make the same calls equally often, and no edited function {takes} more {amount}: "
-    "look at data, dependencies and the interpreter"
+    "both sides make the same calls equally often, and no edited function that benchgate observes "
+    "{takes} more {amount}: look at data, dependencies and the interpreter, and at what benchgate "
+    "does not observe: C extensions, and threads that ran before"
 )
 _EQUAL: Final = "both sides make the same calls equally often"
 _DIFFERENT: Final = "some functions are called more or less often"
@@ -169,7 +170,9 @@ def does(cause: Cause, row: Row) -> str:
         return f"{_calls(cause, cause.calls)}: {share}"
     most = f", most of it in `{_plain(cause.callee)}`" if cause.callee else ""
     is_same = row.explanation is not None and row.explanation.same_calls
-    same = ", with the same calls" if is_same and not most and row.unit == TIME.unit else most
+    same = most
+    if not most and row.unit == TIME.unit and cause.is_counted:
+        same = ", with the same calls" if is_same else ", with other calls"
     less = "fewer" if _amount(row) == _BLOCKS else "less"
     return f"{_takes(row)} {'more' if total > 0 else less} {_amount(row)}{same}: {share}"
 
