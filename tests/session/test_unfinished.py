@@ -238,11 +238,12 @@ def test_other_code_is_refused(part: Result, arm: ArmName, source: Source, said:
 
 
 def test_another_machine_is_refused(part: Result) -> None:
-    unfinished = stored(part)
+    here = replace(part.head.environment, toolchains={"python": "3.11"})
+    unfinished = stored(replace(part, head=replace(part.head, environment=here)))
     assert part.base is not None
-    same = {ArmName.BASE: part.base.environment, ArmName.HEAD: part.head.environment}
+    same = {ArmName.BASE: part.base.environment, ArmName.HEAD: here}
     unfinished.require_machine(same)
-    other = replace(part.head.environment, cpu_model="other", toolchains={"python": "2.7"})
+    other = replace(here, cpu_model="other", toolchains={"python": "2.7"})
     with pytest.raises(UsageError, match=r"CPU: .* and 'other'; python: .* and '2.7'"):
         unfinished.require_machine({**same, ArmName.HEAD: other})
 
