@@ -259,6 +259,7 @@ def test_calls_are_those_of_one_operation() -> None:
         ({"outcome": Outcome.INCONCLUSIVE}, False),
         ({"statistic": "p95"}, False),
         ({"unit": "B", "metric": "peak_rss"}, False),
+        ({"unit": "", "metric": "instructions"}, True),
         ({"benchmark": "unknown"}, False),
         ({"benchmark": "new", "renamed_from": "b"}, True),
     ],

@@ -113,6 +113,10 @@ def test_a_benchmark_that_also_needs_more_memory_is_one_benchmark() -> None:
     ("changes", "sentence"),
     [
         ({"metric": "alloc_peak", "unit": "B"}, "allocates more memory"),
+        (
+            {"metric": "instructions", "unit": "", "base": 9.5e6, "head": 2e6},
+            "takes fewer instructions, with other calls",
+        ),
         ({"metric": "alloc_blocks", "unit": ""}, "allocates more blocks"),
         (
             {"metric": "alloc_blocks", "unit": "", "base": 9.5, "head": 2},

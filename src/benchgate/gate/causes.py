@@ -88,6 +88,7 @@ def _first_causes(
 ) -> tuple[Cause, ...]:
     total = (row.head or 0.0) - (row.base or 0.0)
     sign = 1 if total > 0 else -1
+    by_amount = observed_as(row.metric, row.unit) != TIME.name
     before, after = base.calls(), head.calls()
     same = frozenset(key for key, calls in before.items() if after.get(key) == calls)
     for owners in (
@@ -95,7 +96,7 @@ def _first_causes(
         base.with_edit(_FILES) | head.with_edit(_FILES),
         same,
     ):
-        causes = list(_causes(base, head, owners, uncounted, by_amount=row.unit != TIME.unit))
+        causes = list(_causes(base, head, owners, uncounted, by_amount=by_amount))
         if owners is same:
             causes = [one for one in causes if one.calls]
         causes.sort(key=lambda one: sign * one.amount, reverse=True)

@@ -652,8 +652,11 @@ INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
 
 
 def observed_as(metric: str, unit: str) -> str:
-    """What is observed of each call to explain a change of a metric; "" if nothing can be."""
-    if unit == TIME.unit:
+    """What is observed of each call to explain a change of a metric; "" if nothing can be.
+
+    Where a function takes more instructions, it also takes more time.
+    """
+    if unit == TIME.unit or metric == INSTRUCTIONS.name:
         return TIME.name
     return metric if metric in {ALLOC_PEAK.name, ALLOC_BLOCKS.name} else ""
 

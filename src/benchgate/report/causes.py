@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.escape import plain_line
 from benchgate.model.calls import Edit
 from benchgate.model.policy import CHANGED, Outcome
-from benchgate.model.run import TIME
+from benchgate.model.run import INSTRUCTIONS, TIME, observed_as
 from benchgate.report.words import from_to
 from benchgate.units import counted, format_values
 
@@ -171,19 +171,20 @@ def does(cause: Cause, row: Row) -> str:
     most = f", most of it in `{_plain(cause.callee)}`" if cause.callee else ""
     is_same = row.explanation is not None and row.explanation.same_calls
     same = most
-    if not most and row.unit == TIME.unit and cause.is_counted:
+    if not most and _takes(row) == "takes" and cause.is_counted:
         same = ", with the same calls" if is_same else ", with other calls"
-    less = "fewer" if _amount(row) == _BLOCKS else "less"
+    less = "less" if row.unit else "fewer"
     return f"{_takes(row)} {'more' if total > 0 else less} {_amount(row)}{same}: {share}"
 
 
 def _takes(row: Row) -> str:
-    return "takes" if row.unit == TIME.unit else "allocates"
+    return "takes" if observed_as(row.metric, row.unit) == TIME.name else "allocates"
 
 
 def _amount(row: Row) -> str:
-    """What a row of times or allocations counts, in a word."""
-    return {"s": "time", "B": "memory"}.get(row.unit, _BLOCKS)
+    """What a row of times, instructions or allocations counts, in a word."""
+    counted_as = row.metric if row.metric == INSTRUCTIONS.name else _BLOCKS
+    return {"s": "time", "B": "memory"}.get(row.unit, counted_as)
 
 
 def _calls(cause: Cause, calls: tuple[float, float]) -> str:
