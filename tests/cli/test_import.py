@@ -158,6 +158,8 @@ def test_a_copy_is_the_same_run(call: Call, files: Path) -> None:
     done = call(files, "compare", *sides("old", "copy/"))
     done.check(2)
     assert "copy/0.json has the contents of old0.json: it is the same run" in done.err
+    done = call(files, "compare", *sides("old", "old"))
+    done.check(2, "old0.json is named on both sides")
     done = call(files, "compare", "--base", "old0.json", "copy/0.json", "--head", "new0.json")
     done.check(2)
     call(files, "compare", "old0.json", "copy/0.json").check(2)

@@ -223,9 +223,12 @@ def _refuse_copies(
         twin = seen.setdefault(digest.digest(), one.path)
         if twin is one.path:
             continue
-        if twin.resolve() == one.path.resolve() or reads_a_clock(one.reading.benchmarks):
+        is_named_twice = twin.resolve() == one.path.resolve()
+        if is_named_twice or reads_a_clock(one.reading.benchmarks):
             raise UsageError(
-                f"{one.path} has the contents of {twin}: it is the same run",
+                f"{one.path} is named on both sides"
+                if is_named_twice
+                else f"{one.path} has the contents of {twin}: it is the same run",
                 hint="Name each run of the tool once. If the tool was to write a new file, look "
                 "why it did not.",
             )
