@@ -187,7 +187,7 @@ def working(
 def test_a_verdict_is_told_in_every_way(working: Working) -> None:
     working.gives(failed())
     assert working.run(token=CHECKING, check_run=True) == 3
-    first = "### \N{CROSS MARK} Larger: `parse/large`"
+    first = "### \N{CROSS MARK} Slower: `parse/large`"
     (comment,) = working.comments
     assert comment.startswith(first)
     assert marker_in(comment) == mark("default.linux-x86_64", head=HEAD_SHA, run=RUN, attempt=2)
@@ -198,7 +198,7 @@ def test_a_verdict_is_told_in_every_way(working: Working) -> None:
     assert (check.status, check.conclusion) == ("completed", "failure")
     (annotation,) = working.obeyed
     assert ANNOTATION.fullmatch(annotation)
-    assert annotation.startswith("::error file=bench_parse.py,line=3,title=parse/large larger::")
+    assert annotation.startswith("::error file=bench_parse.py,line=3,title=parse/large slower::")
     (shown,) = working.stage.shown
     assert shown.decision is Decision.FAIL
 
@@ -306,7 +306,7 @@ def test_a_renderer_that_fails_costs_only_itself(
         assert "the verdict is 'fail', but no comment" in comment
         assert check.conclusion == "cancelled"
     else:
-        assert comment.startswith("### \N{CROSS MARK} Larger: `parse/large`")
+        assert comment.startswith("### \N{CROSS MARK} Slower: `parse/large`")
         assert check.conclusion == "failure"
 
 
@@ -471,7 +471,7 @@ def test_a_fork_leaves_the_comment_to_the_other_workflow(working: Working) -> No
             "a second workflow with `benchgate publish` can comment"
         )
     ]
-    assert "Larger: " in working.stage.summary
+    assert "Slower: " in working.stage.summary
 
 
 def test_dependabot_may_be_refused_without_a_warning(working: Working) -> None:

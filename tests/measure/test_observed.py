@@ -21,6 +21,7 @@ from benchgate._worker.observed import (
     described,
     digest_of,
     label_of,
+    nodes_of,
     times_apart,
 )
 
@@ -239,43 +240,48 @@ def test_code_in_no_file_has_a_digest_of_what_it_does() -> None:
     assert digest("def f(a):\n    return a\n", "code.py") == digest_of(("builtins", "len")) == ""
 
 
-def times_of(function: Callable[[], object]) -> dict[str, float]:
-    """The share of the time of each function, by its name."""
-    calls, python, other = CallCounter(LIMIT_NS), Times(), Times(builtins=True)
-    for observer in (calls, python, other):
-        observer.clock()
-        function()
-        observer.clock()
-    found = times_apart(calls, python.by_code(), other.per_call(), Costs())
-    total = sum(found.values())
-    return {described_name(key): time_ns / total for key, time_ns in found.items()}
-
-
-def described_name(key: Any) -> str:  # noqa: ANN401 - of code, or of what is not of Python
-    return str(key[1]) if isinstance(key, tuple) else str(key.co_name)
+def counter_of(function: Callable[[], object]) -> CallCounter:
+    calls = CallCounter(LIMIT_NS)
+    calls.clock()
+    function()
+    calls.clock()
+    return calls
 
 
 def test_a_function_of_another_language_has_its_own_time() -> None:
-    numbers = list(range(200_000))
-
-    def sorts() -> None:
-        sorted(numbers, key=None, reverse=True)
-        len(numbers)
-
-    found = times_of(sorts)
-    assert found["sorted"] > 0.8
-    assert found["len"] < 0.01
-
-
-def test_what_a_function_of_another_language_takes_is_not_of_its_caller() -> None:
-    def spins() -> None:
-        for _ in range(200_000):
-            pass
+    def outer() -> None:
+        calls_leaf()
         len(())
+        sorted(())
 
-    found = times_of(spins)
-    assert found["spins"] > 0.8
-    assert found["len"] < 0.01
+    calls = counter_of(outer)
+    costs = Costs()
+    costs.called, costs.calling, costs.calling_other = 3, 20, 10
+    costs.other, costs.least = 5, 7
+    python = {outer.__code__: 1000, calls_leaf.__code__: 500, leaf.__code__: 100}
+    other = {"<built-in method builtins.sorted>": 405.0, "<built-in method builtins.len>": 6.0}
+    assert times_apart(calls, python, other, costs) == {
+        outer.__code__: 1000 - 3 - 20 - 2 * 10 - 400 - 7,
+        calls_leaf.__code__: 500 - 3 - 2 * 20,
+        leaf.__code__: 100 - 2 * 3,
+        ("builtins", "len"): 7,
+        ("builtins", "sorted"): 400,
+    }
+
+
+def test_a_time_that_nobody_measured_stays_with_the_caller() -> None:
+    calls = counter_of(lambda: len(()))
+    costs = Costs()
+    costs.called = costs.calling_other = 0
+    (_, node), *_ = nodes_of(calls.root)
+    found = times_apart(calls, {node.key: 90}, {}, costs)
+    assert found == {node.key: 90, ("builtins", "len"): 0}
+
+
+def test_what_measuring_adds_is_known() -> None:
+    costs = Costs()
+    assert min(costs.called, costs.calling_other, costs.other) >= 0
+    assert costs.calling > 0
 
 
 @pytest.mark.parametrize(
