@@ -5,7 +5,7 @@ import os
 import resource
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,9 +24,6 @@ from benchgate.history.store import (
     to_table,
 )
 from benchgate.model.result import SkippedResult
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VALUES_S = {"parse/large": 1e-3, "text/slug": 2e-5}
 
@@ -102,6 +99,24 @@ def test_what_is_broken_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     assert skipped["1"].startswith("not a readable Parquet file: ")
     assert skipped["3"] == ("version 2 was written by a newer benchgate; this one reads up to 1")
     assert skipped["4"] == "is a Parquet file, but not one of benchgate"
+
+
+def test_a_file_that_ends_the_reader_costs_only_itself(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    aborts = Path(__file__).with_name("aborts.parquet").read_bytes()
+    records = [record_at(hour, VALUES_S) for hour in range(4)]
+    for record in records:
+        Store.at(str(tmp_path)).add(record, str)
+    damaged = [f"run-{digit * 24}.parquet" for digit in "08f"]
+    for name in damaged:
+        (tmp_path / name).write_bytes(aborts)
+    found = read_sources([str(tmp_path)], str)
+    assert {one.id for one in found.runs} == {record.id for record in records}
+    assert len(found.reader.keys) == len(records[0].measured)
+    why = "it is damaged: reading it ended with SIGABRT"
+    assert found.skipped == [SkippedResult(name, why) for name in damaged]
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import hashlib
 import json
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -26,6 +26,7 @@ from pydantic import TypeAdapter, ValidationError
 from benchgate.errors import BenchgateError, FormatError, UsageError
 from benchgate.escape import plain_line
 from benchgate.files import broken_link, write_atomic
+from benchgate.history.apart import Ended, read_apart
 from benchgate.json_object import Timestamp
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
@@ -144,6 +145,18 @@ class RunReader:
     def __init__(self) -> None:
         self.keys: dict[tuple[str, ...], int] = {}
         self._numbers: dict[bytes, IntArray] = {}
+        self._adopted: dict[bytes, IntArray] = {}
+
+    def adopt(self, rows: RunRows, keys: Iterable[tuple[str, ...]]) -> RunRows:
+        """Take over what a copy of this reader read in another process.
+
+        Args:
+            keys: those that this reader did not know.
+        """
+        for key in keys:
+            self.keys[key] = len(self.keys)
+        digest = hashlib.sha256(rows.keys.tobytes()).digest()
+        return replace(rows, keys=self._adopted.setdefault(digest, rows.keys))
 
     def read(self, data: bytes, name: str) -> RunRows:
         """The rows of a file.
@@ -227,7 +240,7 @@ def decode_run(data: bytes, name: str) -> pa.Table:
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
         _require_known(file, file.schema_arrow, name)
-        table = file.read(columns=SCHEMA.names).cast(SCHEMA)
+        table = file.read(columns=SCHEMA.names, use_threads=False).cast(SCHEMA)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         first = str(error).strip().split("\n", 1)[0]
@@ -253,7 +266,7 @@ def _faults(table: pa.Table) -> Iterator[str]:
     if any("" in texts[name] for name in ("run", "benchmark", "metric")):
         yield "a name is empty"
     keys = pa.table({name: table.column(name).cast(pa.string()) for name in _KEY})
-    if keys.group_by(list(_KEY)).aggregate([]).num_rows < table.num_rows:
+    if keys.group_by(list(_KEY), use_threads=False).aggregate([]).num_rows < table.num_rows:
         yield "holds a value twice"
 
 
@@ -351,8 +364,9 @@ class Store:
         for paths in _batches(sorted(listed.values())):
             with self._reached("read"):
                 found = self._ask("cat", paths, on_error="return")
-            for path in paths:
-                yield _decoded(path, found.get(path), reader)
+            answers = read_apart(paths, lambda path: _with_keys(path, found.get(path), reader))  # noqa: B023 - used up in this pass
+            for path, answer in zip(paths, answers, strict=True):
+                yield _taken(path, answer, reader)
         for path, size in sorted(listed.values()):
             if size > MOST_BYTES:
                 why = f"it is larger than {MOST_BYTES >> 20} MiB"
@@ -418,6 +432,29 @@ def _batches(files: Iterable[tuple[str, int]]) -> Iterator[list[str]]:
         total += size
     if batch:
         yield batch
+
+
+_NewKeys: TypeAlias = "tuple[tuple[str, ...], ...]"
+
+
+def _with_keys(
+    path: str, data: object, reader: RunReader
+) -> tuple[RunRows | SkippedResult, _NewKeys]:
+    """Read a file in the child; tell the keys that the parent does not know."""
+    known = len(reader.keys)
+    found = _decoded(path, data, reader)
+    return found, tuple(islice(reader.keys, known, None))
+
+
+def _taken(
+    path: str, answer: tuple[RunRows | SkippedResult, _NewKeys] | Ended, reader: RunReader
+) -> RunRows | SkippedResult:
+    """Take over in the parent what the child read."""
+    if isinstance(answer, Ended):
+        why = f"it is damaged: reading it {answer.how}"
+        return SkippedResult(path.rpartition("/")[2], why)
+    found, keys = answer
+    return found if isinstance(found, SkippedResult) else reader.adopt(found, keys)
 
 
 def _decoded(path: str, data: object, reader: RunReader) -> RunRows | SkippedResult:
