@@ -147,6 +147,17 @@ def test_what_is_the_same_in_all_runs_measures_nothing(
     assert missing_rounds([row], 100) == {}
 
 
+def test_the_same_samples_in_all_runs_measure_nothing(compare: Callable[..., Row]) -> None:
+    varied = [[value * (1 + run / 7000) for value in FINE] for run in range(10)]
+    row = compare(varied, [FINE] * 10)
+    assert (row.outcome, row.is_no_measurement) == (Outcome.NOT_TESTED, True)
+    assert row.notes[0].startswith("the head reported the same 10 samples in all 10 runs")
+    slower = [[value * 1.3 for value in FINE]] * 10
+    assert compare(varied, slower).outcome is Outcome.REGRESSED
+    coarse = [[50 * MS, 51 * MS, 50 * MS]] * 10
+    assert "steps of 2 %" in compare(coarse, coarse).notes[0]
+
+
 @pytest.mark.parametrize(
     ("base", "head", "outcome"),
     [

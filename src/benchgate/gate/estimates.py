@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.model.notes import constant
+from benchgate.model.notes import constant, copied
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.stats.differences import (
     detectable_ratio,
@@ -245,9 +245,12 @@ def _is_no_change(finding: Finding, evidence: Evidence, side: str) -> bool:
 def _constant(evidence: Evidence, side: str) -> str:
     launches = {"the base": evidence.base_launches, "the head": evidence.head_launches}
     runs = launches.get(side, (*evidence.base_launches, *evidence.head_launches))
+    samples = runs[0].samples
+    if float(np.ptp(samples)) > 0:
+        return copied(side, len(samples), runs=len(runs))
     head = evidence.pair.head
     unit = head.display_unit if head else None
-    value = float(runs[0].samples[0])
+    value = float(samples[0])
     return constant(side, value, evidence.metric.unit, unit, runs=len(runs))
 
 

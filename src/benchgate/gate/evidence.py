@@ -136,6 +136,13 @@ def folders_of(id_: str) -> Iterator[str]:
             yield id_[: end.start()]
 
 
+def _are_copies(launches: Sequence[Launch]) -> bool:
+    first = launches[0].samples
+    return len(launches) >= _LEAST_EQUAL and all(
+        np.array_equal(first, launch.samples) for launch in launches
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """The launches behind one row.
@@ -216,11 +223,12 @@ class Evidence:
         return clock_step(samples, float(np.median(self.base)), self.margin)
 
     def constant_side(self) -> str | None:
-        """Which side reported one time or rate in all runs, which no measurement does.
+        """Which side reported one time or rate, or the same samples, in all runs; none measures so.
 
         Returns:
             "it" if both sides reported the same one; "the base" or "the head" if the other side
-            has hardly two equal values; else None. A clock of benchgate's own is not asked.
+            has hardly two equal values, or if its own samples differ, but not from run to run;
+            else None. A clock of benchgate's own is not asked.
         """
         head = self.pair.head
         if not self.is_timed or head is None or head.tier not in _OTHER_TOOLS:
@@ -235,6 +243,9 @@ class Evidence:
         for name, index in (("the head", 1), ("the base", 0)):
             varies = 2 * kinds[1 - index] >= len(sides[1 - index])
             if kinds[index] == 1 and varies and min(map(len, sides)) >= _LEAST_EQUAL:
+                return name
+            launches = (self.base_launches, self.head_launches)[index]
+            if kinds[index] >= _LEAST_EQUAL and _are_copies(launches):
                 return name
         return None
 

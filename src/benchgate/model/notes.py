@@ -104,6 +104,12 @@ def constant(side: str, value: float, unit: str, display_unit: str | None, *, ru
     return f"{side} reported exactly {shown} in all {counted(runs, 'run')}, so it measures nothing"
 
 
+def copied(side: str, samples: int, *, runs: int) -> str:
+    """Say that all runs of a side have the same samples, as copies of one run have."""
+    which = f"the same {counted(samples, 'sample')} in all {counted(runs, 'run')}"
+    return f"{side} reported {which}, so it measures nothing"
+
+
 def sides(row: Row) -> tuple[str, str]:
     """The values of base and head in the row's unit; "" if there is none."""
     return side_by_side(row, row.base, row.head)

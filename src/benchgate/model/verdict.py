@@ -253,7 +253,7 @@ class Explanation(JsonObject):
 
 _NO_MEASUREMENT: Final = re.compile(
     "always .* too coarse to tell"
-    "|(it|the base|the head) reported exactly .* measures nothing"
+    "|(it|the base|the head) reported .* measures nothing"
     "|(the clock shows|its values show) steps of "
 )
 
