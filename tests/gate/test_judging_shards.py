@@ -180,11 +180,13 @@ def test_a_part_is_held_against_its_part_of_a_stored_result() -> None:
     assert first.warnings[0].startswith("shard 2 of 2: 2 of 4 benchmarks")
 
 
-@pytest.mark.parametrize("cpu", ["", "another"])
-def test_stored_results_of_machines_that_differ_only_advise(cpu: str) -> None:
-    parts = [shard(1), shard(2, {"b": 0.1})]
-    head = replace(parts[1].head, environment=Environment(cpu_model=cpu))
-    whole = joined(parts[0], replace(parts[1], head=head))
+@pytest.mark.parametrize("cpu", ["one", "another"])
+def test_stored_results_of_machines_that_differ_are_not_compared(cpu: str) -> None:
+    parts = [
+        replace(part, head=replace(part.head, environment=Environment(cpu_model=name)))
+        for part, name in ((shard(1), "one"), (shard(2, {"b": 0.1}), cpu))
+    ]
+    whole = joined(*parts)
     earlier = replace(whole, head=replace(whole.head, source=Source("c" * 40)))
     twelve = [
         replace(earlier, head=replace(earlier.head, started=f"2025-12-{day:02}T00:00:00Z"))
@@ -192,9 +194,12 @@ def test_stored_results_of_machines_that_differ_only_advise(cpu: str) -> None:
     ]
     verdict = make_verdict(judge_stored(stored(*twelve), whole, CONFIG), CONFIG)
     assert verdict.settings.correction == "holm"
-    assert {row.advisory for row in verdict.rows} == {bool(cpu)}
-    unlike = "the shards of one of them ran on machines that differ"
-    assert any(unlike in warning for warning in verdict.warnings) == bool(cpu)
+    assert not any(row.advisory for row in verdict.rows)
+    differ = cpu != "one"
+    assert {row.outcome is Outcome.INCOMPARABLE for row in verdict.rows} == {differ}
+    assert verdict.exit_code == (4 if differ else 0)
+    unlike = "the parts of one of them ran on machines that differ"
+    assert any(unlike in warning for warning in verdict.warnings) == differ
 
 
 @pytest.mark.parametrize(("screen_rounds", "shards", "own"), [(5, 16, 4), (0, 6, 1)])
