@@ -300,8 +300,13 @@ def browser() -> Iterator[Browser]:
 def draw_verdict(camera: Camera, name: str, verdict: Verdict) -> str:
     """Draw all that people read of a verdict, and give the figures as a line of a table."""
     comment = camera.comment(name, verdict)
-    terminal = camera.terminal(name, partial(render_verdict, view_verdict(verdict)))
+    view = view_verdict(verdict)
+    terminal = camera.terminal(name, lambda to: _write(to, render_verdict(view, to)))
     return _figures(name, comment, terminal, camera.page(f"{name}-report", report_of(name)))
+
+
+def _write(console: Console, text: str) -> None:
+    console.file.write(text)
 
 
 def draw_history(camera: Camera) -> str:

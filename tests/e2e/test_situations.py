@@ -176,6 +176,8 @@ def test_a_disk_without_room_for_the_trees(benchgate: Program, toy: Project) -> 
 
 def test_a_command_that_is_not_there(benchgate: Program, toy: Project) -> None:
     toy.configure("", benchmarks='[[benchmark]]\nname = "cli"\ncommand = "no-such-program"\n')
+    toy.commit()
+    toy.slow_down()
     done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
     done.check(5)
     assert "command not found: 'no-such-program'" in rows_of(done)["cli"]["error"]

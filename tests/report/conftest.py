@@ -29,9 +29,12 @@ from benchgate.model.verdict import (
     Significance,
     Verdict,
 )
+from benchgate.report.terminal import render_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from benchgate.report.view import VerdictView
 
 BASE = Source(sha="a1b2c3d4e5f60718293a4b5c6d7e8f9012345678", why="merge base with main")
 HEAD = Source(sha="e4f5a6b7c8d90112233445566778899aabbccdde", ref="HEAD", dirty=True)
@@ -514,6 +517,17 @@ def _samples() -> dict[str, Verdict]:
             exit_code=3,
         ),
     }
+
+
+def printed_verdict(
+    view: VerdictView, width: int | None, encoding: str = "utf-8", *, verbose: bool = False
+) -> str:
+    """What a command prints of a verdict, as `printed` does it."""
+
+    def render(console: Console) -> None:
+        console.file.write(render_verdict(view, console, verbose=verbose))
+
+    return printed(render, width, encoding)
 
 
 def printed(render: Callable[[Console], None], width: int | None, encoding: str = "utf-8") -> str:

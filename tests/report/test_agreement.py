@@ -129,14 +129,13 @@ def test_every_report_shows_the_same_two_values(
     verdict = verdict_of(row)
     view = view_verdict(verdict)
 
-    pipe, narrow = io.StringIO(), io.StringIO()
-    render_verdict(view, Console(file=pipe), verbose=True)
+    pipe = render_verdict(view, Console(file=io.StringIO()), verbose=True)
     values = view.shown[0].first.values
     assert values == f"{base} → {head}"
-    assert f": {values}  x\n" in pipe.getvalue()
-    assert medians in pipe.getvalue()
-    render_verdict(view, Console(file=narrow, width=50, force_terminal=True, color_system=None))
-    assert f": {values}" in re.sub(r"\s+", " ", narrow.getvalue())
+    assert f": {values}  x\n" in pipe
+    assert medians in pipe
+    terminal = Console(file=io.StringIO(), width=50, force_terminal=True, color_system=None)
+    assert f": {values}" in re.sub(r"\s+", " ", render_verdict(view, terminal))
 
     comment = render_comment(view).replace("&nbsp;", " ")
     table, details = comment.split("All 1 benchmark")

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.report.conftest import CLEAN, changed, printed, verdict
+from tests.report.conftest import CLEAN, changed, printed_verdict, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.markdown import render_comment
-from benchgate.report.terminal import render_verdict
 from benchgate.report.view import Footnote, shared_notes, view_verdict
 
 LONG = "on import, its file runs other code in the head than in the base (lines 3, 9)"
@@ -28,7 +27,7 @@ def noted(count: int) -> list[str]:
     slow = [changed(f"{i}", Outcome.REGRESSED, 1.2, notes=(LONG,)) for i in range(count)]
     view = view_verdict(verdict(Decision.FAIL, *slow, *CLEAN))
     shown = [render_comment(view)]
-    shown += [printed(lambda to: render_verdict(view, to), width) for width in (300, None)]
+    shown += [printed_verdict(view, width) for width in (300, None)]
     return shown
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import printed
+from tests.report.conftest import printed_verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Decision, Row
 from benchgate.report import words
 from benchgate.report.columns import updated
-from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ def test_the_list_of_columns_is_up_to_date() -> None:
 
 def on_page(verdict: Verdict) -> str:
     """The report at the width of the page's examples."""
-    return printed(partial(render_verdict, view_verdict(verdict)), 110)
+    return printed_verdict(view_verdict(verdict), 110)
 
 
 def test_the_example_is_what_is_really_printed(samples: Mapping[str, Verdict]) -> None:

@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
-from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, printed, verdict
+from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, printed_verdict, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision, Effect, RatioEstimate, Significance
 from benchgate.report.row_detail import view_comparison
-from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
 ROW = changed("parse/large", Outcome.REGRESSED, 1.146)
@@ -117,7 +115,7 @@ def test_folded_rows_keep_their_details(*, verbose: bool) -> None:
     folded = (replace(CLEAN[0], benchmark=f"json/{i}", detail=COMPARED) for i in range(30))
     view = view_verdict(verdict(Decision.PASS, *folded))
 
-    text = printed(partial(render_verdict, view, verbose=verbose), 80)
+    text = printed_verdict(view, 80, verbose=verbose)
 
     assert text.count(", typical (p25)\nchange by") == 30
     assert bool(re.search(r"unchanged .* json/7$", text, re.MULTILINE)) is verbose

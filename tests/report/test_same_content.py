@@ -122,9 +122,8 @@ def in_junit(verdict: Verdict) -> tuple[str, dict[str, tuple[str, str]]]:
 
 
 def in_terminal(verdict: Verdict) -> str:
-    stream = io.StringIO()
-    render_verdict(view_verdict(verdict), Console(file=stream, width=400), verbose=True)
-    return stream.getvalue()
+    console = Console(file=io.StringIO(), width=400)
+    return render_verdict(view_verdict(verdict), console, verbose=True)
 
 
 def in_markdown(verdict: Verdict) -> str:

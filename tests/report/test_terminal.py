@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
-from tests.report.conftest import inconclusive, printed
+from tests.report.conftest import inconclusive, printed_verdict
 
 from benchgate.model.result import SkippedResult
 from benchgate.report.terminal import render_verdict
@@ -43,18 +43,14 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-7]|4[0-7]|9[0-7])m")
 
 
 def piped(verdict: Verdict, *, verbose: bool = False) -> str:
-    stream = io.StringIO()
-    render_verdict(view_verdict(verdict), Console(file=stream), verbose=verbose)
-    return stream.getvalue()
+    return render_verdict(view_verdict(verdict), Console(file=io.StringIO()), verbose=verbose)
 
 
 def on_terminal(verdict: Verdict, width: int, *, verbose: bool = False) -> str:
-    stream = io.StringIO()
     console = Console(
-        file=stream, width=width, height=1000, force_terminal=True, color_system="standard"
+        file=io.StringIO(), width=width, height=1000, force_terminal=True, color_system="standard"
     )
-    render_verdict(view_verdict(verdict), console, verbose=verbose)
-    return stream.getvalue()
+    return render_verdict(view_verdict(verdict), console, verbose=verbose)
 
 
 def bare(text: str) -> str:
@@ -81,22 +77,22 @@ def test_every_state_looks_as_it_did_in_a_pipe(
 def test_states_look_as_they_did_on_a_terminal(
     state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
 ) -> None:
-    render = partial(render_verdict, view_verdict(samples[state]))
-    text = printed(render, width)
+    render = partial(printed_verdict, view_verdict(samples[state]))
+    text = render(width)
 
     golden(f"{state}-{width}.txt", text)
-    assert printed(render, width, "ascii").isascii()
+    assert render(width, "ascii").isascii()
 
 
 @pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
 def test_verbose_looks_as_it_did(
     width: int | None, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
 ) -> None:
-    render = partial(render_verdict, view_verdict(samples["fail"]), verbose=True)
-    text = printed(render, width)
+    render = partial(printed_verdict, view_verdict(samples["fail"]), verbose=True)
+    text = render(width)
 
     golden("-".join(filter(None, ("fail-verbose", str(width or "")))) + ".txt", text)
-    assert printed(render, width, "ascii").isascii()
+    assert render(width, "ascii").isascii()
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -156,10 +152,8 @@ def test_the_end_of_a_failure_is_below_the_table(samples: Mapping[str, Verdict])
 def test_a_verdict_longer_than_the_screen_is_repeated_at_its_end(
     samples: Mapping[str, Verdict], height: int, times: int
 ) -> None:
-    stream = io.StringIO()
-    console = Console(file=stream, width=100, height=height, force_terminal=True)
-    render_verdict(view_verdict(samples["fail"]), console)
-    text = bare(stream.getvalue())
+    console = Console(file=io.StringIO(), width=100, height=height, force_terminal=True)
+    text = bare(render_verdict(view_verdict(samples["fail"]), console))
 
     assert text.count("Slower: parse/large +15 %") == times
     assert text.rstrip().endswith("Slower: parse/large +15 %") is (times == 2)
@@ -200,9 +194,7 @@ def test_earlier_runs_have_a_column(
         replace(row, recent=(row.base,) * 3) if row.base and row.outcome == "regressed" else row
         for row in fail.rows
     )
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding=encoding)
-    render_verdict(view_verdict(replace(fail, rows=rows)), Console(file=stream))
-    stream.flush()
-    first = next(line for line in raw.getvalue().decode(encoding).splitlines() if course in line)
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    text = render_verdict(view_verdict(replace(fail, rows=rows)), Console(file=stream))
+    first = next(line for line in text.splitlines() if course in line)
     assert "parse/large" in first

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from benchgate.model.policy import Options
     from benchgate.model.result import Result, Shard
     from benchgate.model.verdict import Verdict
+    from benchgate.report.view import VerdictView
 
 
 _WORD_BYTES = 16
@@ -161,12 +162,16 @@ def real_step(
         if verbose:
             click.echo(redact(text), err=True)
 
+    def show(view: VerdictView) -> None:
+        console.file.write(render_verdict(without_secrets(view, redact), console, verbose=verbose))
+        console.file.flush()
+
     return JobStep(
         environ=environ,
         stream=sys.stdout,
         draw=lambda: secrets.token_hex(_WORD_BYTES),
         redact=redact,
-        show=lambda view: render_verdict(without_secrets(view, redact), console, verbose=verbose),
+        show=show,
         say=say,
         comments=comments,
         check_run=check_run,

@@ -180,12 +180,8 @@ class Outputs:
                 sys.stdout.write(text)
 
     def _printed(self, verdict: Verdict, redact: Redactor) -> str:
-        """What the terminal shows of a verdict, with its codes of color."""
-        terminal = console()
-        with terminal.capture() as captured:
-            view = without_secrets(view_verdict(verdict), redact)
-            render_verdict(view, terminal, verbose=self.verbose)
-        return captured.get()
+        view = without_secrets(view_verdict(verdict), redact)
+        return render_verdict(view, console(), verbose=self.verbose)
 
 
 @contextmanager

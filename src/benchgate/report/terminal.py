@@ -259,19 +259,23 @@ _OUTCOME_STYLES = {
 _ROWS_SHOWN = 12
 
 
-def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
-    """Print the verdict; `verbose` adds the folded groups and each row's test.
+def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> str:
+    """The verdict as this console would print it, with its codes of color.
 
-    On a terminal, the first line is repeated at the end if it has left the screen.
+    On a terminal, the first line is repeated at the end if it will have left the screen.
+
+    Args:
+        verbose: adds the folded groups and each row's test.
     """
     with console.capture() as printed:
         _print_verdict(console, verdict, verbose=verbose)
     text = printed.get()
-    console.file.write(text)
     if console.is_terminal and text.count("\n") >= console.size.height:
-        console.print()
-        _print_headline(console, verdict)
-    console.file.flush()
+        with console.capture() as printed:
+            console.print()
+            _print_headline(console, verdict)
+        text += printed.get()
+    return text
 
 
 def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> None:
