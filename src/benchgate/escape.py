@@ -53,10 +53,11 @@ _REFERENCE = re.compile(r"(?P<head>@|#(?=\d)|GH(?=-\d)|:(?=//)|www(?=\.))", re.I
 
 
 def plain_line(text: str, limit: int = 300) -> str:
-    """One line without control, direction and invisible characters, at most `limit` long.
+    """One line without control characters, at most `limit` long.
 
-    Runs of white space become one space. A longer text is shortened in the middle, because the ends
-    tell one benchmark from another.
+    Characters that nobody sees, or that change the direction of others, are written as their
+    numbers, so that no two names look alike. Runs of white space become one space. A longer text is
+    shortened in the middle, because the ends tell one benchmark from another.
     """
     line = " ".join(_visible(_ANSI.sub("", text)).split())
     if len(line) <= limit:
@@ -75,7 +76,7 @@ def plain_block(text: str, lines: int = 20) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """Lines of any number and length, without control, direction and invisible characters."""
+    """Lines of any number and length, with the characters of plain_line."""
     return "\n".join(_visible(_SPACE.sub(" ", line)) for line in _ANSI.sub("", text).split("\n"))
 
 
@@ -159,15 +160,15 @@ def spreadsheet_cell(text: str) -> str:
 def _visible(text: str) -> str:
     if text.isprintable():  # as nearly all are
         return text
-    return "".join(
-        character
-        if character.isspace()
-        else ""
-        # Control, format (bidi, zero width), surrogate, private use, unassigned; separators.
-        if unicodedata.category(character)[0] == "C"
-        else character
-        for character in text
-    )
+    return "".join(_visible_character(one) for one in text)
+
+
+def _visible_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf":  # zero width, direction
+        return f"<U+{ord(character):04X}>"
+    # Control, surrogate, private use, unassigned.
+    return "" if category[0] == "C" and not character.isspace() else character
 
 
 def _without_comments(text: str) -> str:

@@ -35,6 +35,31 @@ def test_what_once_passed(
     assert "unchanged" not in done.out
 
 
+GO = "goos: linux\npkg: a.b/c\nBenchmarkX-8 100 {} ns/op\n"
+BROKEN = "# a.b/c [a.b/c.test]\nFAIL\ta.b/c [build failed]\n"
+READ_AS_GO = "hint: It was read as go, which is the format of the base."
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "words"),
+    [
+        ((GO.format(9), BROKEN), 2, ("a.b/c: go test failed [build failed]", READ_AS_GO)),
+        ((GO.format(9), "PASS\nok  \ta.b/c\t0.1s\n"), 2, ("has no result", READ_AS_GO)),
+        ((GO.format(9), GO.format(-9)), 5, ("cannot be read on the head", "X cannot be read")),
+    ],
+)
+def test_what_has_no_figures_is_named_as_what_it_is(
+    call: Call, tmp_path: Path, files: tuple[str, str], code: int, words: tuple[str, ...]
+) -> None:
+    for name, text in zip(("base.txt", "head.txt"), files, strict=True):
+        (tmp_path / name).write_text(text)
+    done = call(tmp_path, "compare", "--base", "base.txt", "--head", "head.txt")
+    done.check(code)
+    for word in words:
+        assert word in f"{done.out}{done.err}"
+    assert "crash" not in done.out
+
+
 OLD, NEW = ("9000 B/op", ""), ("", "9000 B/op")
 ALIKE, LARGER = ("9 B/op", "9 B/op"), ("9 B/op", "81 B/op")
 
@@ -49,6 +74,12 @@ ALIKE, LARGER = ("9 B/op", "9 B/op"), ("9 B/op", "81 B/op")
         (DECIDES, NEW, 0, "BenchmarkParse B/op, BenchmarkSort B/op cannot be compared"),
         (LIMIT.replace("B/op", "B/ops"), ALIKE, 2, "did you mean 'B/op'?"),
         (LIMIT.replace("*", "pasre"), ALIKE, 2, "matches no benchmark"),
+        (
+            LIMIT.replace("500", '"9 ms"'),
+            ALIKE,
+            2,
+            'limit[0].max = "9 ms": B/op has another unit: ',
+        ),
         (DECIDES.replace("B/op", "B/ops"), LARGER, 2, "did you mean 'B/op'?"),
         ('[[rule]]\nbenchmark = "*Prase"\nmargin = "9%"\n', ALIKE, 2, "matches no benchmark"),
     ],

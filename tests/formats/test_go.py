@@ -72,6 +72,14 @@ def test_output_without_a_benchmark_is_an_error() -> None:
         parse("goos: linux\ngoarch: amd64\nPASS\nok  \ta.b/c\t0.1s\n")
 
 
+def test_a_build_that_failed_is_named() -> None:
+    why = r"benchmark; a\.b/c: go test failed \[build failed\]$"
+    with pytest.raises(FormatError, match=why):
+        parse(
+            "# a.b/c [a.b/c.test]\n./c_test.go:1:9: undefined: Split\nFAIL\ta.b/c [build failed]\n"
+        )
+
+
 def test_lines_between_the_events_are_told() -> None:
     event = '{"Action":"output","Package":"a.b/c","Output":"BenchmarkX-2 5 2 ns/op\\n"}'
     reading = parse(f"{event}\nwarning: slow\n7\n[]\n")

@@ -71,6 +71,11 @@ def result_of(head: list[BenchmarkResult], base: list[BenchmarkResult] | None = 
             ),
         ),
         (
+            '[[limit]]\nbenchmark = "*"\nmetric = "time"\nmax = "10 MiB"',
+            'x.toml:4: limit[0].max = "10 MiB": time has another unit: s',
+        ),
+        ('[[limit]]\nbenchmark = "sort"\nmetric = "B/op"\nmin = "10 MiB"', ""),
+        (
             '[[limit]]\nbenchmark = "serve"\nmax = "1ms"',
             'x.toml:2: limit[0].benchmark = "serve": matches no benchmark',
         ),

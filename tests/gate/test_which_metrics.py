@@ -76,7 +76,7 @@ def test_other_metrics_are_shown_and_do_not_stand_for_the_benchmark(
     rows = judged([base], [head], '[gate]\nstatistics = ["p25"]', paired=False).rows
     shown, time = sorted(rows, key=lambda row: row.decides)
     assert (shown.metric, shown.outcome, shown.ratio) == ("throughput", "not tested", 0.5)
-    assert ONLY_SHOWN in shown.notes
+    assert f"{ONLY_SHOWN}throughput" in shown.notes
     assert by_benchmark(rows)["b"] is time
 
 

@@ -72,7 +72,7 @@ def test_nothing_of_a_name_moves_the_cursor() -> None:
     text = printed(partial(render_result, RESULT), 80)
 
     assert all(c == "\n" or unicodedata.category(c)[0] != "C" for c in text)
-    assert "group/red line gnp.exe, red line gnp.exe" in text
+    assert "group/red line <U+202E>gnp.exe, red line <U+202E>gnp.exe" in text
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])

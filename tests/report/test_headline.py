@@ -25,7 +25,7 @@ UNTESTED_LIMIT = replace(
     SAME,
     outcome=Outcome.NOT_TESTED,
     test="limit",
-    notes=("the limit is at most 1 MB", "it has another unit than time: s"),
+    notes=("the limit is at most 1 MB", "time has another unit: s"),
 )
 OPEN_TAIL = replace(TAIL, outcome=Outcome.INCONCLUSIVE)
 GONE = Row("gone", Outcome.MISSING)
@@ -167,10 +167,7 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
         (
             Reason.LIMIT_UNTESTED,
             (SAME, UNTESTED_LIMIT),
-            (
-                "No verdict: 1 limit could not be tested (same time: it has "
-                "another unit than time: s)"
-            ),
+            ("No verdict: 1 limit could not be tested (same time: time has another unit: s)"),
         ),
         (
             Reason.ADVISORY,

@@ -83,6 +83,7 @@ def test_without_addresses_there_are_no_links() -> None:
         (["x; rm -rf ~", "$(id)"], " --filter '$(id)' \\\n  --filter 'x; rm -rf ~'"),
         (["it's"], """ --filter 'it'"'"'s'"""),
         (["a", "b", "c", "d"], "benchgate check --against a1b2c3d4e5f6"),
+        (["a", "benchgate/files"], "benchgate check --against a1b2c3d4e5f6"),
         (
             [f"a/{i}" for i in range(4)],
             "benchgate check --against a1b2c3d4e5f6 \\\n  --filter 'a/*'",

@@ -295,6 +295,9 @@ def test_a_command_has_the_options_that_were_given_but_for_those_that_it_replace
     assert (
         check.again("--until-decided", ids="a") == f"{always} --json - --until-decided --filter a"
     )
+    # Any benchmark may have changed the files, and the new version is not chosen by its own id.
+    assert check.again(ids=["a", "benchgate/files"]) == check.again()
+    assert check.again(ids=["a", "a (new version)"]) == check.again(ids=["a"])
     assert check.again("--against c", ids="a") == (
         "benchgate check --rounds 3 --json - --against c --filter a"
     )

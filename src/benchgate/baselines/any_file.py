@@ -53,6 +53,7 @@ def read_any(
     max_mib: int = TOOL_FILE_MIB,
     ok_exit_codes: Sequence[int] = (),
     seen: dict[bytes, Path] | None = None,
+    like: str = "",
 ) -> Result:
     """Read one result of benchgate, or files of another tool; each of these is one launch.
 
@@ -62,6 +63,8 @@ def read_any(
         max_mib: size limit of each file of another tool.
         ok_exit_codes: which exit codes of a program that a tool ran are no failure, beside 0.
         seen: the files of the other sides by a hash of their contents; those of this one are added.
+        like: the tool of another side. What no format recognizes is taken to be of it, too: it may
+            be empty, or tell that a build failed.
     """
     _refuse_twins(paths)
     ok = (0, *ok_exit_codes)
@@ -76,7 +79,7 @@ def read_any(
             f"{own[0]} is a result of benchgate, and cannot be joined with other files",
             hint="Name several files only if they are of another tool; each is one launch.",
         )
-    found = [_read(*each) for each in zip(paths, sources, formats, strict=True)]
+    found = [_read(*each, like) for each in zip(paths, sources, formats, strict=True)]
     first, *others = found
     for each in others:
         if each.format.name != first.format.name:
@@ -143,14 +146,25 @@ def _skipped(found: Iterable[_Read]) -> Iterator[str]:
         yield f"{first}{more}: {one}"
 
 
-def _read(path: Path, source: ForeignFile, known: ForeignFormat | None) -> _Read:
+def _read(path: Path, source: ForeignFile, known: ForeignFormat | None, like: str) -> _Read:
     if not source.data and not source.files:
         raise source.error("", "is empty", hint="Did the tool that writes it fail?")
     if known is None:
-        raise _unknown(source)
+        return _read_like(path, source, like.partition(" ")[0])
     if known is asv and source.data:
         source = replace(source, files=_beside(path))
     return _Read(path, known, read_as(known, source))
+
+
+def _read_like(path: Path, source: ForeignFile, name: str) -> _Read:
+    known = find_format(source, name) if name in NAMES else None
+    if known is None:
+        raise _unknown(source)
+    try:
+        return _Read(path, known, read_as(known, source))
+    except FormatError as error:
+        error.hint = f"It was read as {name}, which is the format of the base. {error.hint}".strip()
+        raise
 
 
 def _unknown(source: ForeignFile) -> FormatError:

@@ -71,7 +71,7 @@ def judge_files(
     results = newest_first(
         EarlierResult(", ".join(map(str, paths)), read(paths, seen=seen)) for paths in earlier
     )
-    last = read(head, seen=seen)
+    last = read(head, seen=seen, like=results[0].result.tool if results else "")
     every = [last, *(one.result for one in results)]
     require_effect(config, every, is_whole=is_of_other_tools(every))
     if earlier:

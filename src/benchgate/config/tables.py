@@ -343,6 +343,11 @@ class Limit(_Selection):
         return found
 
     @property
+    def key(self) -> str:
+        """The key of its value."""
+        return "max" if self.max else "min"
+
+    @property
     def words(self) -> str:
         return f"{'at most' if self.max else 'at least'} {self.bound.text}"
 

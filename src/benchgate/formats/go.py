@@ -65,6 +65,7 @@ class _GoOutput:
         failures: the lines that say why a benchmark failed.
         better: the directions that lines `Unit UNIT better=...` state, by unit.
         about: what each test program says of its machine, by key.
+        failed: packages without a failed benchmark that go test failed, with how.
     """
 
     rows: ReadRows
@@ -73,6 +74,7 @@ class _GoOutput:
     failures: dict[str, list[str]] = field(default_factory=dict)
     better: dict[str, Better] = field(default_factory=dict)
     about: list[dict[str, str]] = field(default_factory=lambda: [{}])
+    failed: list[str] = field(default_factory=list)
     _process: int = 0
     _started: str = ""
     _unread: str = ""
@@ -127,8 +129,10 @@ class _GoOutput:
         package = line.split()[1] if len(line.split()) > 1 else self.package
         self.end()
         if line.startswith("FAIL") and package not in self._failed_packages:
-            why = " [build failed]" if "[build failed]" in line else ""
-            self.rows.skip(f"{package}: go test failed{why}, so benchmarks may be missing")
+            how = " [build failed]" if "[build failed]" in line else ""
+            why = f"{package}: go test failed{how}"
+            self.failed.append(why)
+            self.rows.skip(f"{why}, so benchmarks may be missing")
 
     def _outcome(self, outcome: str, name: str) -> None:
         if not self._started.startswith(name):
@@ -257,7 +261,8 @@ def go(source: ForeignFile, rows: ReadRows) -> None:
             output.add(place, line)
         output.end()
     if not output.results:
-        raise RowError("has no result of a benchmark; expected lines of go test -bench")
+        why = "; ".join(output.failed) or "expected lines of go test -bench"
+        raise RowError(f"has no result of a benchmark; {why}")
     ends = _ends(output)
     procs = (ends.pop().removeprefix("-") or "1") if len(ends) == 1 else ""
     for each in output.about:

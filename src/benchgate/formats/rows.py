@@ -11,6 +11,7 @@ import numpy as np
 
 from benchgate.formats.contents import RowError, shown
 from benchgate.json_object import MAX_NAME
+from benchgate.model.notes import UNREADABLE
 from benchgate.model.run import (
     LARGEST,
     TIME,
@@ -62,7 +63,7 @@ class Reading:
 
 
 def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> BenchmarkResult:
-    """A benchmark that failed under the tool, or that cannot be read.
+    """A benchmark that failed under the tool.
 
     Args:
         why: one line, then more if there is more to tell.
@@ -71,6 +72,10 @@ def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> Bench
     return BenchmarkResult(
         id_, f"{tool}:{id_}", Tier.STORED, status=Status.FAILED, error=why, notes=tuple(notes)
     )
+
+
+def _unreadable(tool: str, id_: str, why: str, notes: Iterable[str] = ()) -> BenchmarkResult:
+    return failed(tool, id_, why, notes=(UNREADABLE, *notes))
 
 
 def sampled(
@@ -162,7 +167,7 @@ def distinct(tool: str, found: Iterable[BenchmarkResult]) -> tuple[BenchmarkResu
     return tuple(
         same[0]
         if len(same) == 1
-        else failed(tool, id_, f"the file has {len(same)} benchmarks of this name")
+        else _unreadable(tool, id_, f"the file has {len(same)} benchmarks of this name")
         for id_, same in by_id.items()
     )
 
@@ -276,10 +281,10 @@ class ReadRows:
             if row.series:
                 self.found.append(row.result(self.tool))
         except RowError as error:
-            self.fail(row.id, str(error))
+            self.found.append(_unreadable(self.tool, row.id, str(error)))
 
     def fail(self, id_: str, why: str) -> None:
-        """Add a benchmark that failed under the tool, or that cannot be read."""
+        """Add a benchmark that failed under the tool."""
         self.found.append(failed(self.tool, id_, why))
 
     def ran_on(self, environment: Environment) -> None:
@@ -391,9 +396,9 @@ def _joined(same: Sequence[BenchmarkResult], files: int, tool: str) -> Benchmark
     first = same[0]
     if files == 1:
         return first
-    faults = [each.error for each in same if each.status is Status.FAILED and each.error]
+    faults = [each for each in same if each.status is Status.FAILED]
     if faults:
-        return failed(tool, first.id, faults[0], notes=first.notes)
+        return faults[0]
     notes = first.notes
     if len(same) < files:
         notes = (*notes, f"only {len(same)} of {files} files have it")
@@ -401,7 +406,7 @@ def _joined(same: Sequence[BenchmarkResult], files: int, tool: str) -> Benchmark
     try:
         series = tuple(_joined_series(name, same) for name in names)
     except ValueError as error:
-        return failed(tool, first.id, str(error), notes=notes)
+        return _unreadable(tool, first.id, str(error), notes)
     return replace(first, series=series, notes=notes)
 
 

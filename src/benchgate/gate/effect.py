@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MEANT: Final = "; did you mean "
 _NOBODY: Final = "no benchmark has this metric"
+_UNIT: Final = "write the limit in this unit, or name the metric that you mean"
 _HINT: Final = "correct it, or delete what has no effect"
 
 
@@ -44,7 +45,7 @@ def require_effect(config: Config, results: Iterable[Result], *, is_whole: bool)
     known = _Known.of(run for one in results for run in _runs(one))
     problems = [*_rules(own.rules, known), *_limits(own.limits, known), *_metrics(own, known)]
     if not is_whole:
-        problems = [one for one in problems if _is_typo(one)]
+        problems = [one for one in problems if _is_sure(one)]
     if problems:
         raise config_error(problems, own.origin.place)
 
@@ -59,8 +60,10 @@ def is_of_other_tools(results: Iterable[Result]) -> bool:
     )
 
 
-def _is_typo(problem: Problem) -> bool:
-    return str(problem.path[-1]).startswith("metric") and _MEANT in problem.message
+def _is_sure(problem: Problem) -> bool:
+    """Whether what was not measured cannot make it right."""
+    is_typo = str(problem.path[-1]).startswith("metric") and _MEANT in problem.message
+    return is_typo or problem.hint is _UNIT
 
 
 def untested_metrics(config: Config, base: Run | None, known: Run | None) -> tuple[str, ...]:
@@ -75,15 +78,16 @@ def untested_metrics(config: Config, base: Run | None, known: Run | None) -> tup
     missing: dict[str, None] = {}
     for one in base.of_project if base else ():
         wanted = {*config.effective(one.id).metrics, *config.limited(one.id)}
-        expects = expected.get(one.id, set()) | (wanted - anywhere)
+        expects = expected.get(one.id, {}).keys() | (wanted - anywhere)
         wanted |= {ERROR_RATIO.name} if TIME.name in wanted else set()
         if has := _metrics_of(one):
-            missing |= dict.fromkeys(sorted(wanted & expects - has))
+            missing |= dict.fromkeys(sorted((wanted & expects) - has.keys()))
     return tuple(missing)
 
 
-def _metrics_of(benchmark: BenchmarkResult) -> set[str]:
-    return {series.metric.name for series in benchmark.series if series.launches}
+def _metrics_of(benchmark: BenchmarkResult) -> dict[str, str]:
+    """The unit of each metric that it has values of."""
+    return {one.metric.name: one.metric.unit for one in benchmark.series if one.launches}
 
 
 def _runs(result: Result) -> Iterator[Run]:
@@ -107,22 +111,23 @@ class _Known:
     """What was measured.
 
     Attributes:
-        metrics: of each benchmark, with why others could not be measured; of one that failed
-            everywhere, nothing is known.
+        metrics: of each benchmark, with their units, and those that could not be measured; of one
+            that failed everywhere, nothing is known.
         is_whole: whether there are no files or suites that could not be read.
     """
 
-    metrics: Mapping[str, Collection[str]]
+    metrics: Mapping[str, Mapping[str, str]]
     is_whole: bool
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> _Known:
-        metrics: dict[str, set[str]] = {}
+        metrics: dict[str, dict[str, str]] = {}
         failed: set[str] = set()
         for one in (one for run in runs for one in _benchmarks(run)):
-            has = metrics.setdefault(one.id, set())
+            has = metrics.setdefault(one.id, {})
             has |= _metrics_of(one)
-            has |= {name for note in one.notes if (name := note.partition(": ")[0]) in OWN}
+            unmeasured = {note.partition(": ")[0] for note in one.notes} & OWN.keys()
+            has |= {name: OWN[name].unit for name in unmeasured}
             failed |= {one.id} if one.status is Status.FAILED else set()
         return cls(metrics, all(metrics[id_] for id_ in failed))
 
@@ -153,6 +158,11 @@ def _limits(limits: Iterable[Limit], known: _Known) -> Iterator[Problem]:
             meant = _meant(limit.metric, {name for names in found for name in names})
             why = f'no benchmark that "{limit.benchmark}" matches has this metric{meant}'
             yield Problem(("limit", index, "metric"), why, _HINT, limit.metric)
+        units = {names[limit.metric] for names in found if limit.metric in names}
+        if limit.bound.unit and units and limit.bound.unit not in units:
+            which = " or ".join(sorted(unit or "none" for unit in units))
+            why = f"{limit.metric} has another unit: {which}"
+            yield Problem(("limit", index, limit.key), why, _UNIT, limit.bound.text)
 
 
 def _unmatched(path: tuple[str, int], glob: str, known: _Known) -> Iterator[Problem]:

@@ -56,14 +56,19 @@ def limit_rows(pair: Pair, head: BenchmarkResult, config: Config) -> Iterator[Ro
         if matches(limit.benchmark, name)
     }
     for limit in limits.values():
-        if series := series_of(head, limit.metric):
-            yield _row(pair, series, limit, config.gate.confidence)
-        elif why := _why_untested(pair, limit.metric):
+        series = series_of(head, limit.metric)
+        if why := _why_untested(pair, series, limit):
             yield _untested_row(pair, limit, why)
+        elif series:
+            yield _row(pair, series, limit, config.gate.confidence)
 
 
-def _why_untested(pair: Pair, metric: str) -> str:
-    """Why the head lacks a metric that is limited; "" if the benchmark never had it."""
+def _why_untested(pair: Pair, series: Series | None, limit: Limit) -> str:
+    """Why a limit says nothing of the head's values; "" if it does, or never had any to judge."""
+    metric, unit = limit.metric, limit.bound.unit
+    if series:
+        has = series.metric.unit
+        return f"{metric} has another unit: {has or 'none'}" if unit not in {"", has} else ""
     if pair.base and series_of(pair.base, metric):
         return f"{metric} was measured only on the base"
     why = why_unmeasured(pair, metric)
@@ -77,7 +82,7 @@ def _untested_row(pair: Pair, limit: Limit, why: str) -> Row:
         outcome=Outcome.NOT_TESTED,
         metric=limit.metric,
         statistic="limit",
-        unit=known.metric.unit if known else limit.bound.unit,
+        unit=limit.bound.unit or (known.metric.unit if known else ""),
         base=limit.bound.value,
         test="limit",
         notes=(f"the limit is {limit.words}", why),
@@ -89,7 +94,7 @@ def _row(pair: Pair, series: Series, limit: Limit, confidence: float) -> Row:
     metric, bound = series.metric, limit.bound.value
     is_sampled = any(len(launch.samples) > 1 for launch in series.launches)
     values = statistic_of([launch.samples for launch in series.launches], limit.statistic)
-    low, high, why_not = _interval(values, series, limit, confidence)
+    low, high, why_not = _interval(values, series, confidence)
     is_over = low > bound if limit.max else high < bound
     is_within = high <= bound if limit.max else low >= bound
     outcome, why = Outcome.NOT_SETTLED, "the interval contains the limit"
@@ -118,13 +123,11 @@ def _row(pair: Pair, series: Series, limit: Limit, confidence: float) -> Row:
 
 
 def _interval(
-    values: FloatArray, series: Series, limit: Limit, confidence: float
+    values: FloatArray, series: Series, confidence: float
 ) -> tuple[float, float, str | None]:
     """The interval of the launches' median, and why it cannot be compared with the limit."""
     metric = series.metric
     least, most = float(values.min()), float(values.max())
-    if limit.bound.unit not in {"", metric.unit}:
-        return least, most, f"it has another unit than {metric.name}: {metric.unit or 'none'}"
     if metric.unit == "s" and least <= 0:
         return least, most, NOTHING_MEASURED
     if metric.kind is Kind.EXACT:

@@ -29,7 +29,7 @@ from benchgate.gate.exact import (
     compare_rounds,
     values_of_rounds,
 )
-from benchgate.model.notes import OF_ONE_THREAD
+from benchgate.model.notes import OF_ONE_THREAD, UNREADABLE
 from benchgate.model.policy import OPEN, Outcome
 from benchgate.model.run import (
     COUNTERS,
@@ -198,7 +198,7 @@ def unpaired_row(
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
     if is_new and pair.head and failed:
         crashed = pair.head
-        notes = ("crashes on the head", *crashed.notes)
+        notes = _why_broken(crashed, "crashes", "the head")
         return Row(
             pair.id, Outcome.NEW, notes=notes, error=crashed.error, location=crashed.location
         )
@@ -211,7 +211,7 @@ def unpaired_row(
         return Row(
             pair.id,
             Outcome.BASE_FAILED if is_old else Outcome.FAILED,
-            notes=(f"crashed on {where}", *_stands_for(unread), *broken.notes),
+            notes=_why_broken(broken, "crashed", where, *_stands_for(unread)),
             error=broken.error,
             location=broken.location,
             renamed_from=pair.renamed_from,
@@ -222,6 +222,11 @@ def unpaired_row(
     if result is None:
         raise ValueError(f"{pair.id} is in neither run")
     return _one_sided_row(pair, outcome, result)
+
+
+def _why_broken(broken: BenchmarkResult, verb: str, where: str, *more: str) -> tuple[str, ...]:
+    how = UNREADABLE if UNREADABLE in broken.notes else verb
+    return (f"{how} on {where}", *more, *(one for one in broken.notes if one != UNREADABLE))
 
 
 def _stands_for(unread: Sequence[str]) -> tuple[str, ...]:
@@ -426,7 +431,7 @@ def _reduced(launch: Launch) -> Launch:
 
 
 _EXACT_SPREAD = 0.01
-ONLY_SHOWN = "only shown: it decides if `metrics` in the configuration names it"
+ONLY_SHOWN = "only shown, because `metrics` in the configuration does not name "
 
 
 def deciding(
@@ -481,7 +486,7 @@ def other_rows(
             yield (
                 replace(row, statistic=VALUE)
                 if name in asked
-                else replace(row, notes=(ONLY_SHOWN, *row.notes))
+                else replace(row, notes=(f"{ONLY_SHOWN}{name}", *row.notes))
             )
 
 

@@ -38,6 +38,12 @@ CONFIRMED: Final = "confirmed in "
 DOUBTED: Final = ", but "
 """In the note on a row whose change a disturbance may explain, after what it was."""
 
+UNREADABLE: Final = "cannot be read"
+"""The note on a benchmark of another tool that ran, but whose figures make no sense.
+
+On a row it begins the first note: `cannot be read on the head`.
+"""
+
 _BUSY_SHARE = 0.5
 _WAITS = 0.9
 

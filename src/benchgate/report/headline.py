@@ -268,7 +268,8 @@ def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
     if outcome in MOVED and row.advisory:
         looks = "looks" if one else "look"
         return f"{_listed(lines, looks_like=True)} {looks} {words.outcome(row)}"
-    verb, s = ("is", "es") if one else ("are", "")
+    verb = "is" if one else "are"
+    crash = words.crashed(row, present=True, one=one)
     title = {
         Outcome.REGRESSED: words.outcome(row),
         Outcome.IMPROVED: words.outcome(row),
@@ -280,10 +281,10 @@ def _clause(outcome: Outcome, lines: Sequence[Line]) -> str:
         else f"{words.moved(row)}, but waived",
     }.get(outcome)
     predicate = {
-        Outcome.FAILED: f"crash{s}",
-        Outcome.NEW: f"{verb} new and crash{s}",
+        Outcome.FAILED: crash,
+        Outcome.NEW: f"{verb} new and {crash}",
         Outcome.MISSING: "was removed" if one else "were removed",
-        Outcome.BASE_FAILED: f"crash{s} on the base",
+        Outcome.BASE_FAILED: f"{crash} on the base",
         Outcome.INCOMPARABLE: "changed together with the code"
         if row.changed_together
         else "cannot be compared",

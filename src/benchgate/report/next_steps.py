@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.policy import OPEN, Outcome
-from benchgate.model.run import Better
+from benchgate.model.run import CHANGED_FILES_ID, NEW_VERSION, Better
 from benchgate.model.verdict import (
     Decision,
     NextStep,
@@ -69,7 +69,7 @@ class CheckCommand:
             more: options that replace those of the same name; how long to measure is one.
             ids: benchmarks to measure alone, unless they are too many.
         """
-        filters = [f"--filter {shlex.quote(id_)}" for id_ in ids if len(ids) <= _FILTERS_SHOWN]
+        filters = choose(ids)
         new = {one.partition(" ")[0] for one in more}
         gone = {"--continue", *new, *(_LENGTHS if new & _LENGTHS else ())}
         gone |= _CHOICE if filters else set()
@@ -80,6 +80,17 @@ class CheckCommand:
     def chooses_no_files(self) -> bool:
         """Whether it was not told whose benchmarks to run."""
         return all(name != "--benchmarks" for name, _ in self.options)
+
+
+def choose(ids: Collection[str]) -> list[str]:
+    """The options that measure these benchmarks alone.
+
+    None if they are too many, or if files changed, which any benchmark may have done.
+    """
+    if len(ids) > _FILTERS_SHOWN or CHANGED_FILES_ID in ids:
+        return []
+    names = dict.fromkeys(id_.removesuffix(NEW_VERSION) for id_ in ids)
+    return [f"--filter {shlex.quote(name)}" for name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +185,7 @@ def _crashes(verdict: Verdict) -> Iterator[NextStep]:
             alike.setdefault(row.error or "", []).append(row)
     for error, rows in list(alike.items())[:_FAULTS_SHOWN]:
         place = _raised_at(error) or rows[0].location
-        what = _line(f"{_named(rows)} crashed: {_said(error)}")
+        what = _line(f"{_named(rows)} {words.crashed(rows[0])}: {_said(error)}")
         yield NextStep(StepKind.FIX, what, edit=_in_tree(place))
 
 
@@ -197,8 +208,9 @@ def _uncompared(verdict: Verdict, rows: Sequence[Row], at: Situation) -> Iterato
             )
             yield NextStep(StepKind.FIX, _line(why), edit=at.config)
         elif outcome is Outcome.BASE_FAILED:
-            why = f"crashed on the base: {names}: {_said(first.error or '')}. If this change "
-            why += "repairs it, commit it; the next change is then compared with it"
+            what = f"{words.crashed(first)} on the base: {names}: {_said(first.error or '')}"
+            why = f"{what}. If this change repairs it, commit it; the next change is then compared "
+            why += "with it"
             yield NextStep(StepKind.COMMIT, _line(why))
         else:
             note = f": {first.notes[-1]}" if first.notes else ""

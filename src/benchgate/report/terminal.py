@@ -290,7 +290,7 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
     if lines:
         console.print()
         print_columns(console, _columns(verdict), lines)
-        _print_footnotes(console, verdict, (*verdict.shown, *folded))
+        _print_footnotes(console, verdict, "\n".join(line.note for line in lines))
     hidden = [group.title for group in verdict.folded if group not in groups]
     if verdict.skipped and not verbose:
         hidden.append(verdict.skipped_title)
@@ -345,11 +345,8 @@ def _print_alerts(console: Console, verdict: VerdictView) -> None:
             print_text(console, line, indent=4)
 
 
-def _print_footnotes(
-    console: Console, verdict: VerdictView, printed: Iterable[BenchmarkView]
-) -> None:
-    used = {mark for one in printed for mark in one.footnotes}
-    notes = [note for note in verdict.footnotes if note.mark in used]
+def _print_footnotes(console: Console, verdict: VerdictView, printed: str) -> None:
+    notes = [note for note in verdict.footnotes if note.mark in printed]
     if notes:
         console.print()
     for note in notes:

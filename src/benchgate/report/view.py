@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -36,7 +35,7 @@ from benchgate.report.causes import (
 from benchgate.report.columns import EVIDENCE
 from benchgate.report.drawing import course_title, draw_course
 from benchgate.report.headline import bare, heading, is_exactly_worse, last_line
-from benchgate.report.next_steps import waivers
+from benchgate.report.next_steps import choose, waivers
 from benchgate.report.row_detail import view_comparison
 from benchgate.report.words import notes_of, view_loosening
 from benchgate.units import counted, format_percent
@@ -132,14 +131,12 @@ class BenchmarkView:
         note: what a reader needs to know of it; marks stand for what footnotes say.
         others: its other rows, each with its own note and marks.
         told: those of them that a reader must know of: what they found is not what `first` says.
-        footnotes: marks of the notes that it shares with other benchmarks.
     """
 
     first: RowView
     note: str
     others: tuple[tuple[RowView, str], ...] = ()
     told: tuple[tuple[RowView, str], ...] = ()
-    footnotes: tuple[str, ...] = ()
 
     @property
     def about_others(self) -> tuple[str, ...]:
@@ -209,7 +206,6 @@ def view_benchmark(
     """
     first, *others = rows
     known = notes[first]
-    marks = dict.fromkeys(shared[x].mark for row in rows for x in notes[row] if x in shared)
 
     def own(row: Row, said: Collection[str] = ()) -> str:
         new = [text for text in notes[row] if text not in said]
@@ -223,7 +219,6 @@ def view_benchmark(
         own(first),
         tuple(both for _, both in seen),
         tuple(both for row, both in seen if _is_told(row, first)),
-        tuple(marks),
     )
 
 
@@ -281,25 +276,23 @@ def _row(
 
 def view_failures(benchmarks: Iterable[BenchmarkView]) -> tuple[FailureView, ...]:
     """The outputs of these benchmarks, equal ones once."""
-    alike: dict[tuple[str, bool], list[RowView]] = {}
+    alike: dict[tuple[str, str], list[RowView]] = {}
     for row in (row for one in benchmarks for row in one.rows if row.error):
-        alike.setdefault((row.error, row.outcome is Outcome.BASE_FAILED), []).append(row)
+        alike.setdefault((row.error, row.word), []).append(row)
     return tuple(
-        FailureView(
-            _which_failed(some, on_base=on_base), tuple(row.benchmark for row in some), output
-        )
-        for (output, on_base), some in alike.items()
+        FailureView(_which_failed(some), tuple(row.benchmark for row in some), output)
+        for (output, _), some in alike.items()
     )
 
 
-def _which_failed(rows: Sequence[RowView], *, on_base: bool) -> str:
-    where = " on the base" if on_base else ""
+def _which_failed(rows: Sequence[RowView]) -> str:
     first, *others = rows
+    what = "crashed" if first.outcome is Outcome.NEW else first.word
     if others:
         more = f"{first.benchmark} and {counted(len(others), 'other benchmark')}"
-        return f"{more} crashed{where} with the same output"
+        return f"{more} {what} with the same output"
     place = f" ({first.location})" if first.location else ""
-    return f"{first.benchmark}{place} crashed{where}"
+    return f"{first.benchmark}{place} {what}"
 
 
 # A shorter note is read faster than a number that stands for it.
@@ -611,10 +604,9 @@ def _repeat(verdict: Verdict, lines: Iterable[Line]) -> str:
     ]
     if not ids or not verdict.base.sha or verdict.base_source == NO_BASELINE:
         return ""
-    filters = [f"--filter {shlex.quote(id_)}" for id_ in ids if len(ids) <= _NAMES_REPEATED]
     # As wide as a phone.
     command = f"benchgate check --against {plain_line(verdict.base.sha[:12])}"
-    return " \\\n  ".join((command, *filters))
+    return " \\\n  ".join((command, *choose(ids)))
 
 
 def _changed_files(verdict: Verdict) -> tuple[str, ...]:

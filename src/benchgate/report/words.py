@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
-from benchgate.model.notes import DOUBTED, TOO_FEW, change, display_unit, side_by_side, sides
+from benchgate.model.notes import (
+    DOUBTED,
+    TOO_FEW,
+    UNREADABLE,
+    change,
+    display_unit,
+    side_by_side,
+    sides,
+)
 from benchgate.model.policy import MOVED, AcceptanceMethod, Outcome
 from benchgate.model.run import ERROR_RATIO, Better, Tier
 from benchgate.model.verdict import RUNS_NEEDED, VALUE, Decision
@@ -197,8 +205,6 @@ _WORDS: Final = {
     Outcome.OVER_LIMIT: "over its limit",
     Outcome.WITHIN_LIMIT: "within its limit",
     Outcome.MISSING: "removed",
-    Outcome.FAILED: "crashed",
-    Outcome.BASE_FAILED: "crashed on the base",
     Outcome.INCOMPARABLE: "not comparable",
     Outcome.NOT_SETTLED: "inconclusive",
 }
@@ -216,10 +222,21 @@ def outcome(row: Row) -> str:
     if row.outcome in MOVED:
         return moved(row, is_worse=row.outcome is Outcome.REGRESSED)
     if row.outcome is Outcome.NEW and row.error:
-        return "new, crashes"
+        return f"new, {crashed(row, present=True)}"
+    if row.outcome is Outcome.FAILED:
+        return crashed(row)
+    if row.outcome is Outcome.BASE_FAILED:
+        return f"{crashed(row)} on the base"
     if row.outcome is Outcome.INCOMPARABLE and row.changed_together:
         return "changed together with the code"
     return _WORDS.get(row.outcome, row.outcome.value)
+
+
+def crashed(row: Row, *, present: bool = False, one: bool = True) -> str:
+    """What a benchmark without figures did: "crashed", "crashes", "cannot be read"."""
+    if row.notes and row.notes[0].startswith(UNREADABLE):
+        return UNREADABLE
+    return ("crashes" if one else "crash") if present else "crashed"
 
 
 def moved(row: Row, *, is_worse: bool = True) -> str:
