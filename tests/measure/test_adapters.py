@@ -473,6 +473,24 @@ def test_what_go_calls_is_profiled(
         assert not any("testing" in each.name for each in functions)
 
 
+@require("go")
+def test_what_go_does_while_its_timer_is_stopped_or_before_it_is_reset_does_not_count(
+    measured: Callable[..., dict[str, list[Observation]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOTOOLCHAIN", "local")
+    metrics = "time", "alloc_blocks"
+    seen = measured("go", 'go = "shapes"', observed="shapes/Stops", metrics=metrics)
+    for one in seen["shapes/Stops"]:
+        time_s, blocks = (
+            {each.name: each.own for each in one.calls[metric].functions} for metric in metrics
+        )
+        assert time_s["text.Checksum"] > 0
+        operations = one.calls["alloc_blocks"].operations
+        assert operations <= blocks.pop("shapes_test.BenchmarkStops") <= operations + 1
+        assert not any("Slug" in name or "strings" in name for name in time_s)
+        assert not blocks
+
+
 COUNTED = """
 import { Bench } from "tinybench";
 

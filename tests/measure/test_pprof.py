@@ -48,14 +48,18 @@ def message(*fields: tuple[int, int | bytes]) -> bytes:
 
 
 def profile(
-    stacks: Sequence[tuple[Stack, int]], file: Path, begins: dict[str, int] | None = None
+    stacks: Sequence[tuple[Stack, int]],
+    file: Path,
+    begins: dict[str, int] | None = None,
+    labels: Sequence[str | None] = (),
 ) -> bytes:
     """Write a profile of samples that are 4 ms apart."""
     begins = begins or {}
+    said = [one for one in labels if one is not None]
     names = list(dict.fromkeys(name for stack, _ in stacks for name, _ in stack))
     places = list(dict.fromkeys(one for stack, _ in stacks for one in stack))
     parts = [
-        *((6, text.encode()) for text in ("", str(file), *names)),
+        *((6, text.encode()) for text in ("", str(file), *names, "benchgate", *said)),
         *(
             (5, message((1, at + 1), (2, at + 2), (4, 1), (5, begins.get(name, 0))))
             for at, name in enumerate(names)
@@ -70,9 +74,14 @@ def profile(
                 message(
                     (1, b"".join(number(places.index(one) + 1) for one in stack)),
                     (2, number(samples) + number(samples * 4_000_000)),
+                    *(
+                        (3, message((1, len(names) + 2), (2, len(names) + 3 + said.index(label))))
+                        for label in labels[at : at + 1]
+                        if label is not None
+                    ),
                 ),
             )
-            for stack, samples in stacks
+            for at, (stack, samples) in enumerate(stacks)
         ),
     ]
     return gzip.compress(message(*parts))
@@ -124,6 +133,58 @@ def test_what_is_not_of_the_benchmark_is_left_out(file: Path) -> None:
     )
     assert [one[2] for one in found["functions"]] == ["text.Slug", "runtime.growslice", "work"]
     assert found["nodes"] == [[-1, 0, 0], [0, 1, 2], [-1, 2, 1]]
+
+
+def test_what_is_not_timed_does_not_count(file: Path) -> None:
+    server: Stack = [("http.serve", 1)]
+    data = profile(
+        [
+            ([(name, 1), *RUN], 1)
+            for name in ("text.Early", "text.Timed", "text.Stopped", "text.Own")
+        ]
+        + [(server, 2)],
+        file,
+        labels=["1", "2", "", None, "1"],
+    )
+    found = read_profile(data, label="2")
+    # A function may have set labels of its own, and a server was started before the reset.
+    assert [one[2] for one in found["functions"]] == ["text.Timed", "text.Own", "http.serve"]
+    assert len(read_profile(data)["functions"]) == 5
+    with pytest.raises(ValueError, match="its profiler has seen nothing"):
+        read_profile(profile([([SLUG, *RUN], 9)], file, labels=[""]), label="2")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("example.com/shop/store.Sum[...]", "store.Sum[...]"),
+        ("example.com/shop/store.(*Map[go.shape.int_0]).Get", "store.(*Map[int]).Get"),
+        (
+            "a.com/store.(*Map[go.shape.struct { a.com/x.y struct { z int } },go.shape.int]).Get",
+            "store.(*Map[struct {...},int]).Get",
+        ),
+        (
+            "a.com/f.Each[a.com/x/y.T,go.shape.[4]*uint8].func2.1",
+            "f.Each[y.T,[4]*uint8].<function>",
+        ),
+        ("gopkg.in/yaml%2ev3.Parse", "yaml.v3.Parse"),
+        ("text.Words-range1", "text.Words.<function>"),
+        ("text.init.0", "text.init.<function>"),
+    ],
+)
+def test_names_with_type_arguments_are_whole(file: Path, name: str, shown: str) -> None:
+    found = read_profile(profile([([(name, 4)], 1)], file))
+    assert [one[2] for one in found["functions"]] == [shown]
+
+
+def test_what_runs_in_the_runtime_of_go_alone_does_not_count(file: Path) -> None:
+    lock: Stack = [("internal/runtime/atomic.(*Int32).Add", 1), ("runtime.mcall", 1)]
+    table: Stack = [("internal/runtime/maps.match", 1), ("runtime.mapaccess1", 1)]
+    found = read_profile(profile([(lock, 3), ([*table, SLUG, *RUN], 2)], file))
+    assert [one[2:4] for one in found["functions"]] == [
+        ["text.Slug", 0],
+        ["runtime.mapaccess1", 8_000_000],
+    ]
 
 
 def test_what_was_allocated_before_does_not_count(file: Path) -> None:

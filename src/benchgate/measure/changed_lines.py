@@ -62,9 +62,14 @@ def _changed(before: list[str], after: list[str]) -> tuple[set[int], set[int]]:
     return found
 
 
+def last_word(name: str) -> str:
+    """The name of a function without what it belongs to, and without type arguments."""
+    return re.split(r"::|\.", re.sub(r"\[.*\]", "", name))[-1]
+
+
 def _has(text: list[str], name: str) -> bool:
     """Whether a file has a function of a name, which a macro may have made."""
-    word = re.escape(re.split(r"::|\.", name)[-1])
+    word = re.escape(last_word(name))
     return bool(re.search(rf"\b{word}\b", "\n".join(text)))
 
 

@@ -278,7 +278,8 @@ def _observed(
 def _profile(worker: Worker, reply: Mapping[str, Any], metric: str) -> Mapping[str, Any]:
     try:
         before = bytes.fromhex(reply.get("before", ""))
-        return read_profile(bytes.fromhex(reply["pprof"]), PROFILED[metric], before)
+        profile = bytes.fromhex(reply["pprof"])
+        return read_profile(profile, PROFILED[metric], before, reply.get("label"))
     except (TypeError, ValueError) as error:
         raise WorkerFailedError(worker, str(error), "") from error
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.model.calls import MOST_NODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 # Fields of the messages, by their numbers there.
 _SAMPLE, _LOCATION, _FUNCTION, _STRING = 2, 4, 5, 6
-_ID, _PLACES, _VALUES = 1, 1, 2
+_ID, _PLACES, _VALUES, _LABELS = 1, 1, 2, 3
 _LINE, _FUNCTION_ID, _LINE_NUMBER = 4, 1, 2
 _NAME, _FILE, _BEGINS = 2, 4, 5
+_LABEL_NAME, _LABEL_VALUE = 1, 2
 
 # The values of a sample that say how often something was seen, and how much that was, by metric:
 # of a profile of CPU times samples and ns, of one of memory objects and bytes.
@@ -31,9 +32,14 @@ PROFILED: Final = {"time": (0, 1), "alloc_peak": (0, 1), "alloc_blocks": (0, 0)}
 
 _MOST_BYTES: Final = 64 << 20
 _GO_TESTING = "testing."
-_GO_CALLERS = ("testing.(*B).runN", "testing.(*B).RunParallel")
-_GO_RUNTIME = "runtime."
-_GO_INNER = re.compile(r"\.(?:gowrap|func)?\d+(?=\.|$)")
+_GO_RUN = "testing.(*B).runN"
+_GO_CALLERS = (_GO_RUN, "testing.(*B).RunParallel")
+_GO_LABEL = "benchgate"
+_GO_RUNTIME = ("runtime.", "internal/runtime/", "runtime/internal/", "internal/abi.")
+_GO_INNER = re.compile(r"(?:\.(?:gowrap|func)?|-range)\d+(?=[.-]|$)")
+# A type argument is known by its shape, "go.shape.int", with a number before Go 1.20.
+_GO_SHAPE = re.compile(r"go\.shape\.|_\d+(?=[],])")
+_GO_PATHS = re.compile(r"(?:[^][\s,;{}()*/]+/)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +66,18 @@ class _ProfiledPlace:
 
 
 def read_profile(
-    data: bytes, values: tuple[int, int] = PROFILED["time"], before: bytes = b""
+    data: bytes,
+    values: tuple[int, int] = PROFILED["time"],
+    before: bytes = b"",
+    label: str | None = None,
 ) -> dict[str, Any]:
     """Read a profile of CPU times, or of memory.
 
     Args:
         values: which of a sample's values are read, as in `PROFILED`.
         before: an earlier profile of the same process, whose values do not count.
+        label: the label of what runs in a benchmark while it is timed; with another one, it does
+            not count.
 
     Returns:
         What a worker replies to `observe`. A place has as many calls as samples were taken in it.
@@ -75,8 +86,9 @@ def read_profile(
         ValueError: it has another format.
     """
     try:
-        stacks = _amounts(data, values)
-        for stack, (samples, amount) in (_amounts(before, values) if before else {}).items():
+        stacks = _amounts(data, values, label)
+        earlier = _amounts(before, values) if before else {}
+        for stack, (samples, amount) in earlier.items():
             stacks[stack][0] -= samples
             stacks[stack][1] -= amount
     except (OSError, EOFError, zlib.error, IndexError, KeyError, UnicodeDecodeError) as error:
@@ -121,7 +133,9 @@ def _expanded(data: bytes) -> bytes:
     return expanded
 
 
-def _amounts(data: bytes, values: tuple[int, int]) -> dict[tuple[_Function, ...], list[int]]:
+def _amounts(
+    data: bytes, values: tuple[int, int], label: str | None = None
+) -> dict[tuple[_Function, ...], list[int]]:
     """Of each place where samples were taken: the functions, outermost first, and two values."""
     found: defaultdict[tuple[_Function, ...], list[int]] = defaultdict(lambda: [0, 0])
     profile = _message(_expanded(data))
@@ -142,10 +156,24 @@ def _amounts(data: bytes, values: tuple[int, int]) -> dict[tuple[_Function, ...]
         places, amounts = (_numbers(one[key]) for key in (_PLACES, _VALUES))
         # Of a place, the first function is inlined into the others.
         inner_first = [functions[line[_FUNCTION_ID][0]] for at in places for line in lines[at]]
+        is_untimed = label is not None and _label(one, strings) not in {None, label}
+        if is_untimed and any(each.name == _GO_RUN for each in inner_first):
+            continue  # what it has started may run longer
         if stack := tuple(_of_benchmark(inner_first[::-1])):
             for at, value in enumerate(values):
                 found[stack][at] += amounts[value]
     return found
+
+
+def _label(sample: Mapping[int, list[Any]], strings: Sequence[str]) -> str | None:
+    """The value of benchgate's label of a sample; None if it has none."""
+    labels = (_message(one) for one in sample.get(_LABELS, ()))
+    values = (
+        strings[one.get(_LABEL_VALUE, [0])[0]]
+        for one in labels
+        if strings[one[_LABEL_NAME][0]] == _GO_LABEL
+    )
+    return next(values, None)
 
 
 def _of_benchmark(stack: list[_Function]) -> Iterator[_Function]:
@@ -154,13 +182,18 @@ def _of_benchmark(stack: list[_Function]) -> Iterator[_Function]:
     if callers and not stack[callers[-1]].name.startswith(_GO_CALLERS):
         return  # it reads its clock, or the like
     below = stack[callers[-1] + 1 :] if callers else stack
-    if all(one.name.startswith(_GO_RUNTIME) for one in below):
+    if all(map(_is_runtime, below)):
         return
     is_runtime = False
     for one in below:
-        if not (is_runtime and one.name.startswith(_GO_RUNTIME)):
+        if not (is_runtime and _is_runtime(one)):
             yield one
-        is_runtime = one.name.startswith(_GO_RUNTIME)
+        is_runtime = _is_runtime(one)
+
+
+def _is_runtime(one: _Function) -> bool:
+    """Whether a function is of the runtime; what is in assembler may have no package."""
+    return one.name.startswith(_GO_RUNTIME) or (one.file.endswith(".s") and "." not in one.name)
 
 
 def _message(data: bytes) -> Mapping[int, list[Any]]:
@@ -207,10 +240,26 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _short(name: str) -> str:
-    """The name of a function in Go, without the path of its package and type arguments."""
-    name = name.rpartition("/")[2].replace("[...]", "")
-    outer, *inner = _GO_INNER.split(name, maxsplit=1)
-    return f"{outer}.<function>" if inner else name
+    """The name of a function in Go, without the path of its package and of those of its types."""
+    own, bracket, types = name.replace("%2e", ".").partition("[")
+    types, end, inner = f"{bracket}{types}".rpartition("]")
+    types = _GO_PATHS.sub("", _GO_SHAPE.sub("", _without_fields(f"{types}{end}")))
+    outer, *parts = _GO_INNER.split(inner if end else own.rpartition("/")[2], maxsplit=1)
+    before = f"{own.rpartition('/')[2]}{types}" if end else ""
+    return f"{before}{outer}{'.<function>' if parts else ''}"
+
+
+def _without_fields(types: str) -> str:
+    """Leave out what stands in the braces of types: "struct { a int }" is "struct {...}"."""
+    kept, depth = [], 0
+    for at, character in enumerate(types):
+        depth -= character == "}"
+        if not depth:
+            kept.append(character)
+        depth += character == "{"
+        if character == "{" and depth == 1 and types[at + 1 : at + 2] != "}":
+            kept.append("...")
+    return "".join(kept)
 
 
 def _first_line(file: Path, line: int) -> int:

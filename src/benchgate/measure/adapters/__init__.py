@@ -292,12 +292,18 @@ _GO_CHANGES: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
                 r"\tif benchgateServe(walk) {\n\t\treturn true\n\t}"
             ),
         ),
-        (r"^(\t\t)(b\.start = .*)$", r"\1benchgateCPUStart = benchgateCPUNow()\n\1\2"),
+        (
+            r"^(\t\t)(b\.start = .*)$",
+            r"\1benchgateTimer(true, 0)\n\1benchgateCPUStart = benchgateCPUNow()\n\1\2",
+        ),
         (
             r"^(\t\tb\.duration \+= .*)$",
-            r"\1\n\t\tbenchgateCPU += benchgateCPUNow() - benchgateCPUStart",
+            (
+                r"\1\n\t\tbenchgateCPU += benchgateCPUNow() - benchgateCPUStart"
+                r"\n\t\tbenchgateTimer(false, 0)"
+            ),
         ),
-        (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0"),
+        (r"^(\tb\.duration = 0)$", r"\1\n\tbenchgateCPU = 0\n\tbenchgateTimer(b.timerOn, 1)"),
         (r"^\truntime\.GC\(\)$", "\tbenchgateCollect()"),
     ),
 }

@@ -7,11 +7,13 @@ package testing
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,6 +33,9 @@ type benchgateWorker struct {
 	n      int
 	// The least that a call has allocated in the samples of n calls, as -benchmem counts it.
 	bytes, allocs uint64
+	profiled      string // what a profile is taken of: "time", "allocations", or ""
+	resets        int    // how often the current run has reset its timer
+	before        string // what was allocated before the timer was reset last
 }
 
 var benchgate *benchgateWorker
@@ -43,6 +48,41 @@ func benchgateCPUNow() int64 {
 	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	return syscall.TimevalToNsec(used.Utime) + syscall.TimevalToNsec(used.Stime)
 }
+
+// The label of what runs: how often the timer was reset while it is on, and "" while it is stopped.
+const benchgateLabel = "benchgate"
+
+// A profile of allocations begins again when the timer is reset, if that is not done too often.
+const benchgateMostResets = 10
+
+// benchgateTimer lets a profile have only what is timed; it is called when that changes.
+func benchgateTimer(isOn bool, resets int) {
+	w := benchgate
+	if w == nil || w.profiled == "" {
+		return
+	}
+	w.resets += resets
+	if w.profiled == "time" {
+		label := ""
+		if isOn {
+			label = strconv.Itoa(w.resets)
+		}
+		pprof.SetGoroutineLabels(pprof.WithLabels(
+			context.Background(), pprof.Labels(benchgateLabel, label)))
+		return
+	}
+	runtime.MemProfileRate = 0
+	if resets > 0 && w.resets <= benchgateMostResets {
+		w.before = w.allocated()
+	}
+	if isOn {
+		runtime.MemProfileRate = 1
+	} else {
+		benchgateLast = new([64]byte) // the next allocation is recorded when the rate has changed
+	}
+}
+
+var benchgateLast *[64]byte
 
 // What benchgateScatterHeap leaves in the heap.
 var benchgateBlocks [][]byte
@@ -279,10 +319,13 @@ var benchgateDeps testDeps
 // benchgateHz is how often a second the runtime looks what runs. Linux does not look more often.
 const benchgateHz = 500
 
+// A profile has enough samples after so much timed work. That may take longer if the timer stops.
+const benchgateProfiled, benchgateLongestProfile = 2 * time.Second, 5 * time.Second
+
 // profile takes samples until there are enough of the runtime's own, or until the limit.
 func (w *benchgateWorker) profile(b *B, limit time.Duration) {
-	if limit > 2*time.Second {
-		limit = 2 * time.Second
+	if limit > benchgateLongestProfile {
+		limit = benchgateLongestProfile
 	}
 	var profile bytes.Buffer
 	runtime.SetCPUProfileRate(benchgateHz) // the rate of the package pprof then has no effect
@@ -290,24 +333,31 @@ func (w *benchgateWorker) profile(b *B, limit time.Duration) {
 		w.refuse(err.Error(), "")
 		return
 	}
-	count, refused := 0, false
-	for start := time.Now(); !refused && (count == 0 || time.Since(start) < limit); count++ {
+	count, refused, timed := 0, false, time.Duration(0)
+	w.profiled = "time"
+	start := time.Now()
+	isShort := func() bool { return timed < benchgateProfiled && time.Since(start) < limit }
+	for ; !refused && (count == 0 || isShort()); count++ {
 		refused = !w.run(b)
+		timed += b.duration
 	}
+	w.profiled = ""
 	benchgateDeps.StopCPUProfile()
 	if !refused {
-		w.send(fmt.Sprintf(`{"operations": %d, "pprof": "%x"}`, count*w.n, profile.Bytes()))
+		w.send(fmt.Sprintf(`{"operations": %d, "label": "%d", "pprof": "%x"}`,
+			count*w.n, w.resets, profile.Bytes()))
 	}
 }
 
 // profileAllocations takes a sample, and records each of its allocations.
 func (w *benchgateWorker) profileAllocations(b *B) {
 	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
-	runtime.MemProfileRate = 1
-	before, after := w.allocated(), ""
-	if w.run(b) {
-		after = w.allocated()
-		w.send(fmt.Sprintf(`{"operations": %d, "before": "%s", "pprof": "%s"}`, w.n, before, after))
+	w.profiled = "allocations"
+	isDone := w.run(b)
+	w.profiled = ""
+	if isDone {
+		w.send(fmt.Sprintf(`{"operations": %d, "before": "%s", "pprof": "%s"}`,
+			w.n, w.before, w.allocated()))
 	}
 }
 
@@ -338,7 +388,7 @@ func (w *benchgateWorker) sample(b *B) {
 // run calls the benchmark once with its N, and reports whether that succeeded; if not, it has said why.
 func (w *benchgateWorker) run(b *B) bool {
 	b.benchTime.n = w.n
-	benchgateCPU = 0
+	benchgateCPU, w.resets = 0, 0
 	// As in the real launch: FailNow ends the goroutine.
 	var problem interface{}
 	go func() {
