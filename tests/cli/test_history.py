@@ -128,14 +128,19 @@ def test_what_cannot_be_used_is_said(call: Call, project: Git, tmp_path: Path) -
     (folder / "cut.json.gz").write_bytes(results(project, 0)[0].read_bytes()[:100])
     shown = call(project.root, "history", folder)
     shown.check(0)
-    assert "notes.txt is left out: is neither a result of benchgate nor" in shown.out
-    assert "cut.json.gz is left out: the gzip data is cut off" in shown.out
+    assert f"left out: {folder}/notes.txt: is neither a result of benchgate nor" in shown.out
+    assert f"left out: {folder}/cut.json.gz: the gzip data is cut off" in shown.out
     added = call(project.root, "history", "--add", folder)
-    added.check(0, "notes.txt is left out", "cut.json.gz is left out")
+    added.check(0, f"left out: {folder}/notes.txt: ", f"left out: {folder}/cut.json.gz: ")
     damaged = project.root / STORE / f"run-{'0' * 24}.parquet"
     damaged.write_bytes(b"PAR1")
     shown = call(project.root, "history")
-    assert f"note: {damaged.name} is left out: not a readable Parquet file" in shown.out
+    assert f"note: left out: {damaged.name}: not a readable Parquet file" in shown.out
+    for index in range(1, 9):
+        (project.root / STORE / f"run-{index:024}.parquet").write_bytes(b"PAR1")
+    many = " ".join(call(project.root, "history").out.split())
+    assert "note: left out: 9 results: not a readable Parquet file: " in many
+    assert f"; for example {damaged.name}, run-000" in many
 
 
 @pytest.mark.parametrize(

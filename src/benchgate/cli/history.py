@@ -208,7 +208,7 @@ def add(
     store = Store.at(address)
     done = add_runs(store, runs, git, redact)
     for one in by_reason(done.skipped):
-        _say(f"warning: {one.what} is left out: {one.reason}")
+        _say(f"warning: left out: {one.what}: {one.reason}")
     for record in done.added:
         if record.failed:
             failed = counted(record.failed, "benchmark")

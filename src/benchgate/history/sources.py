@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from benchgate.baselines.any_file import read_any
 from benchgate.errors import BenchgateError, UsageError
 from benchgate.files import broken_link
-from benchgate.gate.stored import in_short
 from benchgate.git.repository import FULL_SHA
 from benchgate.history.record import record_of, why_not_kept
 from benchgate.history.store import RunReader, RunRows, Store, to_table
-from benchgate.model.result import SkippedResult
+from benchgate.model.result import SkippedResult, by_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,18 +42,15 @@ class Found:
         reader: what has read them.
         runs: their rows.
         skipped: what could not be used, and why.
-        count: of files, including those that could not be used.
     """
 
     reader: RunReader = field(default_factory=RunReader)
     runs: list[RunRows] = field(default_factory=list)
     skipped: list[SkippedResult] = field(default_factory=list)
-    count: int = 0
     _ids: set[str] = field(default_factory=set)
 
     def take(self, one: RunRows | SkippedResult) -> None:
         """Add the rows of a file, unless its run is there already."""
-        self.count += 1
         if isinstance(one, SkippedResult):
             self.skipped.append(one)
         elif one.id not in self._ids:
@@ -62,10 +58,8 @@ class Found:
             self.runs.append(one)
 
     def notes(self) -> tuple[str, ...]:
-        """What could not be used, in short."""
-        return tuple(
-            text.replace("stored results", "runs") for text in in_short(self.skipped, self.count)
-        )
+        """What could not be used, with a few names for each reason."""
+        return tuple(f"left out: {one.what}: {one.reason}" for one in by_reason(self.skipped))
 
 
 def read_sources(

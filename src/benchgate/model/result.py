@@ -126,7 +126,7 @@ def by_reason(skipped: Iterable[SkippedResult]) -> tuple[SkippedResult, ...]:
         return tuple(shown)
     return (
         *shown[:MOST_REASONS],
-        SkippedResult(f"{rest} more", "the JSON verdict has all of them"),
+        SkippedResult(f"{rest} more", "for other reasons"),
     )
 
 
