@@ -123,12 +123,12 @@ class RunRows:
     Attributes:
         of_run: what is known of the run, in the order of `_OF_RUN`.
         keys: shape (n,), what each value is of, as numbers of `RunReader.keys`.
-        values: columns `value`, `low` and `high` of n rows.
+        values: shape (3, n): `value`, `low` and `high`.
     """
 
     of_run: tuple[str, ...]
     keys: IntArray
-    values: pa.Table
+    values: FloatArray
 
     @property
     def id(self) -> str:
@@ -177,7 +177,7 @@ class RunReader:
         columns = [table.column(name).cast(pa.string()).to_pylist() for name in _OF_VALUE]
         numbers = [self.keys.setdefault(key, len(self.keys)) for key in zip(*columns, strict=True)]
         of_run = tuple(str(table.column(name)[0].as_py()) for name in _OF_RUN)
-        return RunRows(of_run, np.array(numbers, dtype=np.int32), table.select(_NUMBERS))
+        return RunRows(of_run, np.array(numbers, dtype=np.int32), _numbers(table))
 
     def _quickly(self, data: bytes) -> RunRows | None:
         """The rows of a file that has the keys of an earlier one; None if it is to be decoded."""
@@ -186,13 +186,17 @@ class RunReader:
         if told is None or numbers is None:
             return None
         try:
-            values = told.file.read(columns=list(_NUMBERS), use_threads=False)
+            table = told.file.read(columns=list(_NUMBERS), use_threads=False)
         except (pa.ArrowException, OSError):
             return None
-        is_whole = values.num_rows == len(numbers) and not any(
-            column.null_count for column in values.columns
+        is_whole = table.num_rows == len(numbers) and not any(
+            column.null_count for column in table.columns
         )
-        return RunRows(told.of_run, numbers, values) if is_whole else None
+        return RunRows(told.of_run, numbers, _numbers(table)) if is_whole else None
+
+
+def _numbers(table: pa.Table) -> FloatArray:
+    return np.stack([table.column(name).to_numpy() for name in _NUMBERS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -578,18 +582,18 @@ class Rows:
         series = np.concatenate(
             [of_machine[machines[id_]][one.keys] for id_, one in zip(runs, rows, strict=True)]
         )
-        table = pa.concat_tables([one.values for one in rows])
+        values = np.concatenate([one.values for one in rows], axis=1)
         usable = np.ones(len(series), dtype=np.bool_)
         with np.errstate(invalid="ignore"):
-            for column in table.columns:  # one after the other: they are large
-                usable &= np.abs(column.to_numpy()) <= LARGEST
+            for column in values:  # one after the other: they are large
+                usable &= np.abs(column) <= LARGEST
         order = np.flatnonzero((series != _UNWANTED) & usable)
         order = order[np.argsort(series[order], kind="stable")]
         unusable = int(np.count_nonzero(~usable))
         series = series[order]
         keys = np.concatenate([one.keys for one in rows])[order]
         positions = np.repeat(np.arange(len(rows)), [len(one.keys) for one in rows])[order]
-        value, low, high = (column.to_numpy()[order] for column in table.columns)
+        value, low, high = values[:, order]
         bounds = [0, *(np.flatnonzero(np.diff(series)) + 1).tolist(), len(series)]
         names = list(numbers)
         found = []
