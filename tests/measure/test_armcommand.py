@@ -128,22 +128,18 @@ def test_the_hash_is_the_same_tomorrow() -> None:
 @pytest.mark.parametrize(
     ("returncode", "timed_out", "line"),
     [
-        (0, False, None),
-        (2, False, None),
-        (3, False, "exited with 3 (allowed: 0, 2)"),
-        (-11, False, "killed by SIGSEGV"),
-        (-63, False, "killed by signal 63"),
-        (
-            -9,
-            True,
-            "timed out: it took longer than 10 s; `timeout` of [[benchmark]] sets the limit",
-        ),
-        (0, True, "timed out: it took longer than 10 s; `timeout` of [[benchmark]] sets the limit"),
+        (0, "", None),
+        (2, "", None),
+        (3, "", "exited with 3 (allowed: 0, 2)"),
+        (-11, "", "killed by SIGSEGV"),
+        (-63, "", "killed by signal 63"),
+        (-9, "timed out: it took long", "timed out: it took long"),
+        (0, "timed out: it took long", "timed out: it took long"),
     ],
 )
-def test_trouble(returncode: int, line: str | None, *, timed_out: bool) -> None:
+def test_trouble(returncode: int, timed_out: str, line: str | None) -> None:
     execution = Execution(1, 1, 1, 1, 1, returncode, timed_out, "last words\n")
-    trouble = trouble_with(execution, frozenset({2, 0}), 10.0)
+    trouble = trouble_with(execution, frozenset({2, 0}))
     assert trouble == (None if line is None else f"{line}\nlast words")
 
 

@@ -12,7 +12,7 @@ COUNTED = Execution(
     peak_rss_bytes=4096,
     peak_rss_floor_bytes=1024,
     returncode=0,
-    timed_out=False,
+    timed_out="",
     output_tail="",
     count=7,
 )

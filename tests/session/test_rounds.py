@@ -9,6 +9,7 @@ import pytest
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.waves import WaveSettings
+from benchgate.measure.budget import Budget
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 
 if TYPE_CHECKING:
@@ -118,6 +119,28 @@ def test_no_round_begins_after_the_budget(world: World) -> None:
     still_open, _ = measure(world, session, FixedRounds(session, 10), 4.5)
     assert len(engine.rounds) == 1
     assert still_open == ("a",)
+
+
+def test_the_budget_bounds_what_is_measured_and_nothing_later(world: World) -> None:
+    session, _ = world.open({"a": world.fake(cost_s=4.0)})
+    session.budget = Budget(world.clock)
+    limits = []
+
+    def save() -> None:
+        limits.append(session.budget.limit(100))
+
+    measure_rounds(
+        session,
+        FixedRounds(session, 2),
+        budget_s=20,
+        clock=world.clock,
+        phases=world.phases,
+        progress=world.progress,
+        save=save,
+        spent_s=3,
+    )
+    assert limits == [(20 - 3 - 4 + 10, 20), (20 - 3 - 8 + 10, 20)]
+    assert session.budget.limit(100) == (100, None), "observing has a limit of its own"
 
 
 def test_a_benchmark_that_fails_is_not_measured_again(world: World) -> None:

@@ -55,7 +55,8 @@ class Measure(Table):
     budget_s: fields.Duration = key(
         shorter,
         "10m",
-        "Time limit for measuring.",
+        "Time limit for measuring. [What hangs](glossary.md#budget) is ended soon after it,"
+        " whatever its `timeout`.",
     )
     screen_rounds: int = key(
         less, 5, "Rounds of everything, to find suspects; fewer than 4 cannot find any.", ge=4

@@ -355,7 +355,7 @@ class _Cluster:
         if (await self._ask(place, tell, key, begin_ns))[1] >= begin_ns:
             raise ClusterError(f"{place} was told too late when to begin")
         scenario = self._launch.scenario
-        planned_s = scenario.load.warmup_s + scenario.duration_s + GRACE_S + self._deadlines.end_s
+        planned_s = scenario.planned_s + GRACE_S + self._deadlines.end_s
         return time.monotonic() + self._lead_ns / 1e9 + planned_s
 
     async def _looks(self, place: str, task: Future[Any]) -> AsyncIterator[str]:

@@ -59,6 +59,11 @@ class Scenario:
         return sum(stage.duration_s for stage in self.load.stages) or DEFAULT_DURATION_S
 
     @property
+    def planned_s(self) -> float:
+        """How long the load of a launch lasts."""
+        return self.load.warmup_s + self.duration_s
+
+    @property
     def loop(self) -> Loop:
         """Whether operations begin on a schedule."""
         is_open = self.load.rate or any(stage.rate is not None for stage in self.load.stages)

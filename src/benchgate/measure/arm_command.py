@@ -57,6 +57,7 @@ class RunSettings:
         allow_foreign: measure it even if it runs code that is not the arm's own.
         timeout_s: limit for each execution, each prepare and each cleanup.
         grace_s: how long it may clean up if it must end early.
+        planned_s: how long an execution takes by its own plan, which no budget shortens.
     """
 
     id: str
@@ -66,6 +67,7 @@ class RunSettings:
     allow_foreign: bool
     timeout_s: float
     grace_s: float = 0.0
+    planned_s: float = 0.0
     in_turn: bool = True
 
 
@@ -505,13 +507,14 @@ class ArmRunner:
                 cpus=cpus,
                 stdout=stdout,
                 grace_s=settings.grace_s,
+                planned_s=settings.planned_s,
             )
         except MeasureError as error:
             arm = self._arms[command.arm]
             hint = arm.why_missing(argv[0]) or error.hint
             parts = (arm.generalize(error.message), hint, error.details)
             raise CommandFailedError(command, "\n".join(filter(None, parts))) from error
-        trouble = trouble_with(execution, ok_exit_codes, settings.timeout_s)
+        trouble = trouble_with(execution, ok_exit_codes)
         if trouble is not None:
             raise CommandFailedError(command, trouble)
         return execution

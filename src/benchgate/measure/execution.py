@@ -11,7 +11,7 @@ from benchgate.errors import MeasureError
 from benchgate.measure.engine import MetricSamples
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
 from benchgate.process import signal_name
-from benchgate.units import format_duration, format_value
+from benchgate.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class Execution:
         peak_rss_bytes: peak resident memory of the largest of these processes.
         peak_rss_floor_bytes: smallest peak that can be measured; a smaller one reads as about this.
         returncode: exit code, or minus the number of the signal that killed it.
-        timed_out: whether it was killed because it reached its timeout.
+        timed_out: that it was killed because it reached its time limit; "" if it was not.
         output_tail: the end of its standard output and error, in the order written; if the
             standard output is kept, the end of that first.
         count: how often the launcher's event happened in it and in all processes that it started,
@@ -83,7 +83,7 @@ class Execution:
     peak_rss_bytes: int
     peak_rss_floor_bytes: int
     returncode: int
-    timed_out: bool
+    timed_out: str
     output_tail: str
     count: int | None = None
     uncounted: str = ""
@@ -138,13 +138,11 @@ class Execution:
         return max(self.wall_ns - (self.waited_for_cpu_ns or 0), self.cpu_ns, 1)
 
 
-def trouble_with(
-    execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
-) -> str | None:
+def trouble_with(execution: Execution, ok_exit_codes: frozenset[int]) -> str | None:
     """What went wrong: one line and the output's tail; None if nothing did."""
     code = execution.returncode
     if execution.timed_out:
-        line = timed_out(timeout_s)
+        line = execution.timed_out
     elif execution.overflowed:
         line = f"printed more than {format_value(MOST_OUTPUT_BYTES, 'B')}"
     elif code in ok_exit_codes:
@@ -155,12 +153,6 @@ def trouble_with(
         allowed = ", ".join(map(str, sorted(ok_exit_codes)))
         line = f"exited with {code} (allowed: {allowed})"
     return f"{line}\n{execution.output_tail}".rstrip()
-
-
-def timed_out(limit_s: float, tables: str = "[[benchmark]]") -> str:
-    """Say that something took too long, and which key of the configuration sets the limit."""
-    took = f"it took longer than {format_duration(limit_s)}"
-    return f"timed out: {took}; `timeout` of {tables} sets the limit"
 
 
 _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (

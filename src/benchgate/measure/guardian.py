@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from benchgate.errors import UsageError
 from benchgate.measure import _guardian
+from benchgate.measure.budget import Budget
 from benchgate.process import ProcessTree
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class Guardian:
 
     It kills every process group that is watched and not released. On Linux it also kills every
     process that carries the session's token in its environment, whatever its group.
+
+    Attributes:
+        budget: bounds how long the session's processes may take; unlimited at first.
     """
 
     def __init__(self, token: str, process: ProcessTree, table: IO[bytes]) -> None:
@@ -69,6 +73,7 @@ class Guardian:
         self._table = table
         self._slots: list[int] = []
         self._writing = Lock()
+        self.budget = Budget()
 
     @classmethod
     def start(cls, token: str | None = None) -> Self:

@@ -63,6 +63,7 @@ class CommandLauncher:
         cpus: frozenset[int] | None = None,
         stdout: Path | None = None,
         grace_s: float = 0.0,
+        planned_s: float = 0.0,
     ) -> Execution:
         """Run a command until it ends, with standard input closed, and read its output.
 
@@ -70,22 +71,25 @@ class CommandLauncher:
             argv: program and arguments; the program is searched in the PATH of `env`.
             cwd: folder to run in.
             env: the whole environment, except the guardian's variables.
-            timeout_s: limit; after it, the process group is killed.
+            timeout_s: limit; after it, or at the end of the budget, the process group is killed.
             grace_s: how long the program may clean up after SIGTERM before that; 0 for no SIGTERM.
             cpus: the only CPUs that it may use; None for all that benchgate may use.
             stdout: a file for its standard output; None if nobody reads that.
+            planned_s: how long it takes by its own plan, which no budget shortens.
 
         Raises:
             MeasureError: it could not be started. A command that fails is not an error here.
         """
         if not cwd.is_dir():
             raise MeasureError(f"cannot run {argv[0]!r}: there is no folder {cwd}")
+        budget = self._guardian.budget
+        limit = budget.limit(timeout_s, planned_s)
         request: ExecutionRequest = {
             "program": find_program(argv[0], cwd, env.get("PATH", os.defpath)),
             "argv": list(argv),
             "cwd": str(cwd),
             "env": {**env, **self._guardian.variables},
-            "timeout_s": timeout_s,
+            "timeout_s": limit.seconds,
             "cpus": None if cpus is None else sorted(cpus),
             "stdout": None if stdout is None else str(stdout),
             "stdout_limit_bytes": MOST_OUTPUT_BYTES,
@@ -99,7 +103,14 @@ class CommandLauncher:
             raise
         if "refused" in reply:
             raise MeasureError(f"cannot run {argv[0]!r}: {reply['refused']}")
-        execution = replace(Execution(**reply["usage"]), count=count, uncounted=uncounted)
+        usage, timed_out = reply["usage"], ""
+        if usage["timed_out"]:
+            timed_out = limit.exceeded()
+            budget.exceeded(limit)
+        else:
+            budget.ended(usage["wall_ns"] / 1e9 - planned_s)
+        more = {"timed_out": timed_out, "count": count, "uncounted": uncounted}
+        execution = Execution(**{**usage, **more})
         if stdout is None:
             return execution
         return replace(execution, output_tail=_tail_of(stdout) + execution.output_tail)

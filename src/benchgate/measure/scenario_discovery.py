@@ -319,6 +319,7 @@ def launch_plans(
         allow_foreign=leading.benchmark.allow_foreign,
         timeout_s=max(map(_timeout_s, unit.arms)),
         grace_s=CLEANING_S,
+        planned_s=max(one.scenario.planned_s for one in unit.arms),
     )
     return tuple(
         LaunchPlan(one, command, how)
@@ -327,9 +328,7 @@ def launch_plans(
 
 
 def _timeout_s(one: ArmScenario) -> float:
-    scenario = one.scenario
-    needed_s = scenario.load.warmup_s + scenario.duration_s + ALLOWANCE_S
-    return one.benchmark.timeout_s or needed_s
+    return one.benchmark.timeout_s or one.scenario.planned_s + ALLOWANCE_S
 
 
 def _variables(one: ArmScenario) -> dict[str, str]:

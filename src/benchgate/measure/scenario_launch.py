@@ -266,8 +266,12 @@ class OpenLaunch:
         settings, runner = self.plan.settings, self.tools.runner
         if order.turns is not None:
             scenario = self.plan.scenario.scenario
-            load_s = scenario.load.warmup_s + scenario.duration_s
-            settings = replace(settings, timeout_s=settings.timeout_s + load_s * (STRETCH - 1))
+            more_s = scenario.planned_s * (STRETCH - 1)
+            settings = replace(
+                settings,
+                timeout_s=settings.timeout_s + more_s,
+                planned_s=settings.planned_s + more_s,
+            )
         asked, answer = self.folder / "order.json", self.folder / "reply.json"
         try:
             asked.write_bytes(_ORDERS.dump_json(order, context=str))
@@ -281,7 +285,7 @@ class OpenLaunch:
         except OSError as error:
             raise RunFailedError(f"no room for its files: {error.strerror}") from error
         self.services.require_alive()
-        reply = _read(answer, execution, settings.timeout_s)
+        reply = _read(answer, execution)
         if reply.error is not None:
             raise RunFailedError(reply.error)
         return reply
@@ -373,11 +377,11 @@ def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) 
     return ServicePlace(arm, plan.command.env, values, logs, cpus)
 
 
-def _read(answer: Path, execution: Execution, timeout_s: float) -> LoadReply:
+def _read(answer: Path, execution: Execution) -> LoadReply:
     """Read what the load generator answered."""
     try:
         return _REPLIES.validate_json(answer.read_bytes())
     except (OSError, ValidationError) as error:
-        trouble = trouble_with(execution, frozenset({0}), timeout_s)
+        trouble = trouble_with(execution, frozenset({0}))
         why = f"it answered nothing that can be read\n{execution.output_tail}".rstrip()
         raise RunFailedError(f"the load generator: {trouble or why}") from error

@@ -433,7 +433,6 @@ class SuiteEngine:
                     format_name,
                     self._check if check else self._execute,
                     folder=self._scratch.fresh(),
-                    timeout_s=self._settings.timeout_s,
                 )
                 self._formats[arm] = runs[arm].format
             except RunFailedError as error:

@@ -254,7 +254,6 @@ def run_suite(
     execute: Callable[[ArmCommand], tuple[Execution, tuple[str, ...]]],
     *,
     folder: Path,
-    timeout_s: float,
 ) -> SuiteRun:
     """Run a suite once in one arm, and read what it reports.
 
@@ -273,7 +272,7 @@ def run_suite(
         started_s = time.perf_counter()
         execution, notes = execute(output.command)
         took_s = time.perf_counter() - started_s
-        trouble = trouble_with(execution, ok_codes, timeout_s) or ""
+        trouble = trouble_with(execution, ok_codes) or ""
         try:
             name, reading = output.read(format_name)
         except UnreadableError as error:

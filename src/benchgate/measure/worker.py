@@ -29,7 +29,6 @@ import numpy as np
 
 from benchgate._worker import PROGRAM
 from benchgate.json_object import MAX_NAME
-from benchgate.measure.execution import timed_out
 from benchgate.measure.lanes import peak_memory_bytes
 from benchgate.measure.machine import bound_to
 from benchgate.measure.memory_layout import fixed_addresses
@@ -360,6 +359,7 @@ class Worker:
         self._is_lost = False
         self._has_spoken = False
         self._describes = describe
+        self._budget = guardian.budget
         self._began_s = time.monotonic()
         self._output = _open_output()
         self._channel, theirs = socket.socketpair()
@@ -398,9 +398,9 @@ class Worker:
                 setting.drawn.unlink(missing_ok=True)
 
     def allow(self, seconds: float) -> None:
-        """Set the time limit for all steps that follow together."""
-        self._deadline = time.monotonic() + seconds
-        self._allowed_s = seconds
+        """Set the time limit for all steps that follow together; the budget may shorten it."""
+        self._allowed_s, self._limit = seconds, self._budget.limit(seconds)
+        self._allowed_at_s = time.monotonic()
 
     def forget_output(self) -> None:
         """Drop the output so far: it belongs to a benchmark that did not fail."""
@@ -462,13 +462,14 @@ class Worker:
             if searched > longest_mib << 20:
                 raise self._beyond(f"is longer than {longest_mib} MiB")
             self._read()
+        self._budget.ended(time.monotonic() - self._allowed_at_s)
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
 
     def _read(self) -> None:
         """Wait a moment for more of a line."""
-        left_ms = (self._deadline - time.monotonic()) * 1000
+        left_ms = (self._allowed_at_s + self._limit.seconds - time.monotonic()) * 1000
         if left_ms <= 0:
             raise self._hung()
         if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
@@ -490,15 +491,14 @@ class Worker:
 
     def _hung(self) -> WorkerFailedError:
         self._is_lost = True
+        self._budget.exceeded(self._limit)
         # On this signal Python and Go print their tracebacks.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, signal.SIGABRT)
         self._process.wait(_TRACE_WAIT_S)
         trace = without_own_frames(self.tail(), PROGRAM.parent, is_asked_for=True)
         trace = goroutines_of_users(trace)
-        return WorkerFailedError(
-            self, timed_out(self._allowed_s, "[[benchmark]] or [measure]"), trace
-        )
+        return WorkerFailedError(self, self._limit.exceeded("[[benchmark]] or [measure]"), trace)
 
     def _dead(self) -> WorkerFailedError:
         self._is_lost = True

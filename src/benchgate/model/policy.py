@@ -112,7 +112,10 @@ class Options(JsonObject):
         ),
     ] = ()
     budget: Annotated[
-        Text | None, Override("measure", "TIME", "Time for measuring, such as 90s or 10m.")
+        Text | None,
+        Override(
+            "measure", "TIME", "Time for measuring, such as 90s or 10m; then ends what hangs."
+        ),
     ] = None
     rounds: Annotated[
         int | None,

@@ -271,6 +271,7 @@ def open_session(
     """
     counting = choose_counting(config, effects.environ)
     guardian = stack.enter_context(Guardian.start())
+    guardian.budget.offer(config.measure.limit_s)
     ready = _readied(arms, config, guardian)
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
     drawn = _drawn(ready, seed)
@@ -335,6 +336,7 @@ def open_session(
         tell=effects.progress.message,
         toolchains=built.toolchains,
         files=files,
+        budget=guardian.budget,
     )
     stack.enter_context(closing(session))
     _discover(session, config, effects, counting.obstacle)

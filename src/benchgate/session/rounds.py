@@ -202,6 +202,7 @@ def measure_rounds(
     pace = _Pace(session)
     pace.learn(session.ids)
     session.counting.budget_s = budget_s
+    session.budget.begin(budget_s, spent_s)
     chosen = own_ids(session, session.ids)
 
     def is_over() -> bool:
@@ -219,6 +220,7 @@ def measure_rounds(
         phases.begin(Phase.DECIDE)
         plan = planner.plan(round_index, left_s)
         if not plan.ids:
+            session.budget.offer(math.inf)  # for what comes after measuring
             return plan.dropped
         ahead = planner.ahead(plan.ids, round_index)
         ahead_s = pace.seconds(ahead)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
+from benchgate.measure.budget import Budget
 from benchgate.measure.engine import (
     CountingEngine,
     DivisibleEngine,
@@ -68,6 +69,7 @@ class Session:
         tell: tells the user why fewer parts are measured at the same time.
         toolchains: for each arm the versions of tools that its configuration asks for.
         files: whose benchmark files those benchmarks run with that decide.
+        budget: bounds how long a step of an engine may take.
 
     Attributes:
         without_own_code: benchmarks that ran no code of their side beside their own.
@@ -95,6 +97,7 @@ class Session:
         tell: Callable[[str], None] = ignore,
         toolchains: Mapping[ArmName, Mapping[str, str]] = MappingProxyType({}),
         files: BenchmarkFiles = BenchmarkFiles.OWN,
+        budget: Budget | None = None,
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
@@ -109,6 +112,7 @@ class Session:
         self.shared: set[str] = set()
         self.suites: dict[str, str] = {}
         self.counting = CountingTime()
+        self.budget = budget or Budget()
         self.hidden: frozenset[str] = frozenset()
         self.left_out: tuple[str, ...] = ()
         self.full_rounds = 0
