@@ -13,12 +13,12 @@ HANGS = "import time\n\n\ndef work():\n    time.sleep(1000)\n"
 SUITE = """\
 [[benchmark]]
 suite = "python3 speed.py"
-format = "google-benchmark"
+format = "hyperfine"
 """
 SPEED = """\
 import json, toy
 toy.work()
-print(json.dumps({"benchmarks": [{"name": "a", "real_time": 1.0, "time_unit": "ms"}]}))
+print(json.dumps({"results": [{"command": "a", "times": [1.0, 1.1]}]}))
 """
 
 
@@ -31,5 +31,6 @@ def test_a_head_that_hangs_is_ended(benchgate: Program, toy: Project, *, is_suit
     toy.write({"src/toy/__init__.py": HANGS})
     done = benchgate(toy.root, "check", "--budget", "2s")
     done.check(5)
+    assert "crashed on the base" not in done.out
     assert "timed out: benchgate ended it after " in done.out
     assert "because the budget of 2.0 s was used up" in done.out

@@ -12,7 +12,7 @@ from tests.measure.test_workload import EDITS
 from benchgate._worker.workloads import Workloads
 from benchgate.config import loads
 from benchgate.errors import UsageError
-from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Tree, plan
+from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Laying, Tree, plan
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -115,6 +115,31 @@ def test_the_script_of_a_command_is_lent_if_its_data_names_it(tmp_path: Path) ->
     command = '[[benchmark]]\nname = "a"\ncommand = "sh tools/run.sh"\ndata = ["tools/run.sh"]\n'
     head = {"tools/run.sh": "new", "tools/other.sh": "new"}
     assert lent(tmp_path, head, {}, command) == {"tools/run.sh": "new"}
+
+
+@pytest.mark.parametrize(
+    ("table", "named"),
+    [
+        ('suite = "python3 bench/run.py --quick"', ["bench/run.py"]),
+        ('suite = "python3 -m tool --config=bench/conf.json bench/run.py"', ["bench/run.py"]),
+        ('suite = "python3 {root}/bench/run.py"', ["bench/run.py"]),
+        ('suite = "cd bench; ../bench/run.py|sort"\nshell = true', []),
+        ('suite = "true && bench/run.py>out"\nshell = true', ["bench/run.py"]),
+        ('suite = "python3 run.py"\ncwd = "bench"', ["bench/run.py"]),
+        ('suite = "python3 bench/run.py"\ndata = ["bench/*.py"]', []),
+        ('suite = "python3 bench/same.py bench bench/new.py ../outside.py"', []),
+        ('name = "a"\ncommand = "python3 bench/run.py"', []),
+    ],
+)
+def test_the_edited_files_that_a_suite_names_are_known(
+    tmp_path: Path, table: str, named: list[str]
+) -> None:
+    base = tree(tmp_path / "base", {"bench/run.py": "old", "bench/same.py": ""})
+    head = tree(tmp_path / "head", {"bench/run.py": "new", "bench/same.py": "", "bench/new.py": ""})
+    (tmp_path / "outside.py").touch()
+    config = loads(f"[[benchmark]]\n{table}\n", "benchgate.toml")
+    laying = Laying.of(base, head, dict.fromkeys(ArmName, config), tmp_path / "store")
+    assert [name for names in laying.scripts.values() for name in names] == named
 
 
 GO = "func BenchmarkA(b *testing.B) {\n}\n"

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Laying
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, ignore
 from benchgate.measure.python_workers import search_of
@@ -32,6 +34,7 @@ class FakeEngine:
 
     sides: Mapping[ArmName, Side]
     kind: str = "python"
+    suite: str = ""
 
     def discover(self) -> Discovery:
         failures = tuple(
@@ -42,7 +45,7 @@ class FakeEngine:
         )
         found = {
             arm: tuple(
-                Definition(id_, work, Tier.LOCKSTEP, kind=self.kind)
+                Definition(id_, work, Tier.LOCKSTEP, kind=self.kind, suite=self.suite)
                 for id_, work in side.items()
                 if not work.startswith("!")
             )
@@ -79,6 +82,8 @@ class Scene:
     aliases: dict[str, str] = field(default_factory=dict)
     kind: str = "python"
     compiled: tuple[str, ...] = ()
+    suite: str = ""
+    scripts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     is_common: bool = False
     edits: frozenset[str] = frozenset()
     laid: list[BenchmarkFiles] = field(default_factory=list)
@@ -94,7 +99,7 @@ class Scene:
             tree.plan = FilePlan(self.edits)
         is_common = self.is_common or bool(self.compiled)
         common, apart = (benchmarks, ()) if is_common else ((), benchmarks)
-        laying = Laying(common, apart, apart, trees, self.compiled)
+        laying = Laying(common, apart, apart, trees, self.compiled, self.scripts)
         finder = SetFinder(
             laying,
             self.laid.append,
@@ -125,10 +130,10 @@ class Scene:
             return []
         if tables.files is OWN:
             own = (self.of_base[0], self.of_head[1])
-            return [FakeEngine(dict(zip(SIDES, own, strict=True)), self.kind)]
+            return [FakeEngine(dict(zip(SIDES, own, strict=True)), self.kind, self.suite)]
         base, head = self.of_base if tables.files is BASE else self.of_head
         able = {id_: work for id_, work in base.items() if id_ not in unable}
-        return [FakeEngine(dict(zip(SIDES, (able, head), strict=True)), self.kind)]
+        return [FakeEngine(dict(zip(SIDES, (able, head), strict=True)), self.kind, self.suite)]
 
     def attempt(self, arm: ArmName, tables: Tables, ids: Collection[str]) -> Attempt:
         assert self.laid[-1] is tables.files
@@ -229,6 +234,19 @@ def test_what_build_compiles_from_edited_sources_is_told_before_it_is_measured()
     (sides,) = {notes(sides) for _, sides, _ in scene.find().values()}
     assert sides.startswith("a.cc and 1 more differs between base and head, and [build] has ")
     assert len(scene.told) == 1
+
+
+@pytest.mark.parametrize("is_common", [True, False])
+def test_an_edited_script_of_a_suite_is_told(*, is_common: bool) -> None:
+    old, new = {"a": "old"}, {"a": "old" if is_common else "new"}
+    scene = Scene((old, old), (new, new), suite="s", is_common=is_common)
+    assert "run.py" not in notes(scene.find()["a"][1])
+    scene.scripts = {"s": ("run.py",), "other": ("x.py",)}
+    said = notes(scene.find()["a"][1])
+    assert "run.py differs between base and head, and each side runs its own; if `data` na" in said
+    assert said.startswith(f"{EDITED}; ") is not is_common
+    (told,) = scene.told
+    assert told.startswith("run.py differs between base and head")
 
 
 def test_what_cannot_be_compared_is_told_before_it_is_measured() -> None:

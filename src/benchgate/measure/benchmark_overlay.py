@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import filecmp
 import os
+import re
 import shutil
 import stat
 from contextlib import suppress
@@ -20,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.config import Benchmark, FunctionBenchmarks, ScenarioBenchmark
-from benchgate.config.benchmarks import CppBenchmark, LiveBenchmarks
+from benchgate.config.benchmarks import CppBenchmark, LiveBenchmarks, SuiteBenchmark
 from benchgate.errors import UsageError
 from benchgate.git.changes import hidden_changes, read_changes
 from benchgate.measure.adapters.finding import compiled_by_build, files_of
@@ -123,6 +124,8 @@ _WORKTREE = ".git"
 _PYTHON = ".py"
 # Of such files, the work of a benchmark tells which of them it concerns.
 _TOLD = (_PYTHON, ".go", ".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx")
+# In the text of a shell.
+_END_OF_WORD = re.compile(r"[\s;&|<>()\"'=]+")
 # How a benchmark runs, not what it does.
 _HOW = ("timeout_s", "executions", "parallel", "isolate", "in_turn", "pin", "allow_foreign")
 # Not the time of a tree's own files: else Python would use what it compiled from these.
@@ -296,6 +299,8 @@ class Laying:
         trees: by arm.
         compiled: sources of benchmarks in C++ that differ; each side runs what was built from its
             own.
+        scripts: by title of a suite, the files that its command names and that differ; each side
+            runs its own, because `data` does not name them.
     """
 
     common: tuple[Benchmark, ...]
@@ -303,6 +308,7 @@ class Laying:
     of_head: tuple[Benchmark, ...]
     trees: Mapping[ArmName, LaidTree]
     compiled: tuple[str, ...] = ()
+    scripts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def edits_data(self) -> bool:
@@ -329,6 +335,7 @@ class Laying:
         bases, heads = _matched(bases, heads, by_head=not of_head.sides)
         from_base = Tree(base), Tree(replace(head, inside=base.inside))
         from_head = Tree(head), Tree(replace(base, inside=head.inside))
+        suites = [one for one in (*bases, *heads) if isinstance(one, SuiteBenchmark)]
         on_head, on_base = FilePlan(), FilePlan()
         common: list[Benchmark] = []
         for one in list(bases):
@@ -347,7 +354,10 @@ class Laying:
         }
         has_cpp = any(isinstance(one, CppBenchmark) for one in common)
         compiled = _differing_sources(base, head) if has_cpp else ()
-        return cls(tuple(common), tuple(bases), tuple(heads), trees, compiled)
+        laid = on_head.given | on_base.given
+        named = {one.title: _names_in_command(one, (base, head)) - laid for one in suites}
+        scripts = {title: tuple(sorted(names)) for title, names in named.items() if names}
+        return cls(tuple(common), tuple(bases), tuple(heads), trees, compiled, scripts)
 
     def lay(self, files: BenchmarkFiles) -> Mapping[ArmName, tuple[str, ...]]:
         """Let both trees have the benchmark files of one side, or each its own.
@@ -366,6 +376,25 @@ def _differing_sources(base: Arm, head: Arm) -> tuple[str, ...]:
         for path in compiled_by_build(arm)
     }
     return tuple(sorted(name for name in names if not _equal(base.root / name, head.root / name)))
+
+
+def _names_in_command(suite: SuiteBenchmark, arms: Sequence[Arm]) -> set[str]:
+    """The files of both trees that the command of a suite names, and that differ."""
+    words = {word for text in suite.command for word in (text, *_END_OF_WORD.split(text))}
+    paths = (
+        Path(os.path.normpath(arm.folder / suite.cwd / arm.substitute(word)))
+        for arm in arms
+        for word in words
+    )
+    roots = [arm.root for arm in arms]
+    names = {
+        path.relative_to(root).as_posix()
+        for path in paths
+        for root in roots
+        if path.is_relative_to(root)
+    }
+    are_files = (name for name in names if all((root / name).is_file() for root in roots))
+    return {name for name in are_files if not _equal(*(root / name for root in roots))}
 
 
 def _matched(

@@ -52,6 +52,10 @@ _COMPILED_APART = (
     "{} differs between base and head, and [build] has compiled the benchmarks of each side from "
     "its own version"
 )
+_SCRIPT_APART = (
+    "{} differs between base and head, and each side runs its own; if `data` names it, both run "
+    "the same"
+)
 # Of these kinds, all benchmarks of a program fail if one file of it cannot be compiled.
 _COMPILED = frozenset({GoBenchmark.KIND, RustBenchmark.KIND})
 _AS_IT_IS = Explainer()
@@ -178,14 +182,15 @@ class SetFinder:
         tables = Tables(BenchmarkFiles.HEAD, every, every, has_canary=True)
         found = self._discover(tables)
         found, unable = self._able(tables, found, _definitions(found, ArmName.HEAD))
-        return [_kept(one, notes=unable, failures_of=[ArmName.HEAD]) for one in found]
+        notes = self._note_scripts(found, unable)
+        return [_kept(one, notes=notes, failures_of=[ArmName.HEAD]) for one in found]
 
     def find_by_base(self) -> list[FoundSet]:
         """Find the base's benchmarks, what only the head has, and what the head edits."""
         laying = self.laying
         common = Tables(BenchmarkFiles.BASE, laying.common, laying.common, has_canary=True)
         alike = self._discover(common)
-        notes = self._note_compiled(alike)
+        notes = self._note_scripts(alike, self._note_compiled(alike))
         found = [_kept(one, notes=notes, failures_of=list(ArmName)) for one in alike]
         self._tell_differing(found)
         if not (laying.of_base or laying.of_head):
@@ -222,6 +227,7 @@ class SetFinder:
         notes = dict.fromkeys(edited, EDITED) | _moved(
             [base[id_] for id_ in base.keys() & deleted], [head[id_] for id_ in fresh]
         )
+        notes = self._note_scripts(by_base, notes)
         found += [
             _kept(one, by_base_as, notes=notes, failures_of=[ArmName.BASE]) for one in by_base
         ]
@@ -249,6 +255,23 @@ class SetFinder:
         self.tell(note)
         of_cpp = (one for arm in ArmName for one in _definitions(found, arm).values())
         return {one.id: note for one in of_cpp if one.kind == CppBenchmark.KIND}
+
+    def _note_scripts(
+        self, found: Sequence[FoundSet], notes: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Say, beside other notes, that each side runs its own version of a suite's script."""
+        said = {
+            title: _SCRIPT_APART.format(_some(names))
+            for title, names in self.laying.scripts.items()
+        }
+        every = (one for arm in ArmName for one in _definitions(found, arm).values())
+        own = {one.id: said[one.suite] for one in every if one.suite in said}
+        for note in dict.fromkeys(own.values()):
+            self.tell(note)
+        return {
+            **notes,
+            **{id_: "; ".join(filter(None, (notes.get(id_), note))) for id_, note in own.items()},
+        }
 
     def _tell_differing(self, found: Sequence[FoundSet]) -> None:
         """Say what cannot be compared, because the base's version cannot run on the head."""
