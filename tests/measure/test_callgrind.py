@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.measure.callgrind import call_trees, read_profile, short_name
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,6 +135,68 @@ def test_calls_that_a_compiler_inlined_are_no_calls_of_the_source(
     assert [one["Text::format"] for one in found.values()] == [True] * 2
 
 
+INLINED = """\
+fl=(1) {root}/sample.cc
+fn=(1) benchgate_sample
+1 1
+cfi=(1)
+cfn=(2) <shop::Map<u8>>::total
+calls=1 3
+-1 {own}
+
+fl=(2) /rustc/iter.rs
+fn=(2)
+7 9
+fi=(3) {root}/map.rs
+2 {own}
+fe=(2)
+8 9
+fe=(3)
+9 50
+totals: 400
+"""
+MAP = """\
+fn weigh(n: u8) -> u8 {{
+    n {inner}
+}}
+
+struct Map<T>(T);
+impl<T> Map<T> {{
+    #[inline(never)]
+    fn total(&self) -> u8 {{
+        weigh(self.0){outer}
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "edit", "holds"),
+    [
+        ("% 3", "", Edit.EDITED, "weigh"),
+        ("% 3", " + 1", Edit.EDITED, ""),
+        ("* 2", " + 1", Edit.EDITED, ""),
+        ("* 2", "", Edit.NONE, ""),
+    ],
+)
+def test_a_function_has_its_own_line_and_holds_what_was_inlined(
+    tmp_path: Path, inner: str, outer: str, edit: Edit, holds: str
+) -> None:
+    folders = []
+    for name, texts in ((ArmName.BASE, ("* 2", "")), (ArmName.HEAD, (inner, outer))):
+        root = tmp_path / name
+        root.mkdir()
+        (root / "map.rs").write_text(MAP.format(inner=texts[0], outer=texts[1]))
+        (root / "calls").write_text(INLINED.format(root=root, own=100))
+        folders.append((Arm(name, root, tmp_path / "env"), root))
+    for tree in call_trees(folders, 1).values():
+        (total,) = (one for one in tree.functions if one.name.endswith("total"))
+        assert total.name == "shop::Map::total"
+        assert (total.path, total.line) == ("map.rs", 8)
+        assert total.is_own
+        assert (total.edit, total.holds) == (edit, holds)
+
+
 @pytest.mark.parametrize(
     ("name", "short"),
     [
@@ -142,6 +205,11 @@ def test_calls_that_a_compiler_inlined_are_no_calls_of_the_source(
         ("void std::vector<int, B<int> >::grow<int>(int&&)", "std::vector::grow"),
         ("(anonymous namespace)::Parser::next()", "Parser::next"),
         ("words::slug_once::h0123456789abcdef", "words::slug_once"),
+        ("<words::Parser<u8>>::parse", "words::Parser::parse"),
+        ("<words::Parser as words::Count<u8>>::count", "<Parser as Count>::count"),
+        ("<alloc::vec::Vec<u8> as core::ops::Index<fn(u8) -> u8>>::index", "<Vec as Index>::index"),
+        ("words::sum::<u64, fn() -> u8>::{closure#0}", "words::sum::{closure#0}"),
+        ("<words::Bencher>::iter::<u64, words::one::{closure#0}>", "words::Bencher::iter"),
         ("operator new(unsigned long)", "operator new"),
         ("bool Less::operator()(int, int) const", "Less::operator"),
         ("clock_gettime@@GLIBC_2.17", "clock_gettime"),

@@ -152,14 +152,25 @@ def test_a_name_from_the_code_is_no_markup() -> None:
     assert "\n" not in sentence
 
 
-def test_the_comment_links_the_function(samples: Mapping[str, Verdict]) -> None:
-    verdict = samples["fail"]
+def comment(verdict: Verdict, cause: Cause) -> str:
     rows = tuple(
-        replace(row, explanation=Explanation((CAUSE,))) if row.outcome is Outcome.REGRESSED else row
+        replace(row, explanation=Explanation((cause,))) if row.outcome is Outcome.REGRESSED else row
         for row in verdict.rows
     )
     links = Links(tree="https://github.com/o/r/blob/abc", compare="https://github.com/o/r/compare")
-    text = render_markdown(view_verdict(replace(verdict, rows=rows), links))
+    return render_markdown(view_verdict(replace(verdict, rows=rows), links))
+
+
+def test_the_comment_links_the_function(samples: Mapping[str, Verdict]) -> None:
+    text = comment(samples["fail"], CAUSE)
     line = next(line for line in text.splitlines() if line.startswith("Where to look: "))
     assert "[`parse_line`](<https://github.com/o/r/blob/abc/src/logs.py#L41>) (edited) now" in line
     assert "Changed files" not in text
+
+
+def test_a_function_that_holds_the_edited_one_names_it(samples: Mapping[str, Verdict]) -> None:
+    holder = replace(CAUSE, calls=None, callee="", holds="weigh")
+    (cause,) = view_causes([slower(holder)])
+    place = "src/logs.py:41, holds the edited `weigh`"
+    assert cause.sentence.startswith(f"`parse_line` ({place}) takes more time")
+    assert "#L41>) (holds the edited `weigh`) takes more time" in comment(samples["fail"], holder)

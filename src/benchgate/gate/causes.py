@@ -117,7 +117,7 @@ def _functions(
         calls = None if key in uncounted else (was.calls, now.calls)
         amounts = was.amount, now.amount
         function = head.functions.get(key) or base.functions[key]
-        found.append(CalledFunction(*_named(function), calls, amounts))
+        found.append(CalledFunction(*_named(function), calls, amounts, function.holds))
     return found
 
 
@@ -231,6 +231,7 @@ def _causes(
             calls=calls,
             amount=amount,
             is_counted=key not in uncounted,
+            holds=function.holds,
         )
 
 

@@ -1,8 +1,8 @@
 """Observes which functions compiled benchmarks call, under valgrind's callgrind.
 
 Callgrind counts calls and instructions exactly, from the place that a function is called from, and
-for each line of the source, if the program has debug information. A function is edited if a line of
-it that ran differs between the trees.
+for each line of the source, if the program has debug information. A function is edited if its text
+differs between the trees. If only that of a function differs that was inlined, it holds that one.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ import re
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.measure.changed_lines import edits
+from benchgate.measure.changed_lines import edits, last_word
 from benchgate.measure.counters import CounterError
+from benchgate.measure.definitions import definitions
 from benchgate.measure.inlined_calls import inlined
 from benchgate.model.calls import MOST_NODES, CallTree, Edit, ObservedFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.measure.changed_lines import FunctionKey, Ran
+    from benchgate.measure.definitions import Definition
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.worker import Worker
 
@@ -110,11 +113,12 @@ def call_trees(folders: Sequence[tuple[Arm, Path]], operations: int) -> Mapping[
     sides = [_CallgrindSide(arm, read_profile(folder / _FILE)) for arm, folder in folders]
     if not all(side.profile.calls for side in sides):
         raise CounterError("valgrind has seen no calls")
-    ran = [side.ran() for side in sides]
-    base, head = ((side.arm.root, lines) for side, lines in zip(sides, ran, strict=True))
-    edited = edits(base, head)
-    trees = [side.tree(operations, edited) for side in sides]
     arms = [side.arm for side in sides]
+    ran = [side.ran() for side in sides]
+    base, head = zip((arm.root for arm in arms), ran, strict=True)
+    edited = edits(base, head)
+    held = _held(sides)
+    trees = [side.tree(operations, edited, held) for side in sides]
     uncounted = inlined(list(zip(arms, ran, trees, strict=True)))
     return {
         arm.name: replace(
@@ -126,6 +130,28 @@ def call_trees(folders: Sequence[tuple[Arm, Path]], operations: int) -> Mapping[
         )
         for arm, tree in zip(arms, trees, strict=True)
     }
+
+
+def _held(sides: Sequence[_CallgrindSide]) -> Mapping[FunctionKey, str]:
+    """Of each function the edited one that was inlined into it, and that takes most there."""
+    inner = [side.inlined() for side in sides]
+    ran = [
+        {
+            (path, one.name): {(path, line) for line in range(one.first, one.last + 1)}
+            for found in each.values()
+            for path, one in found
+        }
+        for each in inner
+    ]
+    base, head = zip((side.arm.root for side in sides), ran, strict=True)
+    edited = edits(base, head)
+    most: dict[FunctionKey, tuple[int, str]] = {}
+    for each in inner:
+        for key, found in each.items():
+            for (path, one), instructions in found.items():
+                if edited.get((path, one.name), Edit.BESIDE) is not Edit.BESIDE:
+                    most[key] = max(most.get(key, (0, "")), (instructions, one.name))
+    return {key: name for key, (_, name) in most.items()}
 
 
 def _wait_for(file: Path, limit_s: float) -> None:
@@ -202,9 +228,27 @@ _MARKS = re.compile(r"\[abi:\w+\]| \[clone [^\]]*\]|@@?[\w.]+$")
 
 
 def short_name(name: str) -> str:
-    """The name of a function without its parameters, type arguments and marks of compilers."""
+    """The name of a function without its parameters, type arguments and marks of compilers.
+
+    Rust has the type before it, "<text::Parser<u8>>::parse", and maybe a trait: that becomes
+    "text::Parser::parse", or "<Parser as Iterator>::next".
+    """
     name = _MARKS.sub("", _HASH.sub("", name)).replace("(anonymous namespace)::", "")
-    name = name.replace("std::__cxx11::basic_string<", "std::string<")
+    name = name.replace("std::__cxx11::basic_string<", "std::string<").replace(" -> ", " ")
+    if not name.startswith("<"):
+        return _without_types(name)
+    depths = list(accumulate((one == "<") - (one == ">") for one in name))
+    end = depths.index(0) if 0 in depths else len(name) - 1
+    parts = [at for at in range(end) if depths[at] == 1 and name.startswith(" as ", at)]
+    inside = _without_types(name[end + 1 :])
+    if not parts:
+        return f"{_without_types(name[1:end])}{inside}"
+    both = name[1 : parts[0]], name[parts[0] + len(" as ") : end]
+    type_, trait = (_without_types(one).rpartition("::")[2] for one in both)
+    return f"<{type_} as {trait}>{inside}"
+
+
+def _without_types(name: str) -> str:
     kept, depth = [], 0
     for place, character in enumerate(name):
         if character in "<(" and not (character == "<" and name[:place].endswith("operator")):
@@ -215,11 +259,19 @@ def short_name(name: str) -> str:
             depth -= 1
         elif not depth:
             kept.append(character)
-    # The type of what a template returns stands before it.
     short, operator, which = "".join(kept).strip().rpartition("operator")
     words = short.split(" ")
     # The type of what a template returns stands before it.
-    return f"{words[-1]}{operator}{which}" if operator else which.split(" ")[-1] or name
+    short = f"{words[-1]}{operator}{which}" if operator else which.split(" ")[-1] or name
+    return short.replace("::::", "::").removesuffix("::")
+
+
+_WORD = re.compile(r"[\w~]+")
+
+
+def _symbol(function: str) -> str:
+    """The name of a function without the place that it is called from."""
+    return function.partition("'")[0]
 
 
 @dataclass(slots=True)
@@ -229,6 +281,18 @@ class _CallgrindSide:
     arm: Arm
     profile: Profile
     _paths: dict[str, str] = field(default_factory=dict)
+    _lines: defaultdict[str, Counter[tuple[str, int]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    _own: dict[str, tuple[str, Definition | None]] = field(default_factory=dict)
+    _inner: dict[tuple[str, int], Definition | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Add up the lines of the tree that ran, wherever a function was called from."""
+        for function, lines in self.profile.lines.items():
+            for (file, line), instructions in lines.items():
+                if line and (path := self.path(file)):
+                    self._lines[_symbol(function)][path, line] += instructions
 
     def path(self, file: str) -> str:
         """Where a file is in the tree; "" if it is not in it."""
@@ -238,50 +302,99 @@ class _CallgrindSide:
             self._paths[file] = path.relative_to(self.arm.root).as_posix() if is_there else ""
         return self._paths[file]
 
+    def own(self, function: str) -> tuple[str, Definition | None]:
+        """The file of a function in the tree, "" if it is not in it, and its text there, if found.
+
+        The file that callgrind names may be that of what was inlined first.
+        """
+        symbol = _symbol(function)
+        if symbol not in self._own:
+            named = self.path(self.profile.files.get(function, ""))
+            short = short_name(symbol)
+            words = set(_WORD.findall(short))
+            found = [
+                (len(words.intersection(_WORD.findall(one.name))), path == named, ran, path, one)
+                for path in {named, *(path for path, _ in self._lines[symbol])} - {""}
+                for one in definitions(self.arm.root / path)
+                if last_word(one.name).replace("()", "") == last_word(short)
+                if (ran := self._ran_in(symbol, path, one))
+            ]
+            best = max(found, key=lambda one: (one[:4], -one[4].line), default=None)
+            self._own[symbol] = best[3:] if best else (named, None)
+        return self._own[symbol]
+
+    def _ran_in(self, symbol: str, path: str, one: Definition) -> int:
+        lines = self._lines[symbol]
+        return sum(file == path and one.first <= line <= one.last for file, line in lines)
+
     def key(self, function: str) -> FunctionKey:
         """The file and the name of a function, which are the same on both sides."""
         file = self.profile.files.get(function, "")
-        return self.path(file) or Path(file).name, short_name(function.partition("'")[0])
+        return self.own(function)[0] or Path(file).name, short_name(_symbol(function))
 
     def ran(self) -> Ran:
-        """The lines of the tree that ran, by function, with those between that have no code."""
+        """The text of each function, or the lines of it that ran, and those between them."""
         found: defaultdict[FunctionKey, set[tuple[str, int]]] = defaultdict(set)
-        begins: dict[FunctionKey, int] = {}
-        for function, lines in self.profile.lines.items():
-            key = self.key(function)
-            places = [(path, line) for file, line in lines if line and (path := self.path(file))]
-            found[key].update(places)
-            if first := next((line for path, line in places if path == key[0]), 0):
-                begins[key] = min(first, begins.get(key, first))
-        for key, first in begins.items():
-            path = key[0]
-            ends = [line - 1 for other, line in begins.items() if other[0] == path and line > first]
-            last = max(line for place, line in found[key] if place == path)
-            found[key].update((path, line) for line in range(first, min([last, *ends]) + 1))
+        for function in self._functions():
+            path, one = self.own(function)
+            ran = self._lines[_symbol(function)]
+            if one:
+                first, last = one.first, one.last
+            else:
+                lines = sorted(line for file, line in ran if file == path)
+                first = next(iter(lines), 1)
+                around = self._around(path, first)
+                last = max((one for one in lines if not around or one <= around.last), default=0)
+            between = {(path, line) for line in range(first, last + 1)}
+            elsewhere = {place for place in ran if not self._around(*place)}
+            found[self.key(function)] |= between | elsewhere
         return found
 
-    def tree(self, operations: int, edited: Mapping[FunctionKey, Edit]) -> CallTree:
+    def inlined(self) -> Mapping[FunctionKey, Mapping[tuple[str, Definition], int]]:
+        """Into each function: what was inlined, and how many instructions ran there."""
+        found: defaultdict[FunctionKey, Counter[tuple[str, Definition]]] = defaultdict(Counter)
+        for function in self._functions():
+            path, own = self.own(function)
+            for (file, line), instructions in self._lines[_symbol(function)].items():
+                one = self._around(file, line)
+                if own and one and not (file == path and own.first <= line <= own.last):
+                    found[self.key(function)][file, one] += instructions
+        return found
+
+    def _functions(self) -> Iterable[str]:
+        """Each function once."""
+        return {_symbol(one): one for one in self.profile.lines}.values()
+
+    def _around(self, path: str, line: int) -> Definition | None:
+        """The innermost function that a line belongs to."""
+        if (path, line) not in self._inner:
+            found = definitions(self.arm.root / path) if path else ()
+            around = (one for one in found if one.first <= line <= one.last)
+            self._inner[path, line] = max(around, key=lambda one: one.first, default=None)
+        return self._inner[path, line]
+
+    def tree(
+        self, operations: int, edited: Mapping[FunctionKey, Edit], held: Mapping[FunctionKey, str]
+    ) -> CallTree:
         """The calls from the samples on."""
         functions: dict[FunctionKey, ObservedFunction] = {}
         nodes: list[tuple[int, int, int]] = []
 
         def number(function: str) -> int:
             key = self.key(function)
-            lines = self.profile.lines.get(function, Counter[tuple[str, int]]())
-            own = [line for file, line in lines if line and file == self.profile.files[function]]
+            path, own = self.own(function)
+            named = self.profile.files.get(function, "")
+            lines = (line for file, line in self.profile.lines[function] if file == named and line)
+            edit = edited.get(key, Edit.NONE)
+            holds = held.get(key, "") if edit in {Edit.NONE, Edit.BESIDE} else ""
+            line = own.line if own else min(lines, default=0)
             known = functions.get(key) or ObservedFunction(
-                key[0],
-                0,
-                key[1],
-                0.0,
-                bool(self.path(self.profile.files.get(function, ""))),
-                edited.get(key, Edit.NONE),
+                *(key[0], line, key[1], 0.0, bool(path)),
+                edit=Edit.EDITED if holds else edit,
+                holds=holds,
             )
-            functions[key] = replace(
-                known,
-                line=min([*own, *([known.line] if known.line else [])], default=0),
-                own=known.own + _INSTRUCTION_S * sum(lines.values()),
-            )
+            instructions = sum(self.profile.lines[function].values())
+            functions[key] = replace(known, own=known.own + _INSTRUCTION_S * instructions)
             return list(functions).index(key)
 
         seen: set[str] = set()
@@ -302,7 +415,7 @@ class _CallgrindSide:
 
         Of a program without samples, its main function.
         """
-        names = {one: one.partition("'")[0] for one in self.profile.calls}
+        names = {one: _symbol(one) for one in self.profile.calls}
         samples = [one for one, name in names.items() if _SAMPLE in name]
         if not samples:
             return [(one, 1) for one, name in names.items() if short_name(name) == _MAIN]
@@ -310,7 +423,7 @@ class _CallgrindSide:
         found, seen, left = [], set(samples), list(called)
         while left:
             function, calls = left.pop(0)
-            if self.path(self.profile.files.get(function, "")):
+            if self.own(function)[0]:
                 found.append((function, calls))
             elif function not in seen:
                 seen.add(function)

@@ -64,7 +64,7 @@ def _changed(before: list[str], after: list[str]) -> tuple[set[int], set[int]]:
 
 def last_word(name: str) -> str:
     """The name of a function without what it belongs to, and without type arguments."""
-    return re.split(r"::|\.", re.sub(r"\[.*\]", "", name))[-1]
+    return re.split(r"::|\.", re.sub(r"\[.*\]|<.*>(?=::)", "", name))[-1]
 
 
 def _has(text: list[str], name: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from benchgate.measure.changed_lines import last_word
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _text(arm: Arm, ran: Ran, function: FunctionKey) -> str:
 
 def _calls_alike(name: str, texts: Sequence[str]) -> bool:
     """Whether both texts call a function, and equally often."""
-    word = re.escape(re.split(r"::|\.", name)[-1])
+    word = re.escape(last_word(name))
     call = re.compile(rf"\b{word}\b\s*(?:(?:::)?<[^;(){{}}]*>)?\s*\(")
     base, head = (len(call.findall(text)) for text in texts)
     return base == head > 0

@@ -53,6 +53,8 @@ class ObservedFunction(JsonObject):
         is_counted: whether its calls are exact. Otherwise they are samples of a profiler; or those
             of a function that waits count again each time that it goes on; or a compiler inlined
             some of them.
+        holds: the edited function that a compiler inlined into it, if its own text does not differ;
+            `edit` is then `EDITED`.
     """
 
     path: Text
@@ -62,6 +64,7 @@ class ObservedFunction(JsonObject):
     is_own: bool = False
     edit: Edit = Edit.NONE
     is_counted: bool = True
+    holds: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

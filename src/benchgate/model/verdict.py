@@ -201,6 +201,7 @@ class Cause(JsonObject):
             they are the same, or not counted.
         amount: how much more or less an operation takes because of it, in the row's unit,
             estimated.
+        holds: the edited function that was inlined into it, if its own text does not differ.
     """
 
     function: Text
@@ -211,6 +212,7 @@ class Cause(JsonObject):
     calls: tuple[float, float] | None
     amount: float
     is_counted: bool = True
+    holds: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ class CalledFunction(JsonObject):
     """A function that one operation calls.
 
     Attributes:
-        location, is_own: as in `Cause`.
+        location, is_own, holds: as in `Cause`.
         calls: in an operation of base and head; None if they were not counted.
         amounts: what an operation of each takes in the function itself, in the row's unit,
             estimated.
@@ -230,6 +232,7 @@ class CalledFunction(JsonObject):
     edit: Edit
     calls: tuple[NotNegative, NotNegative] | None
     amounts: tuple[NotNegative, NotNegative]
+    holds: Text = ""
 
 
 MOST_FUNCTIONS: Final = 20

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from benchgate.model.calls import CallTree
     from benchgate.model.result import Result
-    from benchgate.model.verdict import Cause, Row
+    from benchgate.model.verdict import CalledFunction, Cause, Row
 
 
 _NAME_LIMIT: Final = 100
@@ -28,6 +28,7 @@ _EDITS: Final = {
     Edit.GONE: "gone",
     Edit.BESIDE: "in an edited file",
 }
+_HOLDS: Final = "holds the edited "
 _SAME_CALLS: Final = (
     "both sides make the same calls equally often, and no edited function that benchgate observes "
     "{takes} more {amount}: look at data, dependencies and the interpreter, and at what benchgate "
@@ -45,9 +46,11 @@ class CauseView:
 
     Attributes:
         function: the name of the function; "" if no function is the cause.
-        edit: how its text differs, in a word; "" if it does not.
+        edit: how its text differs, or that of what it holds, in words; "" if it does not.
         location: its place, `path:line`; "" if it is not in the tree of the head.
-        what: what is said of the function, and of which benchmarks; in it, `...` is code.
+        what: what is said of the function, and of which benchmarks.
+
+    In `edit` and `what`, `...` is code.
     """
 
     function: str
@@ -58,9 +61,11 @@ class CauseView:
     @property
     def sentence(self) -> str:
         """All in one line, in which `...` is code."""
-        about = ", ".join(filter(None, (self.edit, self.location)))
+        about = [one for one in (self.edit, self.location) if one]
+        # The location is that of the function, not that of the one that it holds.
+        about = about[::-1] if self.edit.startswith(_HOLDS) else about
         named = f"`{self.function}`" if self.function else ""
-        return " ".join(filter(None, (named, f"({about})" if about else "", self.what)))
+        return " ".join(filter(None, (named, f"({', '.join(about)})" if about else "", self.what)))
 
 
 def view_causes(rows: Sequence[Row]) -> tuple[CauseView, ...]:
@@ -119,7 +124,7 @@ def view_functions(row: Row) -> tuple[FunctionView, ...]:
     return tuple(
         FunctionView(
             _plain(one.function),
-            _EDITS[one.edit],
+            _edit(one).replace("`", ""),
             from_to(*map(_count, one.calls)) if one.calls else "",
             _amounts(one.amounts, row),
             plain_line(one.location),
@@ -157,7 +162,12 @@ def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
     is_there = cause.is_own and cause.edit is not Edit.GONE
     place = plain_line(cause.location) if is_there else ""
     what = does(cause, first) + ("" if is_only else f" ({named})")
-    return CauseView(_plain(cause.function), _EDITS[cause.edit], place, what)
+    return CauseView(_plain(cause.function), _edit(cause), place, what)
+
+
+def _edit(one: Cause | CalledFunction) -> str:
+    """How the text of a function differs, in words in which `...` is code."""
+    return f"{_HOLDS}`{_plain(one.holds)}`" if one.holds else _EDITS[one.edit]
 
 
 def does(cause: Cause, row: Row) -> str:

@@ -285,8 +285,8 @@ def _where_to_look(verdict: VerdictView) -> str:
 
 def _cause(one: CauseView, links: Links) -> str:
     function = link(code_span(one.function), links.source(one.location)) if one.function else ""
-    edit = f"({one.edit})" if one.edit else ""
-    return " ".join(filter(None, (function, edit, with_code(one.what))))
+    said = " ".join(filter(None, (f"({one.edit})" if one.edit else "", one.what)))
+    return " ".join(filter(None, (function, with_code(said))))
 
 
 def _changed_files(verdict: VerdictView) -> str:
