@@ -122,7 +122,14 @@ def test_programs_in_other_languages(
 
 
 @pytest.mark.parametrize(
-    "files", [{}, {"package.json": "["}, {"package.json": "[]"}, {"Makefile": "all:\n\tls\n"}]
+    "files",
+    [
+        {},
+        {"package.json": "["},
+        {"package.json": "[]"},
+        {"package.json": '{"a":' * 5000 + "1" + "}" * 5000},
+        {"Makefile": "all:\n\tls\n"},
+    ],
 )
 def test_nothing_is_made_up(tmp_path: Path, files: dict[str, str]) -> None:
     write(tmp_path, files)

@@ -236,11 +236,8 @@ def _built(
 
 def _node_program(tree: ProjectTree) -> Program | None:
     top = tree.top
-    try:
-        package = json.loads((top / "package.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(package, dict):
+    package = tree.read_json(PurePosixPath("package.json"))
+    if not package:
         return None
     build = node_build(tree, PurePosixPath(), package)
     own_name = PurePosixPath(str(package.get("name", top.name))).name  # without a scope

@@ -540,15 +540,15 @@ def node_build(tree: ProjectTree, folder: PurePosixPath, package: Mapping[str, A
 def read_toml(file: Path) -> Mapping[str, Any]:
     """Read a TOML file; empty if it is missing or broken."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return tomllib.loads(read_text(file))
+    except (ValueError, RecursionError):
         return {}
 
 
 def read_text(file: Path) -> str:
-    """Read a file as far as it is text; "" if it cannot be read."""
+    """Read a file as far as it is text; "" if it is missing, no regular file, or unreadable."""
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     except OSError:
         return ""
 
