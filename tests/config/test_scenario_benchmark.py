@@ -29,6 +29,8 @@ def test_what_the_table_may_have() -> None:
     [
         ("scenario = '/load/orders.toml'", "must be a path relative to the configuration file"),
         ("scenario = '../orders.toml'", "must be a path relative to the configuration file"),
+        (f"scenario = '{'o' * 256}'", "is longer than the path of any file"),
+        (f"scenario = '{'o/' * 501}'", "is longer than the path of any file"),
         ("scenario = 'a'\ntimout = '1s'", "unknown key; did you mean 'timeout'?"),
         ("scenario = 'a'\ncommand = 'b'", "has `command` and `scenario`: one entry is one of them"),
         ("scenaro = 'a'", "did you mean 'scenario' instead of 'scenaro'?"),

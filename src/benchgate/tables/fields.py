@@ -6,6 +6,7 @@ pydantic collects.
 
 import datetime as dt
 import math
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -195,11 +196,20 @@ def _without_repeats(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+# Of Linux and macOS, in bytes; the folder of the configuration comes before the path.
+_LONGEST_NAME = 255
+_LONGEST_PATH = 1000
+
+
 def relative(path: str) -> str:
     """Check a path inside the folder of the configuration; return it unchanged."""
     parts = PurePosixPath(path)
     if not path.strip() or parts.is_absolute() or ".." in parts.parts:
         raise ValueError("must be a path relative to the configuration file, inside its folder")
+    if len(path) > _LONGEST_PATH or any(
+        len(os.fsencode(one)) > _LONGEST_NAME for one in parts.parts
+    ):
+        raise ValueError("is longer than the path of any file")
     return path
 
 
