@@ -19,6 +19,8 @@ from benchgate.model.verdict import Cause, Row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchgate.model.run import Run
+
 # A node: the depth of indentation is that of the call; name, calls, own time in ns, edit.
 Line = tuple[int, str, int, int, Edit]
 NONE, EDITED, NEW, GONE, BESIDE = Edit.NONE, Edit.EDITED, Edit.NEW, Edit.GONE, Edit.BESIDE
@@ -55,6 +57,22 @@ def first(base: CallTree, head: CallTree, *, slower: bool = True) -> Cause:
 
 def named(causes: Sequence[Cause]) -> list[str]:
     return [cause.function for cause in causes]
+
+
+def test_what_holds_an_inlined_function_is_named_if_that_does_not_explain_the_change() -> None:
+    def holding(own_ns: int, edited_ns: int) -> CallTree:
+        made = tree(
+            (0, "bench", 1, 5, NONE),
+            (1, "total", 1, own_ns, NONE),
+            (2, "get", 1, edited_ns, EDITED),
+        )
+        bench, total, get = made.functions
+        return replace(made, functions=(bench, replace(total, holds="get"), get))
+
+    cause = first(holding(100, 10), holding(200, 11))
+    assert (cause.function, cause.holds) == ("total", "get")
+    cause = first(holding(100, 10), holding(150, 60))
+    assert (cause.function, cause.holds) == ("get", "")
 
 
 def test_what_an_edited_function_calls_more_often_counts_for_it() -> None:
@@ -278,6 +296,29 @@ def test_only_typical_times_that_changed_are_explained(
     )
     (found,) = explained([replace(row(1, 2), **changes)], base, head, pytest.fail)
     assert (found.explanation is not None) is is_explained
+
+
+@pytest.mark.parametrize(
+    ("path", "unobserved"), [("m.py", ("src/_fast.c", "x.pyx")), ("src/other.c", ())]
+)
+def test_edited_native_code_is_named_if_it_was_not_observed(
+    path: str, unobserved: tuple[str, ...]
+) -> None:
+    files = "setup.py", "src/_fast.c", "x.pyx"
+    for edit, expected in ((NONE, unobserved), (EDITED, ())):
+        sides: list[Run] = []
+        for own_ns in (10, 40):
+            made = tree((0, "f", 1, own_ns, edit))
+            calls = replace(made, functions=(replace(made.functions[0], path=path),))
+            run = arm({"b": 1e-3})
+            (one,) = run.benchmarks
+            source = replace(run.source, changed_files=files)
+            sides.append(
+                replace(run, source=source, benchmarks=(replace(one, calls={"time": calls}),))
+            )
+        (found,) = explained([row(10, 40)], sides[0], sides[1], pytest.fail)
+        assert found.explanation
+        assert found.explanation.unobserved == expected
 
 
 def test_what_was_observed_changes_no_verdict() -> None:

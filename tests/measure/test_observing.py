@@ -158,6 +158,34 @@ class WrongWorker(ObservingWorker):
         return {**super().ask(step), "nodes": self.nodes}
 
 
+GO = """\
+func weight(n int) int {
+	return n * 31
+}
+
+func Total(n int) int {
+	return weight(n)%s
+}
+"""
+
+
+@pytest.mark.parametrize(("outer", "holds"), [("", "weight"), (" + 1", "")])
+def test_a_function_holds_an_edited_one_that_was_inlined(
+    arms: tuple[Arm, Arm], outer: str, holds: str
+) -> None:
+    sides = []
+    for arm, inner, more in ((arms[0], "31", ""), (arms[1], "37", outer)):
+        file = arm.root / "text.go"
+        file.write_text(GO.replace("31", inner) % more)
+        functions = [[str(file), 1, "weight", 5, 3], [str(file), 5, "Total", 5, 7]]
+        reply = {"functions": functions, "nodes": [[-1, 1, 1], [0, 0, 1]], "inlined": [[1, 0]]}
+        sides.append(Observed.of(arm, [], reply, 1))
+    for tree in compared(sides).values():
+        weight, total = tree.functions
+        assert (weight.edit, weight.holds) == (Edit.EDITED, "")
+        assert (total.edit, total.holds) == (Edit.EDITED if outer else Edit.BESIDE, holds)
+
+
 @pytest.mark.parametrize("nodes", [[[-1, 9, 1]], [[0, 0, 1]], [[-1]], [7], [["", 0, 1]]])
 def test_a_wrong_reply_is_refused(arms: tuple[Arm, Arm], nodes: Any) -> None:  # noqa: ANN401
     workers = [WrongWorker(arm, [("code.py", 1, "plain")], arm.root) for arm in arms]

@@ -10,7 +10,7 @@ import pytest
 from benchgate.measure.pprof import PROFILED, read_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 # The innermost function first; each is on a line.
@@ -52,8 +52,10 @@ def profile(
     file: Path,
     begins: dict[str, int] | None = None,
     labels: Sequence[str | None] = (),
+    inlined: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Write a profile of samples that are 4 ms apart."""
+    """Write a profile of samples that are 4 ms apart; some functions are inlined into others."""
+    into = inlined or {}
     begins = begins or {}
     said = [one for one in labels if one is not None]
     names = list(dict.fromkeys(name for stack, _ in stacks for name, _ in stack))
@@ -65,7 +67,17 @@ def profile(
             for at, name in enumerate(names)
         ),
         *(
-            (4, message((1, at + 1), (4, message((1, names.index(name) + 1), (2, line)))))
+            (
+                4,
+                message(
+                    (1, at + 1),
+                    *(
+                        (4, message((1, names.index(each) + 1), (2, line)))
+                        for each in (name, into.get(name))
+                        if each
+                    ),
+                ),
+            )
             for at, (name, line) in enumerate(places)
         ),
         *(
@@ -185,6 +197,17 @@ def test_what_runs_in_the_runtime_of_go_alone_does_not_count(file: Path) -> None
         ["text.Slug", 0],
         ["runtime.mapaccess1", 8_000_000],
     ]
+
+
+def test_what_was_inlined_is_known(file: Path) -> None:
+    own: Stack = [("text.Slug", 4), *RUN]
+    data = profile(
+        [(own, 2), ([("text.One", 9), *RUN], 3)], file, inlined={"text.One": "text.Slug"}
+    )
+    found = read_profile(data)
+    assert [one[2] for one in found["functions"]] == ["text.Slug", "text.One"]
+    assert found["nodes"] == [[-1, 0, 2], [0, 1, 3]]
+    assert found["inlined"] == [[0, 1]]
 
 
 def test_what_was_allocated_before_does_not_count(file: Path) -> None:

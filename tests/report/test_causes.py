@@ -93,6 +93,15 @@ def test_what_explains_nothing_says_where_to_look() -> None:
     assert found.sentence.endswith("(`logs/parse`)")
     (found,) = view_causes([slower(None)])
     assert found.sentence == "no function explains the change (`logs/parse`)"
+    explanation = Explanation(unobserved=("src/_fast.c",), same_calls=True)
+    (found,) = view_causes([replace(slower(None), explanation=explanation)])
+    assert found.sentence == (
+        "`src/_fast.c` was edited, and benchgate does not observe native code; no function that it "
+        "observes explains the change (`logs/parse`)"
+    )
+    explanation = Explanation(unobserved=("src/_fast.c", "b.c", "c.c"))
+    (found,) = view_causes([replace(slower(None), explanation=explanation)])
+    assert found.sentence.startswith("`src/_fast.c` and 2 other files were edited, and")
 
 
 def test_benchmarks_with_one_cause_are_one_line() -> None:

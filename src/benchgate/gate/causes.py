@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.errors import without_it
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 
 _Key: TypeAlias = "tuple[str, str]"
 
+_NATIVE: Final = frozenset(
+    {
+        *(".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hxx", ".cu", ".f", ".f90", ".s", ".asm"),
+        *(".pyx", ".pxd", ".pxi", ".rs", ".go", ".zig"),
+    }
+)
 _MOST_CAUSES: Final = 3
 # A function that explains less of a change than this is not named.
 _LEAST_SHARE: Final = 0.1
@@ -58,6 +65,9 @@ def explained(
         explanation = None
         if was and now and is_explained:
             explanation = without_it("cause", partial(explain, row, was, now), None, warn)
+        if explanation and not explanation.causes and was and now:
+            native = _unobserved(head.source.changed_files, was, now)
+            explanation = replace(explanation, unobserved=native)
         found.append(replace(row, explanation=explanation) if explanation else row)
     return found
 
@@ -67,7 +77,8 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
 
     What a function takes counts for the nearest edited one that it is called from. If edited
     functions do not explain the change, look for those of which something else in their file is
-    edited, and then for any that calls another one more or less often.
+    edited, or into which an edited one was inlined, and then for any that calls another one more or
+    less often.
     """
     sides = _CallSide(base, row.base or 0.0), _CallSide(head, row.head or 0.0)
     uncounted = sides[0].uncounted() | sides[1].uncounted()
@@ -83,6 +94,15 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
     )
 
 
+def _unobserved(files: Iterable[str], *sides: CallTree) -> tuple[str, ...]:
+    """The files of native code, if none of that was observed."""
+    seen = {
+        PurePosixPath(one.path).suffix for side in sides for one in side.functions if one.is_own
+    }
+    native = () if seen & _NATIVE else files
+    return tuple(file for file in native if PurePosixPath(file).suffix in _NATIVE)
+
+
 def _first_causes(
     base: _CallSide, head: _CallSide, uncounted: frozenset[_Key], row: Row
 ) -> tuple[Cause, ...]:
@@ -93,7 +113,7 @@ def _first_causes(
     same = frozenset(key for key, calls in before.items() if after.get(key) == calls)
     for owners in (
         base.with_edit(_EDITED) | head.with_edit(_EDITED),
-        base.with_edit(_FILES) | head.with_edit(_FILES),
+        base.with_edit(_FILES) | head.with_edit(_FILES) | base.holders() | head.holders(),
         same,
     ):
         causes = list(_causes(base, head, owners, uncounted, by_amount=by_amount))
@@ -165,6 +185,10 @@ class _CallSide:
     def with_edit(self, edits: Collection[Edit]) -> frozenset[_Key]:
         """The functions with one of these edits."""
         return frozenset(key for key, one in self.functions.items() if one.edit in edits)
+
+    def holders(self) -> frozenset[_Key]:
+        """The functions into which an edited one was inlined."""
+        return frozenset(key for key, one in self.functions.items() if one.holds)
 
     def uncounted(self) -> frozenset[_Key]:
         """The functions whose calls are not exact."""

@@ -120,6 +120,7 @@ class Observed:
             has a function that ran.
         ran: the lines of the functions of other languages than Python.
         digests: of the functions with a name whose code is in no file.
+        inlined: by function, those that were inlined into it.
     """
 
     arm: Arm
@@ -127,6 +128,7 @@ class Observed:
     files: Mapping[str, Path]
     ran: Ran
     digests: Mapping[FunctionKey, AbstractSet[str]]
+    inlined: Mapping[FunctionKey, AbstractSet[FunctionKey]]
 
     @classmethod
     def of(
@@ -168,7 +170,11 @@ class Observed:
             if not (-1 <= parent < at and 0 <= function < len(functions)):
                 raise ValueError(f"node {at} has the caller {parent} and the function {function}")
         tree = CallTree(reply.get("operations", loops), tuple(functions), nodes)
-        return cls(arm, tree, files, ran, digests)
+        keys = [(one.path, one.name) for one in functions]
+        inlined: defaultdict[FunctionKey, set[FunctionKey]] = defaultdict(set)
+        for outer, inner in reply.get("inlined", ()):
+            inlined[keys[outer]].add(keys[inner])
+        return cls(arm, tree, files, ran, digests, inlined)
 
 
 def _require_bounds(reply: Mapping[str, Any]) -> None:
@@ -232,7 +238,7 @@ def observe(
                 unit = 1e-9 if metric == TIME.name else 1.0
                 one = Observed.of(worker.arm, worker.folders, reply, loops, unit)
                 sides[metric].append(one)
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
             why = f"its reply to `observe` is not as benchgate knows it: {error}"
             raise WorkerFailedError(worker, why, "") from error
     trees = {metric: compared(both) for metric, both in sides.items()}
@@ -246,8 +252,21 @@ def compared(sides: Sequence[Observed]) -> Mapping[ArmName, CallTree]:
     """The calls of both sides, with how the text of each function differs."""
     base, head = sides
     edited = edits((base.arm.root, base.ran), (head.arm.root, head.ran))
+    changed = {key for key, edit in edited.items() if edit is not Edit.BESIDE}
+    holds = {
+        outer: min(held)[1]
+        for side in sides
+        for outer, inner in side.inlined.items()
+        if (held := inner & changed) and outer not in changed
+    }
     return {
-        side.arm.name: replace(side.tree, functions=tuple(_compared(side, other, edited)))
+        side.arm.name: replace(
+            side.tree,
+            functions=tuple(
+                replace(one, holds=holds.get((one.path, one.name), ""))
+                for one in _compared(side, other, edited)
+            ),
+        )
         for side, other in ((base, head), (head, base))
     }
 

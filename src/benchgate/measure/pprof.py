@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.model.calls import MOST_NODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 # Fields of the messages, by their numbers there.
 _SAMPLE, _LOCATION, _FUNCTION, _STRING = 2, 4, 5, 6
@@ -81,13 +81,14 @@ def read_profile(
 
     Returns:
         What a worker replies to `observe`. A place has as many calls as samples were taken in it.
+        "inlined" has pairs of functions: the second one was inlined into the first one.
 
     Raises:
         ValueError: it has another format.
     """
     try:
-        stacks = _amounts(data, values, label)
-        earlier = _amounts(before, values) if before else {}
+        stacks, inlined = _amounts(data, values, label)
+        earlier = _amounts(before, values)[0] if before else {}
         for stack, (samples, amount) in earlier.items():
             stacks[stack][0] -= samples
             stacks[stack][1] -= amount
@@ -122,6 +123,11 @@ def read_profile(
             for one in numbers
         ],
         "nodes": [[above.get(id(one), -1), numbers[one.function], one.samples] for one in places],
+        "inlined": [
+            [numbers[outer], numbers[inner]]
+            for outer, inner in inlined
+            if outer in numbers and inner in numbers
+        ],
     }
 
 
@@ -135,8 +141,11 @@ def _expanded(data: bytes) -> bytes:
 
 def _amounts(
     data: bytes, values: tuple[int, int], label: str | None = None
-) -> dict[tuple[_Function, ...], list[int]]:
-    """Of each place where samples were taken: the functions, outermost first, and two values."""
+) -> tuple[dict[tuple[_Function, ...], list[int]], Collection[tuple[_Function, _Function]]]:
+    """Of each place where samples were taken: the functions, outermost first, and two values.
+
+    And pairs of functions: the second one was inlined into the first one.
+    """
     found: defaultdict[tuple[_Function, ...], list[int]] = defaultdict(lambda: [0, 0])
     profile = _message(_expanded(data))
     strings = [str(text, "utf-8") for text in profile[_STRING]]
@@ -162,7 +171,8 @@ def _amounts(
         if stack := tuple(_of_benchmark(inner_first[::-1])):
             for at, value in enumerate(values):
                 found[stack][at] += amounts[value]
-    return found
+    names = ([functions[line[_FUNCTION_ID][0]] for line in some] for some in lines.values())
+    return found, dict.fromkeys((some[-1], inner) for some in names for inner in some[:-1])
 
 
 def _label(sample: Mapping[int, list[Any]], strings: Sequence[str]) -> str | None:

@@ -53,8 +53,8 @@ class ObservedFunction(JsonObject):
         is_counted: whether its calls are exact. Otherwise they are samples of a profiler; or those
             of a function that waits count again each time that it goes on; or a compiler inlined
             some of them.
-        holds: the edited function that a compiler inlined into it, if its own text does not differ;
-            `edit` is then `EDITED`.
+        holds: the edited function that a compiler inlined into it, if its own text does not differ.
+            `edit` is then `EDITED`, unless that function was observed itself.
     """
 
     path: Text

@@ -247,11 +247,13 @@ class Explanation(JsonObject):
         causes: the most important first.
         functions: those whose calls or times differ most.
         same_calls: whether both sides make the same calls equally often.
+        unobserved: if there are no causes, the edited files of native code that is not observed.
     """
 
     causes: Annotated[tuple[Cause, ...], Field(max_length=10)] = ()
     functions: Annotated[tuple[CalledFunction, ...], Field(max_length=MOST_FUNCTIONS)] = ()
     same_calls: bool = False
+    unobserved: tuple[Text, ...] = ()
 
 
 _NO_MEASUREMENT: Final = re.compile(

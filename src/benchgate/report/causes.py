@@ -156,6 +156,8 @@ def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
         same = explanation is not None and explanation.same_calls
         if first.outcome not in CHANGED:
             return CauseView("", "", "", f"{_EQUAL if same else _DIFFERENT} ({named})")
+        if explanation and explanation.unobserved:
+            return CauseView("", "", "", f"{_native(explanation.unobserved)} ({named})")
         alike = _SAME_CALLS.format(takes=_takes(first), amount=_amount(first))
         return CauseView("", "", "", f"{alike if same else _NOT_EDITED} ({named})")
     cause = explanation.causes[0]
@@ -163,6 +165,16 @@ def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
     place = plain_line(cause.location) if is_there else ""
     what = does(cause, first) + ("" if is_only else f" ({named})")
     return CauseView(_plain(cause.function), _edit(cause), place, what)
+
+
+def _native(files: Sequence[str]) -> str:
+    """That these files were edited, and what that means."""
+    more = len(files) - 1
+    others = f" and {counted(more, 'other file')} were" if more else " was"
+    return (
+        f"`{_plain(files[0])}`{others} edited, and benchgate does not observe native code; "
+        "no function that it observes explains the change"
+    )
 
 
 def _edit(one: Cause | CalledFunction) -> str:
