@@ -1,0 +1,42 @@
+"""The map of the code has every room, in the order of the import contract, and real paths."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "benchgate"
+TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROOMS = TEXT.partition("## The rooms")[2].partition("\n## ")[0]
+ENTRIES = re.findall(r"^\d+\. (.*)", ROOMS, re.MULTILINE)
+NAMED = [re.findall(r"`(\w+)`", one.partition(":")[0]) for one in ENTRIES]
+
+
+def test_the_rooms_stand_in_the_order_of_the_import_contract() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (layers,) = (
+        one["layers"]
+        for one in project["tool"]["importlinter"]["contracts"]
+        if one["name"] == "layers"
+    )
+    assert [sorted(one) for one in NAMED] == [sorted(one.split(" | ")) for one in reversed(layers)]
+
+
+def test_every_room_is_named() -> None:
+    rooms = {
+        one.stem for one in SOURCE.iterdir() if not one.name.startswith("__") and one.stem != "py"
+    }
+    assert {name for one in NAMED for name in one} == rooms
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w/]+\.(?:py|toml))`", TEXT))))
+def test_a_path_that_is_named_exists(path: str) -> None:
+    assert (SOURCE / path).is_file() or (ROOT / path).is_file()
+
+
+def test_it_stays_a_map() -> None:
+    assert len(TEXT.split()) <= 900
