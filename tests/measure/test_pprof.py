@@ -51,19 +51,36 @@ def profile(
     stacks: Sequence[tuple[Stack, int]],
     file: Path,
     begins: dict[str, int] | None = None,
+    *,
     labels: Sequence[str | None] = (),
     inlined: Mapping[str, str] | None = None,
+    more: Mapping[str, Path] | None = None,
 ) -> bytes:
-    """Write a profile of samples that are 4 ms apart; some functions are inlined into others."""
-    into = inlined or {}
+    """Write a profile of samples that are 4 ms apart; some functions are inlined into others.
+
+    Args:
+        more: the files of functions that are not in `file`.
+    """
+    into, elsewhere = inlined or {}, more or {}
     begins = begins or {}
     said = [one for one in labels if one is not None]
     names = list(dict.fromkeys(name for stack, _ in stacks for name, _ in stack))
     places = list(dict.fromkeys(one for stack, _ in stacks for one in stack))
     parts = [
         *((6, text.encode()) for text in ("", str(file), *names, "benchgate", *said)),
+        *((6, str(one).encode()) for one in elsewhere.values()),
         *(
-            (5, message((1, at + 1), (2, at + 2), (4, 1), (5, begins.get(name, 0))))
+            (
+                5,
+                message(
+                    (1, at + 1),
+                    (2, at + 2),
+                    (4, len(names) + 3 + len(said) + [*elsewhere].index(name))
+                    if name in elsewhere
+                    else (4, 1),
+                    (5, begins.get(name, 0)),
+                ),
+            )
             for at, name in enumerate(names)
         ),
         *(
@@ -197,6 +214,20 @@ def test_what_runs_in_the_runtime_of_go_alone_does_not_count(file: Path) -> None
         ["text.Slug", 0],
         ["runtime.mapaccess1", 8_000_000],
     ]
+
+
+def test_a_function_is_in_the_file_that_defines_it(file: Path) -> None:
+    search = file.with_name("search.go")
+    search.write_text("package sort\n\n\n\nfunc Search() {\n}\n\n// 8\n// func One() is not here\n")
+    names = ["example.com/text.One", "sort.Search", "example.com/text.Slug"]
+    data = profile(
+        [([(name, 9)], 1) for name in names],
+        file,
+        dict(zip(names, (9, 5, 3), strict=True)),
+        more=dict.fromkeys(names[:2], search),
+    )
+    found = read_profile(data)["functions"]
+    assert [one[0] for one in found] == [str(file), str(search), str(file)]
 
 
 def test_what_was_inlined_is_known(file: Path) -> None:

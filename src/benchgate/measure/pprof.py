@@ -14,10 +14,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.measure.changed_lines import last_word
 from benchgate.model.calls import MOST_NODES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 # Fields of the messages, by their numbers there.
 _SAMPLE, _LOCATION, _FUNCTION, _STRING = 2, 4, 5, 6
@@ -157,10 +158,12 @@ def _amounts(
     for line in (line for some in lines.values() for line in some):
         seen[line[_FUNCTION_ID][0]] += line.get(_LINE_NUMBER, [])
     functions = {}
+    files = {strings[one.get(_FILE, [0])[0]]: None for one in map(_message, profile[_FUNCTION])}
     for one in map(_message, profile[_FUNCTION]):
-        name, file, begins = (one.get(key, [0])[0] for key in (_NAME, _FILE, _BEGINS))
-        first = begins or _first_line(Path(strings[file]), min(seen[one[_ID][0]], default=0))
-        functions[one[_ID][0]] = _Function(strings[name], strings[file], first)
+        name, named, begins = (one.get(key, [0])[0] for key in (_NAME, _FILE, _BEGINS))
+        file = _file_of(strings[name], strings[named], begins, files)
+        first = begins or _first_line(Path(file), min(seen[one[_ID][0]], default=0))
+        functions[one[_ID][0]] = _Function(strings[name], file, first)
     for one in map(_message, profile[_SAMPLE]):
         places, amounts = (_numbers(one[key]) for key in (_PLACES, _VALUES))
         # Of a place, the first function is inlined into the others.
@@ -270,6 +273,18 @@ def _without_fields(types: str) -> str:
         if character == "{" and depth == 1 and types[at + 1 : at + 2] != "}":
             kept.append("...")
     return "".join(kept)
+
+
+def _file_of(name: str, named: str, begins: int, files: Iterable[str]) -> str:
+    """The file of a function: Go may name that of another one, which was inlined first."""
+    start = re.compile(rf"func .*\b{re.escape(last_word(_short(name)))}\b")
+    if not begins or not named.endswith(".go"):
+        return named
+    for file in (named, *files):
+        line = _text(Path(file))[begins - 1 : begins]
+        if line and start.match(line[0]):
+            return file
+    return named
 
 
 def _first_line(file: Path, line: int) -> int:
