@@ -486,9 +486,11 @@ def test_what_go_does_while_its_timer_is_stopped_or_before_it_is_reset_does_not_
         )
         assert time_s["text.Checksum"] > 0
         operations = one.calls["alloc_blocks"].operations
-        assert operations <= blocks.pop("shapes_test.BenchmarkStops") <= operations + 1
+        assert operations > 100
+        # Go records an allocation each time that it goes on on another CPU.
+        assert blocks["shapes_test.BenchmarkStops"] == pytest.approx(operations, rel=0.1)
+        assert sum(blocks.values()) == pytest.approx(operations, rel=0.1)
         assert not any("Slug" in name or "strings" in name for name in time_s)
-        assert not blocks
 
 
 COUNTED = """
