@@ -52,6 +52,10 @@ def generate() -> Any:  # noqa: ANN401 - as a test may
     yield 2
 
 
+def abs_of(value: int) -> int:
+    return value
+
+
 def fails() -> None:
     raise ValueError
 
@@ -66,6 +70,12 @@ def in_a_thread() -> None:
     thread = threading.Thread(target=calls_leaf)
     thread.start()
     thread.join()
+
+
+def closes_before_it_begins() -> None:
+    list(generate())
+    generate().close()
+    list(generate())
 
 
 def executed() -> None:
@@ -120,6 +130,7 @@ def test_functions_that_are_not_of_python_have_their_names() -> None:
     [
         (lambda: list(generate()), "generate", 1),
         (lambda: [*generate(), *generate()], "generate", 2),
+        (closes_before_it_begins, "generate", 3 if sys.version_info < (3, 12) else 2),
         (lambda: asyncio.run(awaits()), "awaits", 1),
         (lambda: asyncio.run(awaits()), "leaf", 1),
         (catches, "leaf", 1),
@@ -266,6 +277,30 @@ def test_a_function_of_another_language_has_its_own_time() -> None:
         leaf.__code__: 100 - 2 * 3,
         ("builtins", "len"): 7,
         ("builtins", "sorted"): 400,
+    }
+
+
+def test_what_measuring_adds_to_generators_and_callbacks_is_taken_off() -> None:
+    """A generator of 1,000 values looked five times as slow, `sorted` with a key four times."""
+
+    def outer() -> None:
+        sum(generate())
+        sorted((1, 2, 3), key=abs_of)
+
+    calls = counter_of(outer)
+    costs = Costs()
+    costs.called, costs.calling, costs.calling_back = 3, 20, 10
+    costs.resumed, costs.resuming = 5, 7
+    costs.calling_other = costs.other = costs.least = 0
+    python = {outer.__code__: 1000, generate.__code__: 500, abs_of.__code__: 100}
+    other = {"<built-in method builtins.sum>": 200.0, "<built-in method builtins.sorted>": 300.0}
+    resumptions = 2
+    assert times_apart(calls, python, other, costs) == {
+        outer.__code__: 1000 - 3 - 200 - 300,
+        generate.__code__: 500 - 3 - resumptions * 5,
+        abs_of.__code__: 100 - 3 * 3,
+        ("builtins", "sum"): 200 - 10 - resumptions * 7,
+        ("builtins", "sorted"): 300 - 3 * 10,
     }
 
 

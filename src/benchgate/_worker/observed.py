@@ -37,15 +37,16 @@ class CallNode:
 
     Attributes:
         path: the functions that it is called from, and itself, each with its node.
+        resumptions: how often it went on, if it is a generator.
     """
 
-    __slots__ = ("calls", "children", "key", "path")
+    __slots__ = ("calls", "children", "key", "path", "resumptions")
 
     def __init__(self, key: Key, path: dict[Key, CallNode]) -> None:
         self.key = key
         self.path = {**path, key: self}
         self.children: dict[Key, CallNode] = {}
-        self.calls = 0
+        self.calls = self.resumptions = 0
 
 
 class CallCounter:
@@ -65,6 +66,7 @@ class CallCounter:
     def __init__(self, limit_ns: int) -> None:
         with STANDARD_LIBRARY:
             import threading  # noqa: PLC0415 - only here, outside of every timing
+            from opcode import opmap  # noqa: PLC0415 - only here, outside of every timing
 
             self.set_for_threads: Callable[[Any], None] = getattr(
                 threading,
@@ -76,7 +78,9 @@ class CallCounter:
         self.deadline_ns = perf_counter_ns() + limit_ns
         self.is_over = self.is_on = False
         self.nodes = 0
-        # Where each generator begins: the first instruction that it was seen at.
+        self.resume: int | None = opmap.get("RESUME")
+        # Where each generator begins: its first `RESUME`, or, before Python 3.11, the first
+        # instruction that it was seen at.
         self.begins: dict[Key, int] = {}
         self.root = CallNode(None, {})
 
@@ -115,7 +119,10 @@ class CallCounter:
                 if event == "c_call" and key not in self.labels:
                     self.labels[key] = label_of(arg)
                 node = node.children.get(key) or self.child_of(node, key)
-                node.calls += event == "c_call" or self.is_begun(frame)
+                if event == "c_call" or self.is_begun(frame):
+                    node.calls += 1
+                else:
+                    node.resumptions += 1
                 if perf_counter_ns() > self.deadline_ns:
                     self.is_over = True
                     setprofile(None)
@@ -129,9 +136,13 @@ class CallCounter:
         code = frame.f_code
         if not code.co_flags & GOES_ON:
             return True
-        first = min(frame.f_lasti, self.begins.get(code, frame.f_lasti))
+        first = self.begins.get(code, frame.f_lasti)
+        if self.resume is None:
+            first = min(frame.f_lasti, first)
+        elif code not in self.begins:
+            first = 2 * code.co_code[::2].find(self.resume)
         self.begins[code] = first
-        return frame.f_lasti == first
+        return bool(frame.f_lasti <= first)  # less if it is closed before it begins
 
     def child_of(self, node: CallNode, key: Key) -> CallNode:
         """Find or make the node of a function that another one calls."""
@@ -198,6 +209,24 @@ def call_python(calls: int) -> None:
         nothing()
 
 
+def of_one(_: int) -> None:
+    pass
+
+
+def call_through_other(calls: int) -> None:
+    any(map(of_one, range(calls)))
+
+
+def resumed(calls: int) -> Any:
+    for _ in range(calls):
+        yield
+
+
+def resume(calls: int) -> None:
+    for _ in resumed(calls):
+        pass
+
+
 def call_other(calls: int) -> None:
     call, value = len, ()
     for _ in range(calls):
@@ -210,6 +239,8 @@ class Costs:
     Attributes:
         called: added to a function of Python that is called.
         calling: added to what calls it.
+        calling_back: the same if that is not written in Python.
+        resumed, resuming: the same for each time that a generator goes on.
         calling_other: added to what calls a function that is not written in Python.
         other: added to that function, if it is measured by itself.
         least: what a call of it takes that does nothing.
@@ -221,10 +252,17 @@ class Costs:
         measured = measured_ns(call_python)
         self.called = max(0.0, measured[nothing.__code__] - python)
         self.calling = max(0.0, measured[call_python.__code__] - loop)
+        generator = max(0.0, plain_ns(resume) - loop)
+        measured = measured_ns(resume)
+        self.resumed = max(0.0, measured[resumed.__code__] - generator)
+        self.resuming = max(0.0, measured[resume.__code__] - loop)
         measured = measured_ns(call_other)
         self.calling_other = max(0.0, measured[call_other.__code__] - loop - self.least)
         measured = measured_ns(call_other, builtins=True)
         self.other = max(0.0, measured[label_of(len)] - self.least)
+        through = max(0.0, plain_ns(call_through_other) - python)
+        measured = measured_ns(call_through_other, builtins=True)
+        self.calling_back = max(0.0, measured[label_of(any)] - through)
 
 
 def plain_ns(function: Callable[[int], None]) -> float:
@@ -261,18 +299,21 @@ def times_apart(
     """
     found: dict[Key, float] = dict(python)
     for caller, node in nodes_of(calls.root):
+        is_back = isinstance(caller.key, tuple)
         if isinstance(node.key, tuple):
             measured_ns = other.get(calls.labels.get(node.key))
             each_ns = 0.0
             if measured_ns is not None:
                 each_ns = max(costs.least, measured_ns - costs.other)
             found[node.key] = found.get(node.key, 0) + node.calls * each_ns
-            taken_ns = costs.calling_other + each_ns
+            taken_ns = 0.0 if is_back else node.calls * (costs.calling_other + each_ns)
         else:
-            found[node.key] = found.get(node.key, 0) - node.calls * costs.called
-            taken_ns = costs.calling
-        if caller.key in found and not isinstance(caller.key, tuple):
-            found[caller.key] -= node.calls * taken_ns
+            added_ns = node.calls * costs.called + node.resumptions * costs.resumed
+            found[node.key] = found.get(node.key, 0) - added_ns
+            calling_ns = costs.calling_back if is_back else costs.calling
+            taken_ns = node.calls * calling_ns + node.resumptions * costs.resuming
+        if caller.key in found:
+            found[caller.key] -= taken_ns
     return {key: max(0, round(time_ns)) for key, time_ns in found.items()}
 
 

@@ -418,6 +418,7 @@ class OpenBenchmark:
         deadline_ns = perf_counter_ns() + int(message)
         calls = self.counted(self.loops, int(message))
         times: dict[Any, int] = {}
+        others: dict[Any, float] = {}
         for number in range(OBSERVED_SAMPLES):
             if number and perf_counter_ns() > deadline_ns:
                 break
@@ -425,10 +426,13 @@ class OpenBenchmark:
             self.sample(self.loops, one.clock, process_time_ns)
             for code, time_ns in one.by_code().items():
                 times[code] = min(time_ns, times.get(code, time_ns))
-        others = Times(builtins=True)
-        if perf_counter_ns() <= deadline_ns:
-            self.sample(self.loops, others.clock, process_time_ns)
-        return described(calls.root, times_apart(calls, times, others.per_call(), Costs()))
+            if perf_counter_ns() > deadline_ns:
+                break
+            one = Times(builtins=True)
+            self.sample(self.loops, one.clock, process_time_ns)
+            for code, each_ns in one.per_call().items():
+                others[code] = min(each_ns, others.get(code, each_ns))
+        return described(calls.root, times_apart(calls, times, others, Costs()))
 
     def counted(self, loops: int, limit_ns: int) -> CallCounter:
         """Count the functions that a sample calls."""

@@ -40,6 +40,8 @@ _MOST_CAUSES: Final = 3
 _LEAST_SHARE: Final = 0.1
 # Calls that are not counted are named if they take this part of what a function explains.
 _MOST_OF_IT: Final = 0.5
+# If it takes more than this, other code takes more of it back than is left: no reason.
+_TAKEN_BACK: Final = 2.0
 # A function that moved by less is not listed.
 _TRACE: Final = 0.01
 _EDITED: Final = frozenset({Edit.EDITED, Edit.NEW, Edit.GONE})
@@ -87,10 +89,14 @@ def explain(row: Row, base: CallTree, head: CallTree) -> Explanation:
     least = _TRACE * abs(total) if is_changed else math.inf
     every = _functions(*sides, uncounted)
     moved = [one for one in every if max(_moved(one)[0] - least, _moved(one)[1]) > 0]
+    same_calls = all(one.calls is not None and one.calls[0] == one.calls[1] for one in moved)
+    # Such as generator expressions, which are no functions of their own in the list.
+    before, after = (side.calls() for side in sides)
+    parts = {key for key in before.keys() | after.keys() if key[1].endswith(">")} - uncounted
     return Explanation(
         _first_causes(*sides, uncounted, row) if is_changed else (),
         tuple(sorted(moved, key=_moved, reverse=True)[:MOST_FUNCTIONS]),
-        same_calls=all(one.calls is not None and one.calls[0] == one.calls[1] for one in moved),
+        same_calls=same_calls and all(before.get(one) == after.get(one) for one in parts),
     )
 
 
@@ -295,7 +301,7 @@ def _evidence(
     if was.calls != now.calls and key not in uncounted:
         more = now if now.calls > was.calls else was
         per_call = more.amount / more.calls
-        if _carries((now.calls - was.calls) * per_call, change):
+        if change and (now.calls - was.calls) * per_call / change > _MOST_OF_IT:
             return ("", ""), calls, change
     called = was.below.keys() | now.below.keys()
     further = {one: now.amounts_below[one] - was.amounts_below[one] for one in called}
@@ -315,8 +321,8 @@ def _evidence(
 
 
 def _carries(amount: float, change: float) -> bool:
-    """Whether an amount is most of a change."""
-    return change != 0 and amount / change > _MOST_OF_IT
+    """Whether an amount is most of a change, and little of it is taken back."""
+    return change != 0 and _MOST_OF_IT < amount / change <= _TAKEN_BACK
 
 
 def _differs(one: _Key, was: _Share, now: _Share) -> float:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _NAME_LIMIT: Final = 100
+# Shares are estimates: from here on, one is more than the whole change.
+_MORE: Final = 1.05
 _EDITS: Final = {
     Edit.NONE: "",
     Edit.EDITED: "edited",
@@ -185,16 +187,18 @@ def _edit(one: Cause | CalledFunction) -> str:
 def does(cause: Cause, row: Row) -> str:
     """What a function does, and how much that explains of the change of a row."""
     total = (row.head or 0.0) - (row.base or 0.0)
-    ratio = min(1.0, cause.amount / total) if total else 0.0
+    ratio = cause.amount / total if total else 0.0
     of_what = "" if row.metric == TIME.name else f" of {_plain(row.metric)}"
-    share = f"{100 * ratio:.0f} % of the change{of_what}"
+    # The rest is taken back by other functions.
+    part = f"{100 * min(ratio, 1.0):.0f} %" if ratio < _MORE else "more than 100 %"
+    share = f"{part} of the change{of_what}"
     if cause.calls:
         return f"{_calls(cause, cause.calls)}: {share}"
     most = f", most of it in `{_plain(cause.callee)}`" if cause.callee else ""
     is_same = row.explanation is not None and row.explanation.same_calls
     same = most
     if not most and _takes(row) == "takes" and cause.is_counted:
-        same = ", with the same calls" if is_same else ", with other calls"
+        same = ", with the same observed calls" if is_same else ", with other calls"
     less = "less" if row.unit else "fewer"
     return f"{_takes(row)} {'more' if total > 0 else less} {_amount(row)}{same}: {share}"
 
