@@ -119,7 +119,9 @@ class CallCounter:
                 if event == "c_call" and key not in self.labels:
                     self.labels[key] = label_of(arg)
                 node = node.children.get(key) or self.child_of(node, key)
-                if event == "c_call" or self.is_begun(frame):
+                if node.key != key:  # passed over
+                    pass
+                elif event == "c_call" or self.is_begun(frame):
                     node.calls += 1
                 else:
                     node.resumptions += 1
@@ -145,7 +147,10 @@ class CallCounter:
         return bool(frame.f_lasti <= first)  # less if it is closed before it begins
 
     def child_of(self, node: CallNode, key: Key) -> CallNode:
-        """Find or make the node of a function that another one calls."""
+        """Find or make the node of a function that another one calls.
+
+        What calls a function that is passed over stands for it.
+        """
         child = node.path.get(key)
         if child is None:
             is_passed_over = self.nodes >= MOST_NODES or is_own(getattr(key, "co_filename", ""))
