@@ -7,8 +7,8 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
+from benchgate.formats.asv import asv
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.python import asv
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import Reading

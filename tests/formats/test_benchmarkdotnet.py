@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.formats.benchmarkdotnet import benchmarkdotnet
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.other_languages import benchmarkdotnet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

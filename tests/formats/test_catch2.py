@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import FormatError
+from benchgate.formats.catch2 import catch2
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.cpp import catch2
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import Reading

@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.cpp import google_benchmark
+from benchgate.formats.google_benchmark import google_benchmark
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import Reading

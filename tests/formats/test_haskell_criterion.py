@@ -8,7 +8,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.other_languages import haskell_criterion
+from benchgate.formats.haskell_criterion import haskell_criterion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

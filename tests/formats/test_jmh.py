@@ -8,7 +8,7 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.other_languages import jmh
+from benchgate.formats.jmh import jmh
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

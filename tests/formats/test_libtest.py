@@ -6,8 +6,8 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
-from benchgate.formats.cargo import libtest
 from benchgate.formats.contents import ForeignFile
+from benchgate.formats.libtest import libtest
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import Reading

@@ -8,7 +8,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.python import pyperf
+from benchgate.formats.pyperf import pyperf
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

@@ -10,9 +10,11 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats import find_format
-from benchgate.formats.cargo import divan, gungraun, libtest
 from benchgate.formats.contents import ForeignFile
 from benchgate.formats.criterion import criterion
+from benchgate.formats.divan import divan
+from benchgate.formats.gungraun import gungraun
+from benchgate.formats.libtest import libtest
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import ForeignFormat, Reading

@@ -13,8 +13,8 @@ import pytest
 from tests.measure.test_asv_suite import value_of
 from tests.measure.test_worker import PLAIN, launch
 
+from benchgate.formats.asv import asv
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.python import asv
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting, WorkerSkippedError
 

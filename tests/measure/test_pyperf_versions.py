@@ -13,7 +13,7 @@ import pytest
 from tests.measure.test_worker import PLAIN, launch
 
 from benchgate.formats.contents import ForeignFile
-from benchgate.formats.python import pyperf
+from benchgate.formats.pyperf import pyperf
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worker import Worker, WorkerSetting
 

@@ -14,8 +14,8 @@ from benchgate.errors import FormatError, UsageError
 from benchgate.files import TooLargeError, read_below, read_bytes, read_start
 from benchgate.formats import NAMES, by_import, find_format, read_as
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, is_custom
+from benchgate.formats.asv import BENCHMARKS, asv
 from benchgate.formats.contents import ForeignFile, json_within
-from benchgate.formats.python import BENCHMARKS, asv
 from benchgate.formats.rows import join_readings
 from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.stored import reads_a_clock

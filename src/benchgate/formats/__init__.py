@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, bencher, hyperfine, is_custom
-from benchgate.formats.cargo import divan, gungraun, libtest
+from benchgate.formats.asv import asv
+from benchgate.formats.benchmark_ips import benchmark_ips
+from benchgate.formats.benchmarkdotnet import benchmarkdotnet
+from benchgate.formats.catch2 import catch2
 from benchgate.formats.contents import json_within
-from benchgate.formats.cpp import catch2, google_benchmark
 from benchgate.formats.criterion import criterion
+from benchgate.formats.divan import divan
 from benchgate.formats.go import go
+from benchgate.formats.google_benchmark import google_benchmark
+from benchgate.formats.gungraun import gungraun
+from benchgate.formats.haskell_criterion import haskell_criterion
 from benchgate.formats.http_load import ab, autocannon, locust, wrk
 from benchgate.formats.javascript import benchmark_js, deno_bench, mitata, tinybench, vitest
+from benchgate.formats.jmh import jmh
 from benchgate.formats.k6 import k6
-from benchgate.formats.other_languages import benchmark_ips, benchmarkdotnet, haskell_criterion, jmh
+from benchgate.formats.libtest import libtest
 from benchgate.formats.pgbench import pgbench
-from benchgate.formats.python import asv, pyperf, pytest_benchmark
+from benchgate.formats.pyperf import pyperf
+from benchgate.formats.pytest_benchmark import pytest_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
