@@ -237,6 +237,22 @@ def test_new_and_gone_functions_are_named() -> None:
     assert (cause.function, cause.edit, cause.calls) == ("new", NEW, (0.0, 3.0))
 
 
+@pytest.mark.parametrize("edit", [NEW, GONE])
+def test_a_function_that_runs_instead_of_another_is_compared_with_it(edit: Edit) -> None:
+    """A new method overrides another one, and that is called no longer: by `sorted`, as often."""
+    one = tree((0, "bench", 1, 10, NONE), (1, "order", 1, 50, NONE), (2, "A.__lt__", 9, 900, edit))
+    other = tree((0, "bench", 1, 10, NONE), (1, "order", 1, 50, NONE), (2, "B.__lt__", 9, 99, NONE))
+    slower = edit is NEW
+    cause = first(*((other, one) if slower else (one, other)), slower=slower)
+    assert (cause.function, cause.edit, cause.instead_of) == ("A.__lt__", edit, "B.__lt__")
+    assert (cause.callee, cause.calls) == ("", None)
+    assert abs(cause.amount) == pytest.approx(801e-9)
+    # If it is called less often, it is not known for which one.
+    other = tree((0, "bench", 1, 10, NONE), (1, "order", 1, 50, NONE), (2, "B.__lt__", 8, 88, NONE))
+    cause = first(*((other, one) if slower else (one, other)), slower=slower)
+    assert (cause.function, cause.instead_of) == ("A.__lt__", "")
+
+
 def test_the_most_important_of_several_is_first() -> None:
     base = tree(
         (0, "bench", 1, 10, NONE),

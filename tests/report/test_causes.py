@@ -68,6 +68,14 @@ def slower(cause: Cause | None, name: str = "logs/parse", *, same_calls: bool = 
             f"`parse_line` (gone) no longer runs (8 times per iteration before): {SHARE}",
         ),
         (
+            {"callee": "", "calls": None, "edit": Edit.NEW, "instead_of": "Base.f"},
+            f"`parse_line` (new, src/logs.py:41) replaces `Base.f`: {SHARE}",
+        ),
+        (
+            {"callee": "", "calls": None, "edit": Edit.GONE, "instead_of": "Base.f"},
+            f"`parse_line` (gone) is replaced by `Base.f`: {SHARE}",
+        ),
+        (
             {"callee": "", "calls": None, "edit": Edit.BESIDE, "location": ""},
             f"`parse_line` (in an edited file) takes more time, with other calls: {SHARE}",
         ),

@@ -117,12 +117,13 @@ def _first_causes(
     by_amount = observed_as(row.metric, row.unit) != TIME.name
     before, after = base.calls(), head.calls()
     same = frozenset(key for key, calls in before.items() if after.get(key) == calls)
+    replaced = _replaced(base, head) | _replaced(head, base)
     for owners in (
         base.with_edit(_EDITED) | head.with_edit(_EDITED),
         base.with_edit(_FILES) | head.with_edit(_FILES) | base.holders() | head.holders(),
         same,
     ):
-        causes = list(_causes(base, head, owners, uncounted, by_amount=by_amount))
+        causes = list(_causes(base, head, owners, uncounted, replaced, by_amount=by_amount))
         if owners is same:
             causes = [one for one in causes if one.calls]
         causes.sort(key=lambda one: sign * one.amount, reverse=True)
@@ -153,6 +154,35 @@ def _moved(one: CalledFunction) -> tuple[float, float]:
     return abs(one.amounts[1] - one.amounts[0]), abs(after - before)
 
 
+def _replaced(side: _CallSide, other: _CallSide) -> dict[_Key, _Key]:
+    """The functions of only one side, with the unedited one that runs for them on the other side.
+
+    It has the same name, such as a method that is overridden, and the same callers call it as much
+    more often there.
+    """
+    here, there = side.callers(), other.callers()
+    by_name: defaultdict[str, list[_Key]] = defaultdict(list)
+    for one in sorted(there.keys() - other.with_edit(_EDITED) - other.uncounted()):
+        by_name[_last_name(one)].append(one)
+    found: dict[_Key, _Key] = {}
+    for key in sorted(side.with_edit({Edit.NEW, Edit.GONE}) & (here.keys() - there.keys())):
+        alike = by_name[_last_name(key)]
+        for one in alike:
+            before = here.get(one, {})
+            callers = there[one].keys() | before.keys()
+            more = {by: there[one].get(by, 0.0) - before.get(by, 0.0) for by in callers}
+            if here[key] == {by: count for by, count in more.items() if count}:
+                found[key] = one
+                alike.remove(one)
+                break
+    return found
+
+
+def _last_name(key: _Key) -> str:
+    """The name of a function without its class; that of a lambda only as a whole."""
+    return key[1] if key[1].endswith(">") else key[1].rpartition(".")[2]
+
+
 @dataclass(slots=True)
 class _Share:
     """What one operation takes in a function, and in what it calls that is not edited.
@@ -166,6 +196,10 @@ class _Share:
     calls: float = 0.0
     amounts_below: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
     below: defaultdict[_Key, float] = field(default_factory=lambda: defaultdict(float))
+
+    def __add__(self, other: _Share) -> _Share:
+        """Add the amounts and calls; those below do not matter together."""
+        return _Share(self.amount + other.amount, self.calls + other.calls)
 
 
 class _CallSide:
@@ -208,6 +242,18 @@ class _CallSide:
             found[function.path, function.name] += count / self.tree.operations
         return found
 
+    def callers(self) -> Mapping[_Key, Mapping[_Key | None, float]]:
+        """How often each function is called by each of the others, in one operation."""
+        found: defaultdict[_Key, defaultdict[_Key | None, float]]
+        found = defaultdict(lambda: defaultdict(float))
+        keys: list[_Key] = []
+        for parent, number, count in self.tree.nodes:
+            function = self.tree.functions[number]
+            keys.append((function.path, function.name))
+            by = keys[parent] if parent >= 0 else None
+            found[keys[-1]][by] += count / self.tree.operations
+        return found
+
     def shares(self, of: Collection[_Key]) -> Mapping[_Key, _Share]:
         """Attribute each call to the nearest of these functions above it, or to itself.
 
@@ -247,12 +293,19 @@ def _causes(
     head: _CallSide,
     owners: Collection[_Key],
     uncounted: frozenset[_Key],
+    replaced: Mapping[_Key, _Key],
     *,
     by_amount: bool,
 ) -> Iterator[Cause]:
-    before, after = base.shares(owners), head.shares(owners)
-    for key in before.keys() | after.keys():
+    replaced = {key: one for key, one in replaced.items() if key in owners}
+    others = frozenset(replaced.values())
+    before, after = base.shares({*owners, *others}), head.shares({*owners, *others})
+    for key in (before.keys() | after.keys()) - others:
         was, now = before.get(key, _Share()), after.get(key, _Share())
+        instead_of = replaced.get(key, ("", ""))
+        if key in replaced:
+            was += before.get(instead_of, _Share())
+            now += after.get(instead_of, _Share())
         function = head.functions.get(key) or base.functions[key]
         callee, calls, amount = _evidence(key, was, now, uncounted, by_amount=by_amount)
         yield Cause(
@@ -262,6 +315,7 @@ def _causes(
             amount=amount,
             is_counted=key not in uncounted,
             holds=function.holds,
+            instead_of=_full_name(head.functions.get(instead_of) or base.functions.get(instead_of)),
         )
 
 

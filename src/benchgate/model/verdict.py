@@ -202,6 +202,8 @@ class Cause(JsonObject):
         amount: how much more or less an operation takes because of it, in the row's unit,
             estimated.
         holds: the edited function that was inlined into it, if its own text does not differ.
+        instead_of: the function with the same name that runs as often for the same callers on the
+            other side, such as the method that a new one overrides; "" if there is none.
     """
 
     function: Text
@@ -213,6 +215,7 @@ class Cause(JsonObject):
     amount: float
     is_counted: bool = True
     holds: Text = ""
+    instead_of: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,11 @@ def does(cause: Cause, row: Row) -> str:
     share = f"{part} of the change{of_what}"
     if cause.calls:
         return f"{_calls(cause, cause.calls)}: {share}"
+    if cause.instead_of:
+        is_gone = cause.edit is Edit.GONE
+        return (
+            f"{'is replaced by' if is_gone else 'replaces'} `{_plain(cause.instead_of)}`: {share}"
+        )
     most = f", most of it in `{_plain(cause.callee)}`" if cause.callee else ""
     is_same = row.explanation is not None and row.explanation.same_calls
     same = most
