@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import sys
 import threading
@@ -96,10 +97,12 @@ def replaced(match: re.Match[str]) -> str:
 def counted(function: Callable[[], Any], times: int = 1) -> dict[tuple[str, ...], int]:
     """Observe calls; return the number of calls by the names on the way to each function."""
     calls = CallCounter(LIMIT_NS)
+    gc.disable()  # other tests have left callbacks of it
     calls.clock()
     for _ in range(times):
         function()
     calls.clock()
+    gc.enable()
     assert not calls.is_over
     reply = described(calls.root, {})
     found: list[tuple[tuple[str, ...], int]] = []
