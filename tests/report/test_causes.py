@@ -116,7 +116,7 @@ def test_benchmarks_with_one_cause_are_one_line() -> None:
     other = replace(CAUSE, function="write", location="src/logs.py:60")
     rows = [slower(CAUSE, "a"), slower(CAUSE, "b"), slower(other, "c"), slower(CAUSE, "d")]
     first, second = view_causes(rows)
-    assert first.sentence.endswith("of the change (`a` and 2 other benchmarks)")
+    assert first.sentence.endswith("of the change (`a`; the same function in 2 other benchmarks)")
     assert second.sentence.endswith("of the change (`c`)")
 
 

@@ -165,7 +165,9 @@ def _view(rows: Sequence[Row], *, is_only: bool) -> CauseView:
     cause = explanation.causes[0]
     is_there = cause.is_own and cause.edit is not Edit.GONE
     place = plain_line(cause.location) if is_there else ""
-    what = does(cause, first) + ("" if is_only else f" ({named})")
+    # What is said of the function is that of the first row.
+    also = f"; the same function in {counted(others, 'other benchmark')}" if others else ""
+    what = does(cause, first) + ("" if is_only else f" (`{_plain(first.benchmark)}`{also})")
     return CauseView(_plain(cause.function), _edit(cause), place, what)
 
 
