@@ -288,6 +288,24 @@ def test_a_lambda_is_a_part_of_what_it_is_called_from() -> None:
     assert (cause.function, cause.callee, cause.calls) == ("parse", inner, (0.0, 9.0))
 
 
+def test_a_generator_expression_that_others_run_is_a_part_of_its_function() -> None:
+    """It is returned, and runs when its function has ended."""
+    inner = "windowed.<locals>.<genexpr>"
+    base = tree((0, "bench", 1, 10, NONE), (1, "windowed", 1, 340, EDITED))
+    head = tree(
+        (0, "bench", 1, 10, NONE), (1, "windowed", 1, 20, EDITED), (1, inner, 9, 300, EDITED)
+    )
+    cause = first(base, head, slower=False)
+    assert (cause.function, cause.calls) == ("windowed", None)
+    assert cause.amount == pytest.approx(-20e-9)
+    head = tree(
+        (0, "bench", 1, 10, NONE), (1, "windowed", 1, 20, EDITED), (1, inner, 9, 900, EDITED)
+    )
+    cause = first(base, head)
+    assert (cause.function, cause.callee, cause.calls) == ("windowed", "", None)
+    assert cause.amount == pytest.approx(580e-9)
+
+
 def test_the_same_calls_explain_nothing() -> None:
     base = tree((0, "bench", 1, 10, NONE), (1, "edited", 1, 100, EDITED))
     head = tree((0, "bench", 1, 300, NONE), (1, "edited", 1, 100, EDITED))

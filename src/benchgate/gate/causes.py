@@ -178,6 +178,14 @@ def _replaced(side: _CallSide, other: _CallSide) -> dict[_Key, _Key]:
     return found
 
 
+def _around(key: _Key) -> _Key:
+    """The function that a lambda or a generator expression is written in."""
+    path, name = key
+    while name.endswith(">") and ".<locals>." in name:
+        name = name.rpartition(".<locals>.")[0]
+    return path, name
+
+
 def _last_name(key: _Key) -> str:
     """The name of a function without its class; that of a lambda only as a whole."""
     return key[1] if key[1].endswith(">") else key[1].rpartition(".")[2]
@@ -257,7 +265,8 @@ class _CallSide:
     def shares(self, of: Collection[_Key]) -> Mapping[_Key, _Share]:
         """Attribute each call to the nearest of these functions above it, or to itself.
 
-        A lambda, or the inner part of a generator expression, is a part of what it is called from.
+        A lambda, or the inner part of a generator expression, is a part of the function that it
+        is written in, whoever calls it, or of what it is called from.
         What a function of another language calls is called by the function around: `set.add` calls
         `__hash__`, and so does a set comprehension.
         """
@@ -269,6 +278,9 @@ class _CallSide:
             key = function.path, function.name
             owner, below = owners[parent] if parent >= 0 else (None, None)
             calls, amount = count / self.tree.operations, count * self._per_call[number]
+            around = _around(key)
+            if around != key and around in of and around != owner:
+                owner, below = around, key  # which does not call it
             is_part = owner is not None and function.name.endswith(">")
             if below is not None and not below[0] and function.path:
                 below = None
