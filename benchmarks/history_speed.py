@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.history import trends
+from benchgate.history.adding import add_runs
 from benchgate.history.record import Measured, RunRecord
-from benchgate.history.sources import add_runs, read_sources
+from benchgate.history.sources import read_sources
 from benchgate.history.store import Rows, Store
 from benchgate.history.trends import HistoryRequest, find_history
 from benchgate.model.run import Better

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.differences import (
+from benchgate.stats.detectable import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_to_detect,
-    two_sample_t,
 )
 from benchgate.stats.intervals import mean_interval
 from benchgate.stats.rank_tests import mann_whitney, signed_rank
 from benchgate.stats.spread import robust_spread
+from benchgate.stats.t_tests import two_sample_t
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:

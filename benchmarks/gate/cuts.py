@@ -19,7 +19,7 @@ from benchgate.config import loads
 from benchgate.gate.sensitivity import states
 from benchgate.gate.waves import WaveSettings, unspent_families
 from benchgate.model.policy import Outcome
-from benchgate.stats.differences import least_launches
+from benchgate.stats.detectable import least_launches
 from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney
 
 if TYPE_CHECKING:

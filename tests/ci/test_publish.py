@@ -26,7 +26,7 @@ from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS, publish
 from benchgate.config import load
 from benchgate.errors import FormatError, GitHubError
 from benchgate.git.repository import Git
-from benchgate.github.artifacts import ArtifactKind, artifact_name
+from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.runner import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result

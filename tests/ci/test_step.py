@@ -20,7 +20,7 @@ from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiOutcome, CiRequest, JobFile
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, FormatError, Interrupted, MeasureError, UsageError
-from benchgate.github.artifacts import Leg
+from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.plan import Head, plan_for
 from benchgate.github.runner import Context, EventRepository, PullRequestEvent, PushEvent

@@ -13,7 +13,7 @@ from benchgate.gate import waves
 from benchgate.gate.single_runs import prediction_reach
 from benchgate.gate.wave_findings import LOOKING_LONGER_SHARE, LOOKING_SHARE
 from benchgate.gate.waves import unspent_families
-from benchgate.stats.differences import least_launches
+from benchgate.stats.detectable import least_launches
 from benchgate.units import format_percent
 
 TEXT = " ".join(

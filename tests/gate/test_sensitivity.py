@@ -12,7 +12,7 @@ from benchgate.config import loads
 from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, Environment, Run, Source, Tier
-from benchgate.stats.differences import detectable_ratio
+from benchgate.stats.detectable import detectable_ratio
 from benchgate.stats.rank_tests import paired_shift
 from benchgate.stats.spread import robust_spread
 

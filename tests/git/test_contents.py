@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.git.changes import committed_bytes, read_committed, resolve_committed
+from benchgate.git.committed import committed_bytes, read_committed, resolve_committed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

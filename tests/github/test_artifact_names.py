@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.github.artifacts import (
+from benchgate.github.artifact_names import (
     MAX_NAME_CHARACTERS,
     ArtifactKind,
     Leg,

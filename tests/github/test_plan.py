@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.github.artifacts import ArtifactKind
+from benchgate.github.artifact_names import ArtifactKind
 from benchgate.github.plan import CommentTime, EventPlan, Head, plan_for
 from benchgate.github.runner import (
     Context,

@@ -10,8 +10,8 @@ from tests.history.conftest import HERE, record_at, run_at
 from tests.results import bench
 
 from benchgate.errors import UsageError
+from benchgate.history.adding import KnownCommit
 from benchgate.history.record import record_of, why_not_kept
-from benchgate.history.sources import KnownCommit
 from benchgate.history.store import SCHEMA, Rows, RunReader, to_table
 from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
 from benchgate.model.history import HISTORY

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.git.repository import Git
-from benchgate.history.sources import KnownCommit, commit_order, commits_of
+from benchgate.history.adding import KnownCommit, commit_order, commits_of
 from benchgate.history.store import ListedRun
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ import pytest
 from tests.history.conftest import record_at
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.history.sources import add_runs, read_sources
+from benchgate.history.adding import add_runs
+from benchgate.history.sources import read_sources
 from benchgate.history.store import (
     MOST_BYTES,
     SCHEMA,

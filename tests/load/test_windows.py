@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from benchgate.load.recording import StepRecord, Window, Windowing
-from benchgate.stats.histogram import Histogram, Reservoir, from_bytes, to_bytes
+from benchgate.stats.histogram import Histogram, from_bytes, to_bytes
+from benchgate.stats.reservoir import Reservoir
 
 S = 1_000_000_000
 

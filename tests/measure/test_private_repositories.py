@@ -10,7 +10,8 @@ import pytest
 from tests.measure.git_server import AUTHORIZED, TOKEN, GitServer, git_server
 
 from benchgate.errors import BaselineError, UsageError
-from benchgate.git.changes import changed_since, read_committed, settings_digest
+from benchgate.git.changes import changed_since, settings_digest
+from benchgate.git.committed import read_committed
 from benchgate.git.repository import Git, with_token
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import two_arms

@@ -10,13 +10,7 @@ from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.history import (
-    NOT_CHECKED,
-    Badge,
-    BadgeState,
-    badge_of,
-    render_endpoint,
-)
+from benchgate.report.badge import NOT_CHECKED, Badge, BadgeState, badge_of, render_endpoint
 
 HOSTILE = [
     '"/><script>alert(1)</script>',

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchgate.stats.autocorrelation import Weights, autocorrelation, corrected_sem
 from benchgate.stats.checks import LARGEST
-from benchgate.stats.timeseries import Weights, autocorrelation, corrected_sem
 
 RAMP = np.arange(1.0, 101.0)
 BOTH: tuple[Weights, ...] = ("plain", "bartlett")

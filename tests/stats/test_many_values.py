@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal, mannwhitneyu
 
-from benchgate.stats.differences import effect_size
 from benchgate.stats.rank_tests import kruskal_wallis, mann_whitney_classical
+from benchgate.stats.t_tests import effect_size
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.differences import (
+from benchgate.stats.detectable import (
     Test,
     detectable_ratio,
     detectable_ratio_two_sample,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.histogram import Reservoir
+from benchgate.stats.reservoir import Reservoir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.differences import TTest, paired_t, pooled_sd, two_sample_t
+from benchgate.stats.t_tests import TTest, paired_t, pooled_sd, two_sample_t
 
 X = np.array([1000.0, 1020, 980, 1010, 990])
 Y = np.array([980.0, 970, 990, 960, 985])

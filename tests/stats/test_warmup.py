@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats import timeseries
+from benchgate.stats import trend
 from benchgate.stats.rank_tests import rank_sum_ways
-from benchgate.stats.timeseries import settled_index, trend_p
+from benchgate.stats.trend import settled_index, trend_p
 
 series = st.lists(st.integers(0, 3).map(lambda k: 100 + k), max_size=20, min_size=1) | st.lists(
     st.integers(0, 130), min_size=1, max_size=20
@@ -112,7 +112,7 @@ def test_thousands_of_values_need_few_distributions(monkeypatch: pytest.MonkeyPa
         built.append(k)
         return rank_sum_ways(ranks, k)
 
-    monkeypatch.setattr(timeseries, "rank_sum_ways", counting)
+    monkeypatch.setattr(trend, "rank_sum_ways", counting)
     ramp = np.floor(np.arange(4000.0) * 0.7) + 1e5
     assert settled_index(ramp) is None
     assert len(built) < 100

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
+from benchgate.stats.autocorrelation import autocorrelation, corrected_sem
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
 from benchgate.stats.spread import moments, trim, variance_components
-from benchgate.stats.timeseries import autocorrelation, corrected_sem
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:

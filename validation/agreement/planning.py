@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.differences import (
+from benchgate.stats.detectable import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_needed,

@@ -17,7 +17,7 @@ from benchgate.stats.rank_tests import (
     mann_whitney_classical,
     signed_rank,
 )
-from benchgate.stats.timeseries import trend_p
+from benchgate.stats.trend import trend_p
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from benchgate.stats.bootstrap import bca_interval, percentile_interval
-from benchgate.stats.histogram import Histogram, Reservoir
+from benchgate.stats.histogram import Histogram
+from benchgate.stats.reservoir import Reservoir
 from validation.agreement.case import Agreement, Draw, Pair
 
 CONFIDENCE = 0.95

@@ -14,7 +14,7 @@ from benchgate.stats.rank_tests import (
     signed_rank,
     signed_rank_lower,
 )
-from benchgate.stats.timeseries import trend_p
+from benchgate.stats.trend import trend_p
 from validation import data
 from validation.rates import Simulation, Verdict
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.differences import paired_t, two_sample_t
 from benchgate.stats.rank_tests import kruskal_wallis, mann_whitney, pairwise
+from benchgate.stats.t_tests import paired_t, two_sample_t
 from validation import data
 from validation.alarms.ranks import ALPHA
 from validation.rates import Simulation, Verdict

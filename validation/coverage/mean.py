@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from scipy.special import stdtrit
 
 from benchgate.interval import Interval
+from benchgate.stats.autocorrelation import corrected_sem
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
 from benchgate.stats.spread import OutlierMode, trim
-from benchgate.stats.timeseries import corrected_sem
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.rates import Verdict
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from benchgate.arrays import BoolArray, FloatArray
-    from benchgate.stats.timeseries import Weights
+    from benchgate.stats.autocorrelation import Weights
 
 REPLICATES = 10_000
 SKEWED_MEAN = data.LEVEL * math.exp(0.5)

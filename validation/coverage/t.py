@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.differences import paired_t, two_sample_t
+from benchgate.stats.t_tests import paired_t, two_sample_t
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.coverage.shift import CHANGE, arms

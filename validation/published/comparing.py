@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 from benchgate.stats.changepoint import change_points
-from benchgate.stats.differences import TTest, paired_t, two_sample_t
 from benchgate.stats.rank_tests import benjamini_hochberg, holm, kruskal_wallis
+from benchgate.stats.t_tests import TTest, paired_t, two_sample_t
 from validation.published.case import Published
 
 # Hours of sleep gained with two drugs (Cushny and Peebles; Student, 1908).

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchgate.stats.autocorrelation import autocorrelation
 from benchgate.stats.intervals import mean_interval
 from benchgate.stats.spread import moments
-from benchgate.stats.timeseries import autocorrelation
 from validation.published.case import Published
 
 NIST = "NIST, Statistical Reference Datasets, univariate"

@@ -17,11 +17,10 @@ from benchgate.config.benchmarks import (
 )
 from benchgate.config.load import OWN_FILE, SHARED_FILE
 from benchgate.errors import BaselineError, ConfigError, did_you_mean
-from benchgate.git.changes import (
+from benchgate.git.changes import gitlinks, read_changes
+from benchgate.git.committed import (
     committed_bytes,
-    gitlinks,
     list_committed,
-    read_changes,
     read_committed,
     resolve_committed,
 )

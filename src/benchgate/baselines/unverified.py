@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from benchgate.errors import UsageError
-from benchgate.gate.limits import is_new, of_base
+from benchgate.gate.apart import is_new, of_base
 from benchgate.git.repository import FULL_SHA
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard

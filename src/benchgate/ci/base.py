@@ -20,7 +20,7 @@ from benchgate.baselines.base import (
 from benchgate.config import brings_waivers
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.repository import ensure_commit
-from benchgate.github.artifacts import ArtifactKind
+from benchgate.github.artifact_names import ArtifactKind
 from benchgate.github.client import approver, labeler, merge_base, read_pull_request, read_run
 from benchgate.github.plan import Head
 from benchgate.github.runner import MergeGroupEvent, PullRequestEvent, PushEvent

@@ -33,7 +33,8 @@ from benchgate.gate.stored import (
 )
 from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.git.changes import settings_digest
-from benchgate.github.artifacts import ArtifactKind, artifact_name, artifact_prefix, list_artifacts
+from benchgate.github.artifact_names import ArtifactKind, artifact_name, artifact_prefix
+from benchgate.github.artifacts import list_artifacts
 from benchgate.github.client import read_run
 from benchgate.github.plan import CommentTime, plan_for
 from benchgate.measure.machine import read_environment

@@ -51,7 +51,8 @@ from benchgate.escape import plain_line
 from benchgate.gate.effect import require_effect, untested_metrics
 from benchgate.gate.verdict import judge_result, judge_run, make_verdict
 from benchgate.git.repository import FULL_SHA, ensure_commit
-from benchgate.github.artifacts import ArtifactKind, Leg, leg_in, list_artifacts
+from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
+from benchgate.github.artifacts import list_artifacts
 from benchgate.github.client import commit_of, find_pull_requests, merge_base, read_run
 from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import DEPENDABOT, MERGE_COMMIT, CommentPlan, CommentTime, plan_for

@@ -16,7 +16,7 @@ from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError, without_it
 from benchgate.escape import plain_line
 from benchgate.files import write_atomic
-from benchgate.github.artifacts import Leg
+from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, post_sticky
 from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import (

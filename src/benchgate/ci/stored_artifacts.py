@@ -31,15 +31,8 @@ from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.errors import BenchgateError, FormatError, GitHubError, UsageError
 from benchgate.files import expand
 from benchgate.gate.stored import OFF_BRANCH, StoredResults
-from benchgate.github.artifacts import (
-    LIMITS,
-    ArtifactKind,
-    Leg,
-    download_artifact,
-    leg_in,
-    list_artifacts,
-    read_member,
-)
+from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
+from benchgate.github.artifacts import LIMITS, download_artifact, list_artifacts, read_member
 from benchgate.github.client import commit_of, list_runs, merge_base, read_run
 from benchgate.github.objects import ApiObject, FullName, Id, Ref
 from benchgate.github.runner import EventRepository

@@ -28,8 +28,9 @@ from benchgate.model.policy import CHANGED, Options
 from benchgate.model.redact import Redactor
 from benchgate.model.run import TIME
 from benchgate.report import words
-from benchgate.report.causes import function_titles, sentences, speedscope, view_functions
+from benchgate.report.causes import function_titles, sentences, view_functions
 from benchgate.report.headline import bare
+from benchgate.report.speedscope import speedscope
 from benchgate.report.terminal import Column, Line, print_columns, print_text
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.choice import Choice

@@ -162,7 +162,8 @@ def find(
 ) -> History:
     """Read the runs of some sources, and make their history."""
     # They need packages that `require_packages` explains.
-    from benchgate.history.sources import commits_of, read_sources  # noqa: PLC0415
+    from benchgate.history.adding import commits_of  # noqa: PLC0415
+    from benchgate.history.sources import read_sources  # noqa: PLC0415
     from benchgate.history.store import Rows  # noqa: PLC0415
     from benchgate.history.trends import find_history  # noqa: PLC0415
 
@@ -202,7 +203,7 @@ def add(
     runs: Iterator[RunRecord | SkippedResult], address: str, git: Git | None, redact: Redactor
 ) -> int:
     """Append runs to a store, and say what became of each."""
-    from benchgate.history.sources import add_runs  # noqa: PLC0415 - see `require_packages`
+    from benchgate.history.adding import add_runs  # noqa: PLC0415 - see `require_packages`
     from benchgate.history.store import Store  # noqa: PLC0415
 
     store = Store.at(address)

@@ -9,7 +9,8 @@ from benchgate.config.benchmarks import (
     ScenarioBenchmark,
     SuiteBenchmark,
 )
-from benchgate.config.load import from_kept, load, loads, loads_folder, to_keep
+from benchgate.config.keeping import to_keep
+from benchgate.config.load import from_kept, load, loads, loads_folder
 from benchgate.config.loosening import (
     brings_waivers,
     loosening,

@@ -1,41 +1,28 @@
-"""Finds and reads a project's configuration, and stores the judging part with a result."""
+"""Finds and reads a project's configuration."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import NOT_KEPT
 from benchgate.config.origin import Origin
 from benchgate.config.resolved import resolve
 from benchgate.errors import ConfigError
-from benchgate.model.policy import MOST_CHARACTERS, ConfigTables
-from benchgate.model.redact import redacted
-from benchgate.tables.document import dotted, parse_toml, paths, read_text
+from benchgate.tables.document import parse_toml, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.config.resolved import Config
+    from benchgate.model.policy import ConfigTables
 
 OWN_FILE = "benchgate.toml"
 SHARED_FILE = "pyproject.toml"
 _TABLE = ("tool", "benchgate")
-_MEASURES_ONLY: Final = frozenset(
-    {
-        ("build",),
-        ("benchmark", "env"),
-        ("benchmark", "prepare"),
-        ("benchmark", "cleanup"),
-    }
-)
-_COMMANDS: Final = frozenset({("benchmark", "command"), ("benchmark", "suite")})
 
 
 def load(start: Path, stop: Path | None = None, explicit: Path | None = None) -> Config:
@@ -100,29 +87,6 @@ def loads_folder(files: Mapping[str, str], folder: str = ".") -> Config | None:
     return resolve(replace(origin, folder=folder)) if origin else None
 
 
-def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:
-    """Extract the part of a configuration that is stored with a result, without the options.
-
-    It leaves out the tables of other tools, and what judging a result never uses: [build], the
-    commands of benchmarks, and their environment variables.
-    """
-    tables = _without_measuring(origin.tables)
-    kept = redacted(tables, redact)
-    if len(json.dumps(kept, ensure_ascii=False)) > MOST_CHARACTERS:
-        raise ConfigError(
-            f"{origin.name}: has more than {MOST_CHARACTERS} characters",
-            hint="A glob, in [[rule]] or [[waive]], can stand for many benchmarks.",
-        )
-    around = (origin.prefix[:length] for length in range(1, len(origin.prefix) + 1))
-    keys = [*around, *((*origin.prefix, *path) for path in paths(tables))]
-    lines = {
-        dotted(tuple(redact(part) if isinstance(part, str) else part for part in key)): line
-        for key in keys
-        if (line := origin.lines.get(dotted(key))) is not None
-    }
-    return ConfigTables(origin.name, kept, lines)
-
-
 def from_kept(kept: ConfigTables | None) -> Config:
     """Read a configuration that was stored with a result; the defaults if there is none."""
     if kept is None:
@@ -130,21 +94,6 @@ def from_kept(kept: ConfigTables | None) -> Config:
     tables = _with_days(kept.tables)
     prefix = _prefix(kept.name)
     return resolve(Origin(name=kept.name, prefix=prefix, tables=tables, kept_lines=kept.lines))
-
-
-def _without_measuring(value: Any, path: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - TOML, then JSON
-    """A value as JSON, without the parts that only measuring uses."""
-    if isinstance(value, Mapping):
-        return {
-            key: _without_measuring(one, (*path, key))
-            for key, one in value.items()
-            if (*path, key) not in _MEASURES_ONLY
-        }
-    if isinstance(value, list):
-        return [_without_measuring(one, path) for one in value]
-    if path in _COMMANDS:
-        return NOT_KEPT
-    return value.isoformat() if isinstance(value, date) else value
 
 
 def _with_days(tables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -33,13 +33,14 @@ from benchgate.model.statistics import (
     WithoutOutliers,
 )
 from benchgate.model.verdict import TAILS
+from benchgate.stats.autocorrelation import corrected_sem
 from benchgate.stats.bootstrap import affordable_resamples, hierarchical_intervals
-from benchgate.stats.differences import (
-    MOST_COUNTED,
+from benchgate.stats.detectable import (
     detectable_ratio_two_sample,
     launches_to_detect,
     least_launches,
 )
+from benchgate.stats.differences import MOST_COUNTED
 from benchgate.stats.histogram import Histogram, decode
 from benchgate.stats.intervals import (
     location_interval,
@@ -57,7 +58,7 @@ from benchgate.stats.spread import (
     variance_components,
     winsorized_sem,
 )
-from benchgate.stats.timeseries import corrected_sem, settled_index, trend_p
+from benchgate.stats.trend import settled_index, trend_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchgate.model.notes import constant, copied
 from benchgate.model.policy import MOVED, Outcome
-from benchgate.stats.differences import (
+from benchgate.stats.detectable import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_needed,

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchgate.model.policy import Outcome
 from benchgate.model.run import ERROR_RATIO, Better
-from benchgate.stats.differences import least_launches
+from benchgate.stats.detectable import least_launches
 from benchgate.stats.rank_tests import mann_whitney
 from benchgate.units import counted, format_change, format_percent
 

@@ -12,16 +12,13 @@ from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.interval import Interval
 from benchgate.model.verdict import Comparison, Effect, RatioEstimate, Significance
 from benchgate.stats.bootstrap import affordable_resamples, ratio_of_percentile
-from benchgate.stats.differences import (
-    MOST_COUNTED,
+from benchgate.stats.detectable import (
     detectable_ratio,
     detectable_ratio_two_sample,
-    effect_size,
     launches_to_detect,
     least_launches,
-    paired_t,
-    two_sample_t,
 )
+from benchgate.stats.differences import MOST_COUNTED
 from benchgate.stats.rank_tests import (
     benjamini_hochberg,
     least_p_mann_whitney,
@@ -33,6 +30,7 @@ from benchgate.stats.rank_tests import (
     two_sample_shift,
 )
 from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
+from benchgate.stats.t_tests import effect_size, paired_t, two_sample_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +39,8 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgment
     from benchgate.stats.bootstrap import RatioInterval
-    from benchgate.stats.differences import TTest
     from benchgate.stats.rank_tests import MannWhitney, Shifts
+    from benchgate.stats.t_tests import TTest
 
 _TAIL = 0.95
 

@@ -29,7 +29,8 @@ from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Tier
 from benchgate.model.statistics import Rehearsal, Sensitivity, SteadierMetric, Tail
 from benchgate.model.verdict import TAIL_STATISTICS
 from benchgate.stats import special
-from benchgate.stats.differences import MOST_COUNTED, detectable_ratio, launches_to_detect
+from benchgate.stats.detectable import detectable_ratio, launches_to_detect
+from benchgate.stats.differences import MOST_COUNTED
 from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
 
 if TYPE_CHECKING:

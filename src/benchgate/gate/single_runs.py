@@ -39,7 +39,7 @@ from benchgate.model.policy import Outcome
 from benchgate.model.run import THROUGHPUT, Kind
 from benchgate.model.verdict import RUNS_NEEDED, Calibration
 from benchgate.stats import special
-from benchgate.stats.differences import least_launches
+from benchgate.stats.detectable import least_launches
 from benchgate.stats.rank_tests import holm, mann_whitney, signed_rank
 from benchgate.stats.spread import finite_exp, moments
 from benchgate.units import counted, format_change

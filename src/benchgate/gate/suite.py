@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from benchgate.gate.apart import as_new, is_apart, is_new, of_base, rows_apart, with_new_versions
 from benchgate.gate.estimates import RowStage, by_lengths, within_clock
 from benchgate.gate.evidence import (
     Pair,
@@ -23,15 +24,7 @@ from benchgate.gate.evidence import (
     with_scenarios,
 )
 from benchgate.gate.exact import ALPHA_SHARE, MOSTLY, without_failed_requests
-from benchgate.gate.limits import (
-    as_new,
-    is_apart,
-    is_new,
-    limit_rows,
-    of_base,
-    rows_apart,
-    with_new_versions,
-)
+from benchgate.gate.limits import limit_rows
 from benchgate.gate.rows import (
     Terms,
     open_outcome,

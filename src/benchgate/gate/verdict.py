@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from benchgate.config import loosening
 from benchgate.config.resolved import concerns
 from benchgate.errors import UsageError
+from benchgate.gate.apart import of_base
 from benchgate.gate.causes import explained
-from benchgate.gate.limits import of_base
 from benchgate.gate.stored import (
     EarlierResult,
     StoredResults,

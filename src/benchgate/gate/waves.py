@@ -46,7 +46,7 @@ import numpy as np
 
 from benchgate.gate.estimates import by_length, by_lengths
 from benchgate.stats import special
-from benchgate.stats.differences import least_launches
+from benchgate.stats.detectable import least_launches
 from benchgate.stats.rank_tests import (
     MAX_PAIRS,
     holm,

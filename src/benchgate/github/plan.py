@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from benchgate.github.artifacts import ArtifactKind
+from benchgate.github.artifact_names import ArtifactKind
 from benchgate.github.runner import (
     MergeGroupEvent,
     PullRequestEvent,

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.gate.evidence import deciding_under_load
+from benchgate.history.adding import commit_order
 from benchgate.history.record import EXACT
-from benchgate.history.sources import commit_order
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoints
 from benchgate.model.run import THROUGHPUT, TIME, Better
 from benchgate.stats.changepoint import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.history.sources import KnownCommit
+    from benchgate.history.adding import KnownCommit
     from benchgate.history.store import ListedRun, Rows, StoredSeries
     from benchgate.stats.changepoint import ChangePoint
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.model.load import MOST_ERRORS_KEPT, MOST_WINDOWS, KeptError, Windows
-from benchgate.stats.histogram import Histogram, Reservoir, from_bytes, to_bytes
+from benchgate.stats.histogram import Histogram, from_bytes, to_bytes
+from benchgate.stats.reservoir import Reservoir
 
 if TYPE_CHECKING:
     from array import array

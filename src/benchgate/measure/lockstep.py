@@ -41,7 +41,7 @@ from benchgate.model.run import (
     TIME,
     Kind,
 )
-from benchgate.stats.timeseries import settled_index
+from benchgate.stats.trend import settled_index
 
 if TYPE_CHECKING:
     import random

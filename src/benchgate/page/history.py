@@ -18,11 +18,8 @@ from benchgate.page.charts import (
     thinned,
 )
 from benchgate.page.frame import render
-from benchgate.report.history import (
-    badge_of,
-    render_endpoint,
-    view_history,
-)
+from benchgate.report.badge import badge_of, render_endpoint
+from benchgate.report.history import view_history
 from benchgate.report.view import view_verdict, without_secrets
 from benchgate.report.words import DECISION_ICONS
 

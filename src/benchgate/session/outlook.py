@@ -13,7 +13,7 @@ from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.waves import rounds_to_confirm
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.run import ERROR_RATIO, EXACT_NAMES, UNDER_LOAD, Tier
-from benchgate.stats.differences import least_launches
+from benchgate.stats.detectable import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
 
 if TYPE_CHECKING:

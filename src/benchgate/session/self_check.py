@@ -31,7 +31,7 @@ from benchgate.model.statistics import SelfCheck
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.session import Session
-from benchgate.stats.differences import detectable_ratio
+from benchgate.stats.detectable import detectable_ratio
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
