@@ -10,6 +10,7 @@ import pytest
 from tests.results import as_file, measured
 
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
+from benchgate.report.speedscope import speedscope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,10 +69,21 @@ def test_all_calls_of_both_sides_can_be_written(call: Call, result: Path) -> Non
     names = [frame["name"] for frame in written["shared"]["frames"]]
     base, head = written["profiles"]
     assert [base["name"], head["name"]] == ["slow, base", "slow, head"]
-    stacks = [[names[frame] for frame in stack] for stack in head["samples"]]
-    assert stacks[-1] == ["bench_slow", "split", "compile"]
-    assert head["weights"] == pytest.approx([500, 500, 4000])
+    events = [f"{one['type']} {names[one['frame']]} {one['at']:.0f}" for one in head["events"]]
+    assert events == [
+        *("O bench_slow 0", "O split 500", "O compile 1000"),
+        *("C compile 5000", "C split 5000", "C bench_slow 5000"),
+    ]
     assert head["endValue"] == pytest.approx(5000)
+
+
+def test_a_deep_chain_is_written_at_once() -> None:
+    functions = tuple(ObservedFunction("a.py", i + 1, f"f{i}", 1e-6) for i in range(4000))
+    tree = CallTree(1, functions, tuple((i - 1, i, 1) for i in range(4000)))
+    found = measured({"parse": 1e-3})
+    (one,) = found.head.benchmarks
+    run = replace(found.head, benchmarks=(replace(one, calls={"time": tree}),))
+    assert len(json.dumps(speedscope(["parse"], replace(found, head=run, base=run)))) < 2_000_000
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def speedscope(ids: Sequence[str], result: Result) -> dict[str, Any]:
     """The calls of both sides of some benchmarks, in the format of https://www.speedscope.app.
 
-    The weight of a stack is the time of its last function, in ns of one operation.
+    What a function takes itself, in ns of one operation, comes before what it calls.
     """
     frames: dict[tuple[str, str, int], int] = {}
     runs = {"base": result.base, "head": result.head}
@@ -41,22 +41,30 @@ def speedscope(ids: Sequence[str], result: Result) -> dict[str, Any]:
 
 
 def _profile(name: str, tree: CallTree, frames: dict[tuple[str, str, int], int]) -> dict[str, Any]:
+    """Each node opens its frame, and closes it after those below: deep trees have long stacks."""
     calls = [0] * len(tree.functions)
-    for _, function, count in tree.nodes:
-        calls[function] += count
-    stacks: list[list[int]] = []
-    weights = []
-    for parent, number, count in tree.nodes:
+    below: list[list[int]] = [[] for _ in tree.nodes]
+    roots: list[int] = []
+    for node, (parent, number, count) in enumerate(tree.nodes):
+        calls[number] += count
+        (below[parent] if parent >= 0 else roots).append(node)
+    events: list[dict[str, Any]] = []
+    at_ns = 0.0
+    todo = [(node, "O") for node in reversed(roots)]
+    while todo:
+        node, kind = todo.pop()
+        _, number, count = tree.nodes[node]
         one = tree.functions[number]
         frame = frames.setdefault((one.name, one.path, one.line), len(frames))
-        stacks.append([*(stacks[parent] if parent >= 0 else ()), frame])
-        weights.append(1e9 * one.own * count / (calls[number] or 1) / tree.operations)
+        events.append({"type": kind, "frame": frame, "at": at_ns})
+        if kind == "O":
+            at_ns += 1e9 * one.own * count / (calls[number] or 1) / tree.operations
+            todo += [(node, "C"), *((child, "O") for child in reversed(below[node]))]
     return {
-        "type": "sampled",
+        "type": "evented",
         "name": name,
         "unit": "nanoseconds",
         "startValue": 0,
-        "endValue": sum(weights),
-        "samples": stacks,
-        "weights": weights,
+        "endValue": at_ns,
+        "events": events,
     }
