@@ -20,7 +20,7 @@ from benchgate.measure.engine import (
 from benchgate.model.run import Metric, Tier
 from benchgate.report.progress import Progress
 from benchgate.session.effects import Effects
-from benchgate.session.recorder import Phases
+from benchgate.session.phases import Phases
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:

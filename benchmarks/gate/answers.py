@@ -13,7 +13,7 @@ from benchmarks.gate.rules import RULES, slower_by
 from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
-from benchgate.gate.sensitivity import ReplayedBuild, ReplayedRow
+from benchgate.gate.replayed_builds import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
 from benchgate.gate.verdict import VerdictTerms, conclude
 from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier

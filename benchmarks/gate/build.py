@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.gate.sensitivity import replay
+from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.run import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.sensitivity import ReplayedBuild
+    from benchgate.gate.replayed_builds import ReplayedBuild
 
 TIME = Metric("time", "s")
 

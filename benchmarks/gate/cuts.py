@@ -16,7 +16,7 @@ from benchmarks.gate.tally import rate, with_bounds
 from validation.rates import Rate
 
 from benchgate.config import loads
-from benchgate.gate.sensitivity import states
+from benchgate.gate.replayed_builds import states
 from benchgate.gate.waves import WaveSettings, unspent_families
 from benchgate.model.policy import Outcome
 from benchgate.stats.detectable import least_launches

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.sensitivity import ReplayedBuild
+    from benchgate.gate.replayed_builds import ReplayedBuild
 
 # No build asks for more, and what is gathered for nothing takes long.
 _MOST_ROUNDS = 60

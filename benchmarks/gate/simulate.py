@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.gate.machines import Machine
 
     from benchgate.config import Config
-    from benchgate.gate.sensitivity import ReplayedBuild
+    from benchgate.gate.replayed_builds import ReplayedBuild
 
 
 def simulate(

@@ -17,8 +17,8 @@ from benchmarks.gate.machines import BENCHMARKS, MACHINES, Truth, draw_build
 
 from benchgate.config import loads
 from benchgate.gate.rows import tested_row
+from benchgate.gate.screening import to_measure
 from benchgate.gate.single_runs import is_steady, judge_at_once, run_value
-from benchgate.gate.stored import to_measure
 from benchgate.gate.suite import Judgment, gather_rows
 from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier

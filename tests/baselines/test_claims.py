@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.baselines.unverified import (
+from benchgate.baselines.claims import (
     CLOCKS_DIFFER,
     RunPeriod,
     require_base_of_branch,

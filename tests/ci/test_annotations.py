@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tests.report.conftest import changed, samples, tail, verdict
 
 from benchgate.ci.step import benchmark_annotations
-from benchgate.github.runner import Annotation
+from benchgate.github.annotations import Annotation
 from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Cause, Decision, Explanation, Row

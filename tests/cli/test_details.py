@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from benchgate.cli.outputs import last_result_path
+from benchgate.cli.last_result import last_result_path
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.result import Result

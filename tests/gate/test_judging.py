@@ -18,7 +18,7 @@ from benchgate.model.result import Screening, SkippedResult, StoredRun
 from benchgate.model.run import Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
 from benchgate.report.headline import headline
-from benchgate.session.rounds import ResultFile
+from benchgate.session.result_file import ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.results import arm, bench
 
 from benchgate.config.load import loads
-from benchgate.gate.stored import courses, with_courses
+from benchgate.gate.courses import courses, with_courses
 from benchgate.gate.suite import judge
 from benchgate.model.result import MOST_RECENT, Course
 from benchgate.model.run import Kind, Metric, Run

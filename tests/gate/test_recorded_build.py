@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.sensitivity import replay
+from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Environment, Run, Source

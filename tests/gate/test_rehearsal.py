@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import binomtest
 
 from benchgate.config import loads
-from benchgate.gate.sensitivity import (
+from benchgate.gate.replayed_builds import (
     ReplayedBuild,
     ReplayedRow,
     judge_as_check,
     replay,
     shuffled,
-    slowed,
     summed_up,
 )
+from benchgate.gate.sensitivity import slowed
 from benchgate.gate.suite import gather_rows
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Environment, Metric, Run, Source

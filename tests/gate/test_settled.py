@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.stored import can_settle, joined, to_measure
+from benchgate.gate.screening import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Better, Environment, Kind, Metric, Run, Source, Status, Tier

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.github.runner import (
-    ANNOTATIONS_PER_STEP,
-    Annotation,
-    Level,
-    annotate,
-    stopped,
-)
+from benchgate.github.annotations import ANNOTATIONS_PER_STEP, Annotation, Level, annotate, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
-from benchgate.github.runner import OUTPUT, SUMMARY, SUMMARY_BYTES, write_outputs, write_summary
+from benchgate.github.outputs import OUTPUT, SUMMARY, SUMMARY_BYTES, write_outputs, write_summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFa
 from benchgate.measure.python_workers import search_of
 from benchgate.model.run import BenchmarkFiles, Tier
 from benchgate.session.benchmark_sets import EDITED, Attempt, FoundSet, SetFinder, Tables
-from benchgate.session.recorder import Explainer
+from benchgate.session.explainer import Explainer
 
 if TYPE_CHECKING:
     import random

@@ -9,7 +9,7 @@ import pytest
 from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError
-from benchgate.session.engines import Counting, about_cost, choose_counting, wants
+from benchgate.session.instructions import Counting, about_cost, choose_counting, wants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,8 @@ from benchgate.model.run import Source
 from benchgate.model.verdict import ConfirmationCost, Decision
 from benchgate.report.headline import headline
 from benchgate.session.outlook import of_fixed_rounds
-from benchgate.session.rounds import FixedRounds, ResultFile, ScreenAndConfirm, measure_rounds
+from benchgate.session.result_file import ResultFile
+from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

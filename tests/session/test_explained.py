@@ -13,7 +13,7 @@ from benchgate.measure.engine import (
     Observation,
 )
 from benchgate.model.run import Tier
-from benchgate.session.recorder import Explainer
+from benchgate.session.explainer import Explainer
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 PLACE = Path("/var/t/benchgate-abcdefgh")

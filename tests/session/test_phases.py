@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.model.result import Phase, PhaseTime
-from benchgate.session.recorder import Phases
+from benchgate.session.phases import Phases
 
 if TYPE_CHECKING:
     from tests.world import World

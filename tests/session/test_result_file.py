@@ -9,7 +9,8 @@ from benchgate.errors import Interrupted, UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.model.result import Phase
 from benchgate.model.run import Source, Status
-from benchgate.session.rounds import FixedRounds, ResultFile, measure_rounds, working_tree_source
+from benchgate.session.result_file import ResultFile, working_tree_source
+from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

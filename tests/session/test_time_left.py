@@ -13,7 +13,8 @@ from benchgate.config import loads
 from benchgate.gate.verdict import judge_run
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.run import Source
-from benchgate.session.rounds import ResultFile, ScreenAndConfirm, measure_rounds
+from benchgate.session.result_file import ResultFile
+from benchgate.session.rounds import ScreenAndConfirm, measure_rounds
 from benchgate.session.session import Session
 
 CALM, NOISY = 0.003, 0.02

@@ -15,7 +15,8 @@ from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.run import Source
-from benchgate.session.rounds import ResultFile, ScreenAndConfirm, measure_rounds
+from benchgate.session.result_file import ResultFile
+from benchgate.session.rounds import ScreenAndConfirm, measure_rounds
 from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import UsageError
 from benchgate.gate.apart import is_new, of_base
-from benchgate.git.repository import FULL_SHA
-from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_IDS,
@@ -29,14 +25,10 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
-from benchgate.tables.fields import Statistic
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
-    from benchgate.config import Config
-    from benchgate.model.policy import PolicyChange
+    from collections.abc import Collection, Iterable, Mapping
 
 
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
@@ -54,22 +46,6 @@ _FILES_CHANGED = "files changed while they were measured: the run's log names th
 _FUNCTION = re.compile(r"(?P<function>[^\[\]]+)(?:\[(?P<labels>[^\[\]]{1,120})\])?")
 _LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9_.+-]{1,40})")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
-
-
-OTHER_VALUE: Final = "another text"
-OTHER_NAMES: Final = "benchmarks that the base does not name"
-_VOCABULARY: Final = frozenset(
-    {
-        *(outcome.value for outcome in Outcome),
-        *OWN,
-        *get_args(Statistic),
-        *("artifact", "auto", "classical", "directory", "file", "git", "launch", "sample"),
-        *("all", "false", "left", "measured", "none", "out", "to", "true", "until", "up"),
-    }
-)
-_KEY = re.compile(r"[a-z_]+(?:\[[0-9]+\])?(?:\.[a-z_]+)?")
-_QUANTITY = re.compile(r"[0-9][0-9.:-]{0,20}(?:%|[a-zµ]{1,3})?|%")
-_APART = re.compile(r", | \(|\)$| and [0-9]+ more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,131 +280,3 @@ def _with_unmeasured(result: Result, left_out: Iterable[str], why: str) -> Resul
     )
     base = replace(result.base, benchmarks=(*result.base.benchmarks, *empty))
     return replace(result, base=base)
-
-
-def cleaned_loosening(
-    changes: Iterable[PolicyChange], base: Config, ids: Collection[str]
-) -> tuple[PolicyChange, ...]:
-    """Remove from these changes every text that only the untrusted configuration has.
-
-    Args:
-        base: the configuration whose words may be shown.
-        ids: of benchmarks that may be shown.
-    """
-    known = {*_texts(base.origin.document), *ids, *OWN, *CANARY_IDS}
-    return tuple(_cleaned(change, known) for change in changes)
-
-
-def _cleaned(change: PolicyChange, known: Collection[str]) -> PolicyChange:
-    named = [name for name in _APART.split(change.about) if name]
-    return replace(
-        change,
-        key=change.key if _KEY.fullmatch(change.key) else re.split(r"[.\[]", change.key)[0],
-        about=change.about if all(name in known for name in named) else OTHER_NAMES,
-        after=change.after if _is_harmless(change.after, known) else OTHER_VALUE,
-    )
-
-
-def _is_harmless(text: str, known: Collection[str]) -> bool:
-    return text in known or all(
-        word in _VOCABULARY or _QUANTITY.fullmatch(word) for word in re.split(r",? ", text)
-    )
-
-
-def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - a TOML document, or any part of it
-    """Every text and every key of a document."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-    elif hasattr(value, "items"):
-        parts: Mapping[str, Any] = value
-        for key, item in parts.items():
-            yield key
-            yield from _texts(item)
-
-
-CLOCKS_DIFFER: Final = timedelta(minutes=5)
-"""How far a runner's clock and GitHub's may be apart."""
-
-_AGAIN: Final = "If the pull request is honest, run its workflow again to measure again."
-
-
-@dataclass(frozen=True, slots=True)
-class RunPeriod:
-    """The time of a run, as GitHub knows it."""
-
-    began: datetime
-    ended: datetime
-
-
-def require_possible_times(result: Result, period: RunPeriod) -> None:
-    """Refuse a result that says it was measured outside of its run."""
-    earliest, latest = period.began - CLOCKS_DIFFER, period.ended + CLOCKS_DIFFER
-    lasted = f"lasted from {_shown(period.began)} to {_shown(period.ended)}"
-    for part in result.shards or (result,):  # the shards were measured at the same time
-        for run in (part.head, part.base):
-            started = datetime.fromisoformat(run.started) if run else earliest
-            if not earliest <= started <= latest:
-                raise _lie(f"it was measured at {_shown(started)}, but the run {lasted}")
-        if part.duration_s > (latest - earliest).total_seconds():
-            raise _lie(f"measuring took longer than the whole run, which {lasted}")
-
-
-def require_base_of_branch(
-    base: Source,
-    *,
-    branch: str,
-    head: str,
-    merge_base: Callable[[str, str], str | None],
-) -> None:
-    """Refuse a base that the pull request cannot have been compared with.
-
-    The base must be a commit of the pull request's target branch, and not older than the commit
-    where the pull request started: an older base could hide more changes.
-
-    Args:
-        base: the base, according to the result.
-        branch: the name of the target branch.
-        head: the commit that the run measured.
-        merge_base: finds that of two commits or branches; None if GitHub does not know one of them.
-    """
-    sha = _base_sha(base)
-    if merge_base(sha, branch) != sha:
-        raise _lie(
-            f"{sha[:7]} is the base, but that is not a commit of the pull request's target branch"
-        )
-    began = merge_base(branch, head)
-    if began is None or merge_base(sha, head) != began:
-        raise _lie(
-            f"{sha[:7]} is the base, but that is older than the commit that this pull request "
-            f"starts from{f', {began[:7]}' if began else ''}"
-        )
-
-
-def require_named_base(base: Source, name: str, commit: str | None) -> None:
-    """Refuse a base that is not the one that the configuration names.
-
-    Args:
-        base: the base, according to the result.
-        name: the base's name in the configuration.
-        commit: the commit with that name; None if there is none.
-    """
-    sha = _base_sha(base)
-    if sha != commit:
-        raise _lie(f"{sha[:7]} is the base, but that is not {name}")
-
-
-def _base_sha(base: Source) -> str:
-    if base.dirty or not FULL_SHA.fullmatch(base.sha or ""):
-        raise UsageError("the result does not say which base commit was measured", hint=_AGAIN)
-    return base.sha or ""
-
-
-def _lie(claim: str) -> UsageError:
-    return UsageError(f"the result says that {claim}", hint=_AGAIN)
-
-
-def _shown(time: datetime) -> str:
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -22,15 +22,10 @@ from benchgate.config import from_kept, policy_from, to_keep, with_accepted
 from benchgate.describe.figures import figures_of
 from benchgate.errors import BaselineError, ConfigError, MeasureError, UsageError
 from benchgate.files import write_atomic
+from benchgate.gate.courses import courses
 from benchgate.gate.effect import require_effect
-from benchgate.gate.stored import (
-    StoredResults,
-    can_settle,
-    courses,
-    fit_for,
-    of_machine,
-    to_measure,
-)
+from benchgate.gate.screening import can_settle, to_measure
+from benchgate.gate.stored import StoredResults, fit_for, of_machine
 from benchgate.gate.verdict import judge_result, make_verdict
 from benchgate.git.changes import settings_digest
 from benchgate.github.artifact_names import ArtifactKind, artifact_name, artifact_prefix
@@ -46,7 +41,7 @@ from benchgate.model.run import BenchmarkFiles, Status
 from benchgate.session.choice import Choice, chosen_of
 from benchgate.session.measuring import ArmsRequest, RunRequest, measure_arms, run
 from benchgate.session.recorder import BaseTrial
-from benchgate.session.rounds import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -19,14 +19,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.base import base_config, config_at, require_few
-from benchgate.baselines.unverified import (
+from benchgate.baselines.claims import (
     RunPeriod,
-    cleaned,
-    cleaned_loosening,
     require_base_of_branch,
     require_named_base,
     require_possible_times,
 )
+from benchgate.baselines.loosening import cleaned_loosening
+from benchgate.baselines.unverified import cleaned
 from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
 from benchgate.ci.step import (
     CommentTarget,
@@ -51,17 +51,17 @@ from benchgate.escape import plain_line
 from benchgate.gate.effect import require_effect, untested_metrics
 from benchgate.gate.verdict import judge_result, judge_run, make_verdict
 from benchgate.git.repository import FULL_SHA, ensure_commit
+from benchgate.github.annotations import stopped
 from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.client import commit_of, find_pull_requests, merge_base, read_run
 from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import DEPENDABOT, MERGE_COMMIT, CommentPlan, CommentTime, plan_for
-from benchgate.github.runner import stopped
 from benchgate.model.codec import decode_result
 from benchgate.model.run import Source
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure
 from benchgate.session.choice import EVERYTHING
-from benchgate.session.rounds import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -16,24 +16,18 @@ from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError, without_it
 from benchgate.escape import plain_line
 from benchgate.files import write_atomic
+from benchgate.github.annotations import Annotation, Level, annotate, stopped
 from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, post_sticky
+from benchgate.github.outputs import write_outputs, write_summary
 from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime, plan_for
-from benchgate.github.runner import (
-    Annotation,
-    Level,
-    PullRequestEvent,
-    annotate,
-    stopped,
-    write_outputs,
-    write_summary,
-)
+from benchgate.github.runner import PullRequestEvent
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import WRONG, Decision, Reason
 from benchgate.report.headline import bare
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
 from benchgate.report.view import Links, named, view_verdict, without_secrets
-from benchgate.session.rounds import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from benchgate.measure.python_workers import group_of, topmost_folders
 from benchgate.model.codec import decode_result
 from benchgate.model.result import SkippedResult
 from benchgate.model.run import Status
-from benchgate.session.rounds import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 from benchgate.units import counted
 
 if TYPE_CHECKING:

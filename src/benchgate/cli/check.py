@@ -15,7 +15,8 @@ import click
 
 from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
-from benchgate.cli.outputs import Outputs, copied, prepare_last_result, require_last_result
+from benchgate.cli.last_result import copied, prepare_last_result, require_last_result
+from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import (
     configuration,
     console,

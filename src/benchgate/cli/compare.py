@@ -13,7 +13,8 @@ import click
 
 from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
-from benchgate.cli.outputs import Outputs, keep, require_last_result
+from benchgate.cli.last_result import require_last_result
+from benchgate.cli.outputs import Outputs, keep
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError

@@ -14,7 +14,8 @@ from benchgate.baselines.any_file import read_any
 from benchgate.baselines.files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
-from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
+from benchgate.cli.last_result import require_last_result
+from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
 from benchgate.cli.world import repository
 from benchgate.describe.export import hdr_log, loaded_arms, samples_csv, windows_csv
 from benchgate.errors import FormatError, UsageError

@@ -22,7 +22,7 @@ from benchgate.errors import UsageError
 from benchgate.model.document import MOST_MIB, TOOL_FILE_MIB
 from benchgate.model.policy import OVERRIDES, Options
 from benchgate.session.choice import parse_shard
-from benchgate.session.rounds import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:

@@ -12,13 +12,8 @@ import click
 from benchgate.baselines.any_file import read_any
 from benchgate.ci.measuring import config_of
 from benchgate.cli import options as o
-from benchgate.cli.outputs import (
-    STANDARD_OUTPUT,
-    keep,
-    page_of,
-    put,
-    require_last_result,
-)
+from benchgate.cli.last_result import require_last_result
+from benchgate.cli.outputs import STANDARD_OUTPUT, keep, page_of, put
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe

@@ -14,7 +14,8 @@ from click.core import ParameterSource
 
 from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
-from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
+from benchgate.cli.last_result import require_last_result
+from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
 from benchgate.cli.world import console, repository
 from benchgate.describe.statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean

@@ -20,7 +20,7 @@ from benchgate.measure.kept_builds import BuildCache, builds_folder
 from benchgate.model.redact import Redactor
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
-from benchgate.session.recorder import Phases
+from benchgate.session.phases import Phases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

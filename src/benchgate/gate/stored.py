@@ -1,43 +1,24 @@
-"""Chooses the stored results that count as earlier runs, and what they decide before measuring.
-
-With stored runs only one arm must be measured, but a shift of a whole run looks like a change of
-the code, or hides one. They settle a benchmark only if enough of them are known and hardly differ,
-and if they show that it is unchanged. Everything else is measured here against the base by the
-usual procedure, on rounds that played no part in the selection.
-"""
+"""Chooses the stored results that count as earlier runs."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from benchgate.gate.estimates import by_lengths
-from benchgate.gate.rows import open_outcome, work_in_files
-from benchgate.gate.single_runs import is_steady
-from benchgate.gate.suite import gather_rows, judge
-from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
+from benchgate.gate.rows import work_in_files
 from benchgate.model.notes import unlike_machines
-from benchgate.model.policy import MOVED, Outcome
-from benchgate.model.result import MOST_RECENT, Course, SkippedResult
+from benchgate.model.result import SkippedResult
 from benchgate.model.run import TIME, Tier
 from benchgate.model.verdict import RUNS_NEEDED
-from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney, two_sample_shift
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.config import Config
-    from benchgate.gate.evidence import Evidence
-    from benchgate.gate.suite import Judgment
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Run
-    from benchgate.model.verdict import Row
 
 
 EXPIRED = "it has expired"
@@ -296,164 +277,3 @@ def _is_imported(run: Run) -> bool:
 
 def _started(one: EarlierResult) -> datetime:
     return datetime.fromisoformat(one.run.started)
-
-
-def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
-    """Return the benchmarks that stored runs would probably settle if the head were unchanged.
-
-    For the others, measuring only the head is useless, because it would be measured again.
-
-    Args:
-        earlier: earlier runs on the head's machine, the base first.
-    """
-    if not earlier:
-        return frozenset()
-    known = judge(earlier[0], earlier[0], config, paired=False, waves=None, earlier=earlier)
-    confidence = config.gate.confidence
-    tested = {e.key: is_steady(e, confidence=confidence) for e in known.evidence if e.settles}
-    asides = _asides(known)
-    hopeless = {
-        row.benchmark for row in known.rows if not tested.get(_key(row), _is_settled(row, asides))
-    }
-    return frozenset({row.benchmark for row in known.rows} - hopeless)
-
-
-def to_measure(stored: Judgment) -> frozenset[str]:
-    """Return the benchmarks that stored runs have not settled, or that look changed.
-
-    Benchmarks that only the base has are left out.
-    """
-    asides = _asides(stored)
-    unsettled = {row.benchmark for row in stored.rows if not _is_settled(row, asides)}
-    return frozenset(unsettled | _suspects([e for e in stored.evidence if e.obstacle is None]))
-
-
-def joined(stored: Judgment, measured: Judgment) -> Judgment:
-    """Replace rows from stored runs by the rows that were measured here.
-
-    Settled rows stay as they are. A row that is not settled and was not measured here claims
-    nothing, and says so.
-    """
-    here = {row.benchmark for row in measured.rows}
-    changed = {row.benchmark for row in stored.rows if row.outcome in MOVED}
-    changed |= _suspects([e for e in stored.evidence if e.obstacle is None])
-    unsettled = to_measure(stored)
-    asides = _asides(stored)
-    kept = [
-        _unsettled(row, looks_changed=row.benchmark in changed, settles=_key(row) not in asides)
-        if row.benchmark in unsettled and row.tier is Tier.STORED
-        else row
-        for row in stored.rows
-        if row.benchmark not in here
-    ]
-    return replace(
-        measured,
-        rows=(*measured.rows, *kept),
-        warnings=(*stored.warnings, *measured.warnings),
-        base_benchmarks=stored.base_benchmarks,
-        evidence=(*measured.evidence, *(e for e in stored.evidence if e.pair.id not in here)),
-    )
-
-
-def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
-    """Whether measuring it here would add nothing that must be known.
-
-    Args:
-        asides: see `_asides`.
-    """
-    if row.outcome is Outcome.MISSING:
-        return True
-    if _key(row) in asides:
-        return row.outcome not in MOVED
-    if row.outcome is Outcome.NOT_TESTED and not row.statistic:
-        return True  # a metric that cannot be measured here
-    return row.outcome is Outcome.UNCHANGED and not row.advisory
-
-
-def _asides(judgment: Judgment) -> frozenset[tuple[str, str, str]]:
-    """The rows that get no rounds unless they look changed, such as tails."""
-    return frozenset(e.key for e in judgment.evidence if not e.settles)
-
-
-def _key(row: Row) -> tuple[str, str, str]:
-    return row.benchmark, row.metric, row.statistic
-
-
-def _suspects(evidences: Sequence[Evidence]) -> set[str]:
-    """Find suspects like the screen of rounds, but from launches that share no rounds."""
-    base, head = [np.log(e.base) for e in evidences], [np.log(e.head) for e in evidences]
-    suspects: set[str] = set()
-    for indices, x, y in by_lengths(base, head):
-        chosen = [evidences[i] for i in indices]
-        estimate = two_sample_shift(x, y, 0.5).estimate
-        test = mann_whitney(x, y)
-        p = np.where(estimate > 0, test.p_greater, test.p_less)
-        # Launches that do not overlap are sufficient, however few they are.
-        at_least = least_p_mann_whitney(x.shape[1], y.shape[1])
-        limit = [max(SUSPECT_TAIL_P if e.is_tail else SUSPECT_P, at_least) for e in chosen]
-        half_margin = np.log1p([e.margin * SUSPECT_MARGIN_SHARE for e in chosen])
-        suspected = (np.abs(estimate) > half_margin) & (p <= limit)
-        suspects |= {e.pair.id for e, is_one in zip(chosen, suspected, strict=True) if is_one}
-    return suspects
-
-
-def _unsettled(row: Row, *, looks_changed: bool, settles: bool) -> Row:
-    """Make a row that claims nothing, because it should have been measured here."""
-    if looks_changed:
-        note = "not measured in this run, although its benchmark looks changed"
-    else:
-        note = "no change found against stored launches, but they can hide one"
-    outcome = row.outcome
-    if outcome is Outcome.UNCHANGED and row.advisory:
-        outcome = open_outcome(settles=settles)
-    return replace(row, outcome=outcome, notes=(note, *row.notes))
-
-
-_Key: TypeAlias = tuple[str, str, str]
-
-
-def courses(earlier: Iterable[Run], head: Run, config: Config) -> tuple[Course, ...]:
-    """Collect the values of the newest earlier runs, for each row of the head that they have.
-
-    Args:
-        earlier: runs on the head's machine, in any order.
-    """
-    newest = sorted(earlier, key=_started_at)[-MOST_RECENT:]
-    found: dict[_Key, list[float]] = {}
-    for run in newest:
-        for key, value in _values(run, head, config):
-            if math.isfinite(value):
-                found.setdefault(key, []).append(value)
-    return tuple(Course(*key, tuple(values)) for key, values in found.items())
-
-
-def courses_of(rows: Iterable[Row]) -> tuple[Course, ...]:
-    """The values that rows have already."""
-    return tuple(
-        Course(row.benchmark, row.metric, row.statistic, row.recent) for row in rows if row.recent
-    )
-
-
-def with_courses(judgment: Judgment, known: Iterable[Course]) -> Judgment:
-    """Add to each row what earlier runs measured, if that is known."""
-    recent = {(one.benchmark, one.metric, one.statistic): one.values for one in known}
-    rows = (
-        replace(row, recent=recent.get((row.benchmark, row.metric, row.statistic), row.recent))
-        for row in judgment.rows
-    )
-    return replace(judgment, rows=tuple(rows))
-
-
-def _values(run: Run, head: Run, config: Config) -> Iterator[tuple[_Key, float]]:
-    """The value of a run for each row of the head whose work it measured."""
-    rows, evidences = gather_rows(run, head, config, paired=False)
-    for row in rows:
-        if row.test == "exact" and row.base_median is not None:
-            yield (row.benchmark, row.metric, row.statistic), row.base_median
-    for one in evidences:
-        if one.obstacle is None:
-            yield one.key, float(np.median(one.base))
-
-
-def _started_at(run: Run) -> datetime:
-    return datetime.fromisoformat(run.started)

@@ -11,15 +11,9 @@ from benchgate.config.resolved import concerns
 from benchgate.errors import UsageError
 from benchgate.gate.apart import of_base
 from benchgate.gate.causes import explained
-from benchgate.gate.stored import (
-    EarlierResult,
-    StoredResults,
-    choose_stored,
-    courses,
-    courses_of,
-    with_courses,
-)
-from benchgate.gate.stored import joined as with_settled
+from benchgate.gate.courses import courses, courses_of, with_courses
+from benchgate.gate.screening import joined as with_settled
+from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
 from benchgate.gate.suite import about_shard, joined, judge, share_of
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.notes import busy_machine, compare_instead

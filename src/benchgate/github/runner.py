@@ -1,4 +1,4 @@
-"""GitHub's runner: what it tells a job about its event, and what the job gives back to it.
+"""What GitHub's runner tells a job: its event and its context.
 
 A branch of a fork may have any name that git allows, and anybody may have written the payload that
 a local runner gets. What passes the checks is safe as an argument and as a part of a URL.
@@ -7,10 +7,8 @@ a local runner gets. What passes the checks is safe as an argument and as a part
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from pydantic import AfterValidator, AliasPath, BeforeValidator, Field, TypeAdapter, ValidationError
@@ -22,181 +20,7 @@ from benchgate.json_object import misplaced
 from benchgate.model.document import first_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import TextIO
-
-
-ANNOTATIONS_PER_STEP: Final = 10
-"""GitHub shows so many annotations of each level for a step, and silently drops the rest."""
-
-_IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-_IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
-_LOCATION = re.compile(r"(?P<file>[^:\\\x00-\x1f\x7f]{1,1000}):(?P<line>[1-9][0-9]{0,8})")
-
-
-SUMMARY_BYTES: Final = 1 << 20
-"""Size limit: the runner drops the whole summary of a step if it is larger."""
-
-OUTPUT: Final = "GITHUB_OUTPUT"
-SUMMARY: Final = "GITHUB_STEP_SUMMARY"
-# The runner, and the redaction here, may replace a text with a longer one.
-_SPARE_BYTES = 1024
-
-
-class Level(StrEnum):
-    """The level of an annotation; no level fails a step."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTICE = "notice"
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A message on the page of a run and, if it has a location, in the diff.
-
-    Attributes:
-        message: one or more lines.
-        location: `path:line` in the checkout; ignored if it leads out of the checkout.
-    """
-
-    message: str
-    title: str = ""
-    location: str = ""
-
-
-def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
-    """The commands for all annotations of one level in a step, most important first.
-
-    If there are more than GitHub shows, the last one says how many.
-    """
-    shown = list(annotations)
-    if len(shown) > ANNOTATIONS_PER_STEP:
-        del shown[ANNOTATIONS_PER_STEP - 1 :]
-        rest = len(annotations) - len(shown)
-        shown.append(Annotation(f"and {rest} more: see the summary of the run"))
-    return [_annotation(level, annotation) for annotation in shown]
-
-
-@contextmanager
-def stopped(stream: TextIO, draw: Callable[[], str]) -> Iterator[None]:
-    """Make the runner ignore workflow commands that anything prints inside this block.
-
-    This applies to both output streams. But the runner reads them separately: what was written to
-    the other stream just before the end may be read after it.
-
-    Args:
-        draw: returns a word that nobody can guess, such as 128 random bits in hexadecimal.
-    """
-    token = draw()
-    print(_command("stop-commands", token), file=stream, flush=True)
-    try:
-        yield
-    finally:
-        # The output may have ended in the middle of a line.
-        print(f"\n{_command(token)}", file=stream, flush=True)
-
-
-def _annotation(level: Level, annotation: Annotation) -> str:
-    file, line = _place(annotation.location)
-    return _command(level, annotation.message, file=file, line=line, title=annotation.title)
-
-
-def _place(location: str) -> tuple[str, str]:
-    """File and line as properties; none if they are not in a file of the checkout."""
-    match = _LOCATION.fullmatch(location)
-    if match is None:
-        return "", ""
-    path = PurePosixPath(match["file"])
-    if path.is_absolute() or ".." in path.parts:
-        return "", ""
-    return str(path), match["line"]
-
-
-def _command(name: str, data: str = "", **properties: str) -> str:
-    """Format one command; properties without a value are left out."""
-    pairs = [f"{key}={value.translate(_IN_PROPERTY)}" for key, value in properties.items() if value]
-    head = f"{name} {','.join(pairs)}" if pairs else name
-    return f"::{head}::{data.translate(_IN_DATA)}"
-
-
-def write_outputs(
-    outputs: Mapping[str, str], environ: Mapping[str, str], draw: Callable[[], str]
-) -> str:
-    """Set the outputs of the step.
-
-    Args:
-        outputs: by name, as in action.yml.
-        draw: returns a word that nobody can guess, such as 128 random bits in hexadecimal: a value
-            that contained the word could end early and set outputs of its own.
-
-    Returns:
-        Why nothing was written, in words; "" if the outputs were written.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    entries = "".join(_entry(name, value, draw) for name, value in outputs.items())
-    # The value of an output may be a path, whose bytes may not be valid text.
-    return _append(OUTPUT, environ, lambda _: entries.encode("utf-8", "surrogateescape"))
-
-
-def write_summary(render: Callable[[int], str], environ: Mapping[str, str]) -> str:
-    """Append to the summary of the step.
-
-    Args:
-        render: makes the markdown, if possible within the number of UTF-8 bytes that it is given.
-
-    Returns:
-        Why nothing was written, in words; "" if the summary was written.
-    """
-
-    def fitting(used_bytes: int) -> bytes:
-        room = SUMMARY_BYTES - _SPARE_BYTES - used_bytes
-        data = render(room).encode() if room > 0 else b""
-        return data if len(data) <= room else b""
-
-    return _append(SUMMARY, environ, fitting)
-
-
-def _append(name: str, environ: Mapping[str, str], data_for: Callable[[int], bytes]) -> str:
-    """Append text to a file with a size limit, on lines of its own; the text fits what is left."""
-    where = environ.get(name)
-    if not where:
-        return f"{name} is not set, so nothing was written to it"
-    path = Path(where)
-    try:
-        used_bytes, starts_line = _end_of(path)
-        data = data_for(used_bytes + (not starts_line))
-        if not data:
-            return f"{name} is full: it already holds {used_bytes} bytes"
-        with path.open("ab") as file:
-            file.write(data if starts_line else b"\n" + data)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write {path}, which {name} names: {error.strerror}",
-            hint="GitHub creates this file for each step; no other step may remove or lock it.",
-        ) from None
-    return ""
-
-
-def _end_of(path: Path) -> tuple[int, bool]:
-    """The size of a file in bytes, and whether appended text begins a new line."""
-    if not path.is_file():  # does not exist yet, or is a pipe or terminal for a manual test
-        return 0, True
-    with path.open("rb") as file:
-        size_bytes = file.seek(0, 2)
-        if not size_bytes:
-            return 0, True
-        file.seek(-1, 2)
-        return size_bytes, file.read(1) == b"\n"
-
-
-def _entry(name: str, value: str, draw: Callable[[], str]) -> str:
-    delimiter = draw()
-    while delimiter in value:
-        delimiter = draw()
-    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+    from collections.abc import Callable, Mapping
 
 
 _BRANCH_PREFIX = "refs/heads/"

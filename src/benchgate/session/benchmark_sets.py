@@ -17,7 +17,7 @@ from benchgate.gate.apart import TOGETHER
 from benchgate.gate.evidence import files_of
 from benchgate.measure.engine import ArmName, Discovery, tasks_of
 from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
-from benchgate.session.recorder import Explainer
+from benchgate.session.explainer import Explainer
 
 if TYPE_CHECKING:
     import random

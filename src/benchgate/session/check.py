@@ -32,7 +32,7 @@ from benchgate.session.measuring import (
     run,
 )
 from benchgate.session.opening import no_benchmarks
-from benchgate.session.rounds import working_tree_source
+from benchgate.session.result_file import working_tree_source
 
 if TYPE_CHECKING:
     from pathlib import Path

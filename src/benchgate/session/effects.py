@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.kept_builds import BuildCache
     from benchgate.report.progress import Progress
-    from benchgate.session.recorder import Phases
+    from benchgate.session.phases import Phases
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
-"""Makes the engines that measure what the configuration describes, and what counts instructions."""
+"""Makes the engines that measure what the configuration describes."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.config import (
@@ -14,34 +13,24 @@ from benchgate.config import (
     ScenarioBenchmark,
     SuiteBenchmark,
 )
-from benchgate.errors import ConfigError, UsageError
+from benchgate.errors import ConfigError
 from benchgate.measure.adapters import build_variables
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.command import CommandEngine
-from benchgate.measure.counters import (
-    SLOWDOWN,
-    USER_INSTRUCTIONS,
-    CounterError,
-    Valgrind,
-    find_obstacle,
-    find_valgrind,
-)
 from benchgate.measure.engine import ArmName
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.lanes import Room
 from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, why_unpinned
 from benchgate.measure.python import PythonEngine, canary_engine
 from benchgate.measure.python_workers import find_folders, search_of
-from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 from benchgate.session.choice import EVERYTHING
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Build, Config
-    from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
     from benchgate.session.choice import Choice
@@ -271,86 +260,3 @@ def _require_filter(config: Config, index: int, suite: SuiteBenchmark) -> None:
 
     if why := why_no_filter(suite):
         raise ConfigError(f"{config.origin.place(('benchmark', index, 'suite'))}: {why}")
-
-
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """What counts instructions.
-
-    Attributes:
-        event: what the processor counts; None if it is not asked.
-        valgrind: what counts in launches of its own; None if it does not.
-        obstacle: why nothing is counted; "" if something is.
-    """
-
-    event: Event | None = None
-    valgrind: Valgrind | None = None
-    obstacle: str = ""
-
-
-def choose_counting(
-    config: Config,
-    environ: Mapping[str, str],
-    perf_obstacle: Callable[[], str | None] = partial(find_obstacle, USER_INSTRUCTIONS),  # noqa: B008 - it stays the same
-    find: Callable[[Mapping[str, str]], str] = find_valgrind,
-) -> Counting:
-    """Choose the counter that the configuration asks for.
-
-    Valgrind takes many times longer than the benchmarks, so by default it counts only what is
-    judged by instructions, and only if the processor's counters cannot be used.
-
-    Args:
-        perf_obstacle: says why the processor's counters cannot be used; None if they can.
-        find: finds valgrind in the PATH of an environment, or raises `CounterError`.
-    """
-    wanted = config.measure.counter
-    if wanted == "none":
-        return Counting(obstacle=f"{config.where('measure.counter')} counts nothing")
-    if wanted == VALGRIND:
-        try:
-            return Counting(valgrind=Valgrind(find(environ), _everything))
-        except CounterError as error:
-            raise UsageError(
-                f"{config.where('measure.counter')}: {error}",
-                hint='Or set `counter = "auto"`, which counts with valgrind only if it is there.',
-            ) from error
-    obstacle = perf_obstacle()
-    if obstacle is None:
-        return Counting(event=USER_INSTRUCTIONS)
-    if wanted != "auto" or not _wants_anywhere(config, INSTRUCTIONS.name):
-        return Counting(obstacle=obstacle)
-    try:
-        program = find(environ)
-    except CounterError as error:
-        return Counting(obstacle=f"{obstacle}. Valgrind needs no counters, but {error}")
-    wanted_by = partial(wants, config, metrics=(INSTRUCTIONS.name,))
-    return Counting(valgrind=Valgrind(program, wanted_by))
-
-
-def about_cost(counting: Counting, ids: tuple[str, ...]) -> str:
-    """Say that counting takes long, and what is counted; "" if valgrind counts none of these."""
-    valgrind = counting.valgrind
-    count = sum(map(valgrind.wants, ids)) if valgrind else 0
-    if not count:
-        return ""
-    return (
-        f"valgrind counts the instructions of {count} of {len(ids)} benchmarks, in launches of "
-        f"their own in the first {LEAST_COUNTED_ROUNDS} rounds: they run {SLOWDOWN} there, "
-        "and may take half of the budget"
-    )
-
-
-def _everything(_: str) -> bool:
-    return True
-
-
-def wants(config: Config, id_: str, metrics: Collection[str]) -> bool:
-    """Whether one of these metrics of a benchmark decides, or has a limit."""
-    return not config.limited(id_).union(config.effective(id_).metrics).isdisjoint(metrics)
-
-
-def _wants_anywhere(config: Config, metric: str) -> bool:
-    named = [config.gate.metrics, *(rule.metrics or () for rule in config.rules)]
-    return any(metric in each for each in named) or any(
-        one.metric == metric for one in config.limits
-    )

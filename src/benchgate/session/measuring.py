@@ -44,15 +44,8 @@ from benchgate.session.outlook import (
     too_few_rounds,
 )
 from benchgate.session.recorder import SAME_CODE
-from benchgate.session.rounds import (
-    DEFAULT_SUITE,
-    FixedRounds,
-    ResultFile,
-    ScreenAndConfirm,
-    measure_rounds,
-    own_ids,
-    working_tree_source,
-)
+from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
+from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds, own_ids
 from benchgate.stats import special
 from benchgate.units import counted, format_budget, format_duration
 

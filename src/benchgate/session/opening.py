@@ -25,17 +25,10 @@ from benchgate.model.run import ALLOC_BLOCKS, ALLOC_PEAK, INSTRUCTIONS, Benchmar
 from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
 from benchgate.session.benchmark_sets import Attempt, SetFinder, found_by
 from benchgate.session.choice import keep_share, leave_out_unwanted
-from benchgate.session.engines import (
-    Place,
-    about_cost,
-    build_of,
-    choose_counting,
-    choose_place,
-    config_in,
-    make_engines,
-    wants,
-)
-from benchgate.session.recorder import UNTRIED, BaseTrial, Explainer, Lesson
+from benchgate.session.engines import Place, build_of, choose_place, config_in, make_engines
+from benchgate.session.explainer import Explainer
+from benchgate.session.instructions import about_cost, choose_counting, wants
+from benchgate.session.recorder import UNTRIED, BaseTrial, Lesson
 from benchgate.session.session import Session
 from benchgate.units import format_duration
 

@@ -1,16 +1,11 @@
-"""Records what was measured, round by round, in which phase, and which arm caused a failure."""
+"""Records what was measured, round by round, and which arm caused a failure."""
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from benchgate.measure.build import with_warnings
 from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
-from benchgate.model.result import Phase, PhaseTime
 from benchgate.model.run import (
     CHANGED_FILES_ID,
     CPU_TIME,
@@ -26,9 +21,9 @@ from benchgate.model.run import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import Arm, Definition, Discovery
+    from benchgate.measure.engine import Definition, Discovery
     from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch
     from benchgate.model.run import Metric
@@ -351,129 +346,3 @@ class Recorder:
 def _unread(id_: str, error: str, *, of_all: bool) -> BenchmarkResult:
     """The failure of something that has no benchmarks to record it."""
     return BenchmarkResult(id_, "", Tier.LOCKSTEP, status=Status.FAILED, error=error, of_all=of_all)
-
-
-_MISSING = re.compile(
-    r"no module named|cannot import|no such file|not (?:be )?found|notfound|not installed"
-    r"|(?:cannot|can't|could not) (?:find|load|locate|open|run|start)|exited with 127",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Explainer:
-    """Words what engines say about the benchmarks of a session.
-
-    Attributes:
-        arms: the sides whose folders may be named.
-        warnings: what the [build] of each side warned of.
-    """
-
-    arms: Sequence[Arm] = ()
-    warnings: Mapping[ArmName, Sequence[str]] = field(default_factory=dict)
-
-    def discovery(self, found: Discovery) -> Discovery:
-        """Word the notes and failures; what is missing may be why something was not found."""
-        return replace(
-            found,
-            found={
-                arm: tuple(replace(one, notes=self._all(arm, one.notes)) for one in definitions)
-                for arm, definitions in found.found.items()
-            },
-            failures=tuple(self._failures(found.failures)),
-        )
-
-    def observation(self, one: Observation) -> Observation:
-        """Word the notes, and the error, if there is one."""
-        error = one.error and self._shown(one.arm, one.error)
-        if error and not one.skipped and _MISSING.search(error):
-            error = self._with_warnings(one.arm, error)
-        return replace(one, error=error, notes=self._all(one.arm, one.notes))
-
-    def _failures(self, failures: Iterable[DiscoveryFailure]) -> Iterable[DiscoveryFailure]:
-        suites = set()
-        for one in failures:
-            error = self._shown(one.arm, one.error)
-            if (one.arm, one.suite) not in suites:  # its first benchmark has the details
-                error = self._with_warnings(one.arm, error)
-            if one.suite:
-                suites.add((one.arm, one.suite))
-            yield replace(one, error=error)
-
-    def _with_warnings(self, arm: ArmName, error: str) -> str:
-        return with_warnings(error, self.warnings.get(arm, ()))
-
-    def _all(self, arm: ArmName, texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(self._shown(arm, text) for text in texts)
-
-    def _shown(self, arm: ArmName, text: str) -> str:
-        for one in sorted(self.arms, key=lambda one: one.name is not arm):
-            text = one.generalize(text, is_other=one.name is not arm)
-        return text
-
-
-class Phases:
-    """Measures how long each phase of a session takes.
-
-    Phases follow each other without gaps, except for those that `beside` measures.
-
-    Args:
-        clock: seconds, never going backwards.
-        began_s: when the first phase began, by this clock; None for now.
-    """
-
-    def __init__(self, clock: Callable[[], float], began_s: float | None = None) -> None:
-        self._clock = clock
-        self._phase = Phase.START
-        self._since_s = clock() if began_s is None else began_s
-        self._times = {Phase.START: 1}
-        self._seconds = {Phase.START: 0.0}
-        self._adding = Lock()
-
-    def go_on(self, earlier: Iterable[PhaseTime]) -> None:
-        """Add what the phases of an earlier session took, which this one continues."""
-        with self._adding:
-            for one in earlier:
-                self._times[one.phase] = self._times.get(one.phase, 0) + one.times
-                self._seconds[one.phase] = self._seconds.get(one.phase, 0.0) + one.seconds
-
-    def begin(self, phase: Phase) -> None:
-        """End the current phase, and begin another one."""
-        self._end()
-        self._phase = phase
-        self._add(phase, 0.0)
-
-    def assign(self, phase: Phase, seconds: float) -> None:
-        """Count a part of the current phase as another one, if it took any time."""
-        if seconds > 0:
-            self._seconds[self._phase] -= seconds
-            self._add(phase, seconds)
-
-    @contextmanager
-    def beside(self, phase: Phase) -> Iterator[None]:
-        """Measure a part of the current phase, which other threads may do at the same time."""
-        began_s = self._clock()
-        try:
-            yield
-        finally:
-            self._add(phase, self._clock() - began_s)
-
-    def taken(self) -> tuple[PhaseTime, ...]:
-        """What each phase has taken so far, in the order of `Phase`."""
-        self._end()
-        with self._adding:
-            return tuple(
-                PhaseTime(phase, self._times[phase], max(0.0, self._seconds[phase]))
-                for phase in Phase
-                if phase in self._times
-            )
-
-    def _end(self) -> None:
-        now_s = self._clock()
-        self._seconds[self._phase] += now_s - self._since_s
-        self._since_s = now_s
-
-    def _add(self, phase: Phase, seconds: float) -> None:
-        with self._adding:
-            self._times[phase] = self._times.get(phase, 0) + 1
-            self._seconds[phase] = self._seconds.get(phase, 0.0) + seconds

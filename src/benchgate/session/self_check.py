@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.gate.evidence import log_ratios_by_round, statistic_of
-from benchgate.gate.sensitivity import (
-    Procedure,
-    judge_as_check,
-    sensitivities,
-    shuffled,
-    slowed,
-    summed_up,
-)
+from benchgate.gate.replayed_builds import judge_as_check, shuffled, summed_up
+from benchgate.gate.sensitivity import Procedure, sensitivities, slowed
 from benchgate.gate.suite import gather_rows
 from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
@@ -27,7 +21,7 @@ from benchgate.measure.machine import CpuTicks, kept_off
 from benchgate.measure.python import canary_engine
 from benchgate.measure.sample_plan import STRETCH
 from benchgate.model.policy import Options
-from benchgate.model.statistics import SelfCheck
+from benchgate.model.self_check import SelfCheck
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.session import Session
@@ -39,12 +33,12 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.sensitivity import ReplayedBuild
+    from benchgate.gate.replayed_builds import ReplayedBuild
     from benchgate.git.repository import Git
     from benchgate.measure.engine import Engine
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.statistics import Rehearsal
+    from benchgate.model.self_check import Rehearsal
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.engines import Place

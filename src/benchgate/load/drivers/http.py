@@ -20,11 +20,8 @@ from benchgate.load.drivers.driver import (
     PlainJson,
     TargetError,
     check_params,
-    filler,
-    json_filler,
-    names_in,
-    text_of,
 )
+from benchgate.load.drivers.fillers import filler, json_filler, names_in, text_of
 from benchgate.load.drivers.http_wire import ERRORS, SEEN_BYTES, Wire, reason
 from benchgate.load.scenario import Pattern, Script, Step, Target, each_expanded
 from benchgate.tables import fields
