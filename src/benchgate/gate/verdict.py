@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.config import loosening
 from benchgate.config.resolved import concerns
@@ -33,7 +33,7 @@ from benchgate.model.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from benchgate.config import Config, Waive
     from benchgate.gate.evidence import Evidence
@@ -113,68 +113,112 @@ def conclude(rows: Iterable[Row], terms: VerdictTerms) -> Conclusion:
         is_there = outcome in (crashes if outcome is Outcome.NEW else outcomes)
         if outcome in terms.fail_on and is_there:
             return Conclusion(Decision.FAIL, code)
-    against = next(_reasons_against_a_pass(all_rows, outcomes, terms), None)
+    suite = _Suite(all_rows, outcomes, terms)
+    against = next((one for one in _AGAINST_A_PASS if one.holds(suite)), None)
     if against is None:
         return Conclusion(Decision.PASS, PASS)
-    reason, code = against
-    return Conclusion(Decision.NO_VERDICT, code, reason)
+    code = against.code if isinstance(against.code, int) else against.code(suite)
+    return Conclusion(Decision.NO_VERDICT, code, against.reason)
 
 
-def _reasons_against_a_pass(
-    rows: Sequence[Row], outcomes: Collection[Outcome], terms: VerdictTerms
-) -> Iterator[tuple[Reason, int]]:
-    """Yield the reasons why a suite cannot pass, with their exit codes; the first one counts.
+@dataclass(frozen=True, slots=True)
+class _Suite:
+    """What reasons against a pass depend on.
 
-    Args:
-        outcomes: outcomes of the rows that may fail the build, as `fail_on` names them.
+    Attributes:
+        outcomes: of the rows that may fail the build, as `fail_on` names them.
     """
-    if not terms.complete:
-        yield Reason.INTERRUPTED, NO_VERDICT
-    if any(outcome in terms.fail_on and outcome in outcomes for outcome in _OPEN):
-        yield Reason.LEFT_OPEN, NO_VERDICT
-    if terms.first_run and Outcome.NEW in outcomes:
-        yield Reason.FIRST_RUN, PASS
-    yield from _uncompared_reasons(rows, terms)
-    yield from _open_reasons(rows, outcomes, terms)
+
+    rows: Sequence[Row]
+    outcomes: Collection[Outcome]
+    terms: VerdictTerms
+
+    @property
+    def unless_ignored(self) -> int:
+        """The exit code if something may be worse that nobody can say."""
+        return NO_VERDICT if Outcome.REGRESSED in self.terms.fail_on else PASS
+
+    @property
+    def nothing_compared(self) -> int:
+        """The exit code if nothing could be compared."""
+        if any(row.outcome is Outcome.BASE_FAILED for row in self.rows):
+            return BROKEN
+        together = any(row.changed_together and not row.excused for row in self.rows)
+        may_be_none = self.terms.min_compared <= 0 and _excused(self.rows) and not together
+        return PASS if self.terms.empty_shard or may_be_none else NO_VERDICT
+
+    @property
+    def compared(self) -> int:
+        """How many benchmarks were compared in every metric that decides."""
+        return len(compared_benchmarks(self.rows) - partly_compared(self.rows))
+
+    @property
+    def looks_wrong(self) -> bool:
+        """Whether an advisory row looks like what fails a build."""
+        wrong = {Outcome.REGRESSED, *self.terms.fail_on} & MOVED
+        return any(row.outcome in wrong and row.advisory for row in self.rows)
+
+    @property
+    def undecided(self) -> int:
+        """The exit code if no benchmark was decided."""
+        must_decide = Outcome.INCONCLUSIVE in self.terms.fail_on
+        return NO_VERDICT if must_decide and Outcome.NOT_SETTLED in self.outcomes else PASS
 
 
-def _uncompared_reasons(rows: Sequence[Row], terms: VerdictTerms) -> Iterator[tuple[Reason, int]]:
-    """What had to be compared or tested, and was not."""
-    if any(row.is_worse_together for row in rows):
-        yield Reason.WORSE_TOGETHER, NO_VERDICT if Outcome.REGRESSED in terms.fail_on else PASS
-    compared = compared_benchmarks(rows)
-    if not compared:
-        together = any(row.changed_together and not row.excused for row in rows)
-        may_be_none = terms.min_compared <= 0 and _excused(rows) and not together
-        is_no_fault = terms.empty_shard or may_be_none
-        is_broken = any(row.outcome is Outcome.BASE_FAILED for row in rows)
-        code = BROKEN if is_broken else PASS if is_no_fault else NO_VERDICT
-        yield Reason.NOTHING_COMPARED, code
-    if len(compared - partly_compared(rows)) < terms.min_compared:
-        yield Reason.TOO_FEW_COMPARED, NO_VERDICT
-    if terms.untested:
-        yield Reason.METRIC_UNTESTED, NO_VERDICT
-    if any(row.is_limit and row.outcome is Outcome.NOT_TESTED for row in rows):
-        yield Reason.LIMIT_UNTESTED, NO_VERDICT if Outcome.REGRESSED in terms.fail_on else PASS
+class _Against(NamedTuple):
+    """A reason why a suite cannot pass, if its condition holds, and the exit code."""
+
+    reason: Reason
+    holds: Callable[[_Suite], object]
+    code: int | Callable[[_Suite], int] = NO_VERDICT
 
 
-def _open_reasons(
-    rows: Sequence[Row], outcomes: Collection[Outcome], terms: VerdictTerms
-) -> Iterator[tuple[Reason, int]]:
-    """The last of `_reasons_against_a_pass`: what another measurement may decide."""
-    must_not_regress = Outcome.REGRESSED in terms.fail_on
-    if terms.doubted and must_not_regress:
-        yield Reason.DISTURBED, NO_VERDICT
-    if any(row.unconfirmed for row in rows):
-        yield Reason.UNCONFIRMED, NO_VERDICT if must_not_regress else PASS
-    if terms.disturbed:  # without a regression: it may have hidden one
-        yield Reason.DISTURBED, PASS
-    looks_wrong = {Outcome.REGRESSED, *terms.fail_on} & MOVED
-    if any(row.outcome in looks_wrong and row.advisory for row in rows):
-        yield Reason.ADVISORY, PASS
-    if not decided_benchmarks(rows):
-        must_decide = Outcome.INCONCLUSIVE in terms.fail_on and Outcome.NOT_SETTLED in outcomes
-        yield Reason.UNDECIDED, NO_VERDICT if must_decide else PASS
+_AGAINST_A_PASS: Final = (
+    _Against(Reason.INTERRUPTED, lambda suite: not suite.terms.complete),
+    _Against(Reason.LEFT_OPEN, lambda suite: {*_OPEN} & {*suite.terms.fail_on} & {*suite.outcomes}),
+    _Against(
+        Reason.FIRST_RUN,
+        lambda suite: suite.terms.first_run and Outcome.NEW in suite.outcomes,
+        PASS,
+    ),
+    # What had to be compared or tested, and was not.
+    _Against(
+        Reason.WORSE_TOGETHER,
+        lambda suite: any(row.is_worse_together for row in suite.rows),
+        lambda suite: suite.unless_ignored,
+    ),
+    _Against(
+        Reason.NOTHING_COMPARED,
+        lambda suite: not compared_benchmarks(suite.rows),
+        lambda suite: suite.nothing_compared,
+    ),
+    _Against(Reason.TOO_FEW_COMPARED, lambda suite: suite.compared < suite.terms.min_compared),
+    _Against(Reason.METRIC_UNTESTED, lambda suite: suite.terms.untested),
+    _Against(
+        Reason.LIMIT_UNTESTED,
+        lambda suite: any(row.is_limit and row.outcome is Outcome.NOT_TESTED for row in suite.rows),
+        lambda suite: suite.unless_ignored,
+    ),
+    # What another measurement may decide.
+    _Against(
+        Reason.DISTURBED,
+        lambda suite: suite.terms.doubted and Outcome.REGRESSED in suite.terms.fail_on,
+    ),
+    _Against(
+        Reason.UNCONFIRMED,
+        lambda suite: any(row.unconfirmed for row in suite.rows),
+        lambda suite: suite.unless_ignored,
+    ),
+    # Without a regression: the disturbance may have hidden one.
+    _Against(Reason.DISTURBED, lambda suite: suite.terms.disturbed, PASS),
+    _Against(Reason.ADVISORY, lambda suite: suite.looks_wrong, PASS),
+    _Against(
+        Reason.UNDECIDED,
+        lambda suite: not decided_benchmarks(suite.rows),
+        lambda suite: suite.undecided,
+    ),
+)
+"""In this order; the first one that holds counts."""
 
 
 def benchmarks_needed(rows: Iterable[Row], wanted: int | None, in_base: int) -> int:
