@@ -7,10 +7,9 @@ from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.scene import HELLO, TOKEN
 
-from benchgate.ci.base import ComparisonBase, Job, checked_out, compare_with
+from benchgate.ci.base import ComparisonBase, Job, compare_with
 from benchgate.config.load import load
 from benchgate.errors import BaselineError, UsageError
-from benchgate.github.plan import plan_for
 from benchgate.github.runner import (
     Context,
     EventRepository,
@@ -55,8 +54,7 @@ def compared(
         runner_os="Linux",
     )
     job = Job(context, client_of(server, TOKEN), git, Environment())
-    plan = plan_for(context, checked_out(git))
-    return compare_with(plan, load(git.root, git.root), job, git.root)
+    return compare_with(job.plan, load(git.root, git.root), job, git.root)
 
 
 def push(before: str, ref: str = "refs/heads/main") -> PushEvent:

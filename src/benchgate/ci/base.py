@@ -7,7 +7,7 @@ base's configuration says whether that is possible, and how.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from benchgate.baselines.base import (
@@ -22,7 +22,7 @@ from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.repository import ensure_commit
 from benchgate.github.artifact_names import ArtifactKind
 from benchgate.github.client import approver, labeler, merge_base, read_pull_request, read_run
-from benchgate.github.plan import Head
+from benchgate.github.plan import Head, plan_for
 from benchgate.github.runner import MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.model.policy import Acceptance, AcceptanceMethod
 from benchgate.model.result import by_reason
@@ -264,7 +264,7 @@ def _nobody(why: str, hint: str = "") -> AcceptanceAnswer:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
     """A job of GitHub Actions, with access to GitHub.
 
@@ -276,3 +276,8 @@ class Job:
     client: Client
     git: Git
     here: Environment
+
+    @cached_property
+    def plan(self) -> EventPlan:
+        """What the event asks for."""
+        return plan_for(self.context, checked_out(self.git))

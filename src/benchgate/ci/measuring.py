@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.baselines.base import BASE_HAS_NO_BENCHMARKS
 from benchgate.baselines.files import read_result
-from benchgate.ci.base import ask, checked_out, compare_with, require_baseline
+from benchgate.ci.base import ask, compare_with, require_baseline
 from benchgate.ci.stored_artifacts import (
     MEMBERS,
     environment_key,
@@ -31,7 +31,7 @@ from benchgate.git.changes import settings_digest
 from benchgate.github.artifact_names import ArtifactKind, artifact_name, artifact_prefix
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.client import read_run
-from benchgate.github.plan import CommentTime, plan_for
+from benchgate.github.plan import CommentTime
 from benchgate.measure.machine import read_environment
 from benchgate.model.codec import encode_result
 from benchgate.model.policy import Policy
@@ -288,7 +288,7 @@ def ci(
             "does not keep files for the next one",
             hint='Use source = "auto", or read the files in a step with `benchgate check`.',
         )
-    plan = plan_for(job.context, checked_out(job.git))
+    plan = job.plan
     for words in plan.words():
         say(words)
     compared = compare_with(plan, config, job, effects.cwd)

@@ -27,7 +27,7 @@ from benchgate.baselines.claims import (
 )
 from benchgate.baselines.loosening import cleaned_loosening
 from benchgate.baselines.unverified import cleaned
-from benchgate.ci.base import AcceptanceAnswer, ask_about, checked_out
+from benchgate.ci.base import AcceptanceAnswer, ask_about
 from benchgate.ci.step import (
     CommentTarget,
     PublishOutcome,
@@ -56,7 +56,7 @@ from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.client import commit_of, find_pull_requests, merge_base, read_run
 from benchgate.github.comments import mark, own_markers
-from benchgate.github.plan import DEPENDABOT, MERGE_COMMIT, CommentPlan, CommentTime, plan_for
+from benchgate.github.plan import DEPENDABOT, MERGE_COMMIT, CommentPlan, CommentTime
 from benchgate.model.codec import decode_result
 from benchgate.model.run import Source
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure
@@ -433,7 +433,7 @@ def publish(
         choice: the benchmarks that pull requests measure, if the default branch measures more.
         suite: one that pull requests measure but the default branch does not; "" for none.
     """
-    planned = plan_for(job.context, checked_out(job.git)).comment
+    planned = job.plan.comment
     if not step.comments:
         planned = CommentPlan(CommentTime.NEVER, "comments are turned off")
     if planned.when is CommentTime.NEVER:

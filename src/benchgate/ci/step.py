@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.base import BASE_HAS_NONE
-from benchgate.ci.base import checked_out
 from benchgate.ci.measuring import ci
 from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError, without_it
@@ -20,7 +19,7 @@ from benchgate.github.annotations import Annotation, Level, annotate, stopped
 from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, post_sticky
 from benchgate.github.outputs import write_outputs, write_summary
-from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime, plan_for
+from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime
 from benchgate.github.runner import PullRequestEvent
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import WRONG, Decision, Reason
@@ -426,7 +425,7 @@ class _JobReport:
         telling = cls(request, job, step, None)
         if not step.check_run:
             return telling
-        planned = plan_for(job.context, checked_out(job.git)).comment
+        planned = job.plan.comment
         if planned.when is CommentTime.LATER:
             step.say(f"no check run: {planned.why}")
             return telling
@@ -520,8 +519,8 @@ class _JobReport:
                 head=self.head,
                 name=self.name,
             )
-            plan = plan_for(self.job.context, checked_out(self.job.git))
-            done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
+            planned = self.job.plan.comment
+            done = [summarize(lambda _: text, step.environ), self._comment(text, planned)]
             step.write(error_lines(error, step.redact))
         self._report(*done, self._give_up(step.redact(error.message)))
 
