@@ -46,7 +46,7 @@ HOSTILE: Final = (
 )
 LONG: Final = "x" * 10_000
 # What is invisible, or turns other text around, is left out of the page.
-REMOVED: Final = "\u202egnp.exe\u2066a\u200bb\u00ad\ufeff\x1b[31m"
+UNSEEN: Final = "\u202egnp.exe\u2066a\u200bb\u00ad\ufeff\x1b[31m"
 
 
 def verdict_of(result: Result) -> Verdict:
@@ -129,7 +129,7 @@ def explained() -> Result:
 
 
 def _hostile() -> Result:
-    names = dict.fromkeys((*HOSTILE, LONG, REMOVED), 1e-3)
+    names = dict.fromkeys((*HOSTILE, LONG, UNSEEN), 1e-3)
     return Result(
         head=python_run(dict.fromkeys(names, 1.2e-3), 2),
         base=python_run(names, 1),
@@ -159,7 +159,7 @@ def many(count: int) -> Result:
 
 def _hostile_verdict() -> str:
     rows = (
-        changed(REMOVED, Outcome.REGRESSED, 1.3, error=LONG, notes=HOSTILE, location=HOSTILE[1]),
+        changed(UNSEEN, Outcome.REGRESSED, 1.3, error=LONG, notes=HOSTILE, location=HOSTILE[1]),
         changed(HOSTILE[3], Outcome.FAILED, 1.1, error="\n".join(HOSTILE)),
         inconclusive(HOSTILE[5]),
         unchanged(LONG),
