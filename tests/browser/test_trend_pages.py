@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.browser.accessibility import violations
-from tests.browser.samples import HOSTILE, LONG, REMOVED
+from tests.browser.samples import HOSTILE, LONG, UNSEEN
 from tests.browser.visit import PHONE, WIDE
 from tests.histories import history_of, runs_of, sha_of, trend_of
 
@@ -38,7 +38,7 @@ def usual() -> History:
 def hostile() -> History:
     trends = [
         trend_of([(6, 0.010), (6, 0.012)], name, metric=name[:60], unit=name[:60])
-        for name in (*HOSTILE, LONG, REMOVED)
+        for name in (*HOSTILE, LONG, UNSEEN)
     ]
     shifts = tuple(replace(one, also=HOSTILE) for one in trends[0].shifts)
     trends[0] = replace(trends[0], shifts=shifts)
