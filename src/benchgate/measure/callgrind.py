@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.measure.changed_lines import FunctionKey, Ran
-    from benchgate.measure.definitions import Definition
+    from benchgate.measure.definitions import DefinedFunction
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.worker import Worker
 
@@ -284,8 +284,8 @@ class _CallgrindSide:
     _lines: defaultdict[str, Counter[tuple[str, int]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
-    _own: dict[str, tuple[str, Definition | None]] = field(default_factory=dict)
-    _inner: dict[tuple[str, int], Definition | None] = field(default_factory=dict)
+    _own: dict[str, tuple[str, DefinedFunction | None]] = field(default_factory=dict)
+    _inner: dict[tuple[str, int], DefinedFunction | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Add up the lines of the tree that ran, wherever a function was called from."""
@@ -302,7 +302,7 @@ class _CallgrindSide:
             self._paths[file] = path.relative_to(self.arm.root).as_posix() if is_there else ""
         return self._paths[file]
 
-    def own(self, function: str) -> tuple[str, Definition | None]:
+    def own(self, function: str) -> tuple[str, DefinedFunction | None]:
         """The file of a function in the tree, "" if it is not in it, and its text there, if found.
 
         The file that callgrind names may be that of what was inlined first.
@@ -323,7 +323,7 @@ class _CallgrindSide:
             self._own[symbol] = best[3:] if best else (named, None)
         return self._own[symbol]
 
-    def _ran_in(self, symbol: str, path: str, one: Definition) -> int:
+    def _ran_in(self, symbol: str, path: str, one: DefinedFunction) -> int:
         lines = self._lines[symbol]
         return sum(file == path and one.first <= line <= one.last for file, line in lines)
 
@@ -350,9 +350,9 @@ class _CallgrindSide:
             found[self.key(function)] |= between | elsewhere
         return found
 
-    def inlined(self) -> Mapping[FunctionKey, Mapping[tuple[str, Definition], int]]:
+    def inlined(self) -> Mapping[FunctionKey, Mapping[tuple[str, DefinedFunction], int]]:
         """Into each function: what was inlined, and how many instructions ran there."""
-        found: defaultdict[FunctionKey, Counter[tuple[str, Definition]]] = defaultdict(Counter)
+        found: defaultdict[FunctionKey, Counter[tuple[str, DefinedFunction]]] = defaultdict(Counter)
         for function in self._functions():
             path, own = self.own(function)
             for (file, line), instructions in self._lines[_symbol(function)].items():
@@ -365,7 +365,7 @@ class _CallgrindSide:
         """Each function once."""
         return {_symbol(one): one for one in self.profile.lines}.values()
 
-    def _around(self, path: str, line: int) -> Definition | None:
+    def _around(self, path: str, line: int) -> DefinedFunction | None:
         """The innermost function that a line belongs to."""
         if (path, line) not in self._inner:
             found = definitions(self.arm.root / path) if path else ()

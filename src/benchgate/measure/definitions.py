@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class DefinedFunction:
     """A function.
 
     Attributes:
@@ -87,14 +87,14 @@ _NO_FUNCTION: Final = frozenset(
 
 
 @cache
-def definitions(file: Path) -> tuple[Definition, ...]:
+def definitions(file: Path) -> tuple[DefinedFunction, ...]:
     """The functions that a file defines; none if it is missing."""
     if not file.is_file():
         return ()
     return tuple(defined_in(file.read_text(encoding="utf-8", errors="replace")))
 
 
-def defined_in(text: str) -> Iterator[Definition]:
+def defined_in(text: str) -> Iterator[DefinedFunction]:
     """The functions that a text defines, by their braces."""
     code = _ARRAY.sub(_blank, _NO_CODE.sub(_blank, text))
     plain = _DIRECTIVE.sub(_blank, code)
@@ -125,7 +125,7 @@ def defined_in(text: str) -> Iterator[Definition]:
                 above = [one.name for one in blocks if one.name]
                 places = at, block.begins, mark.start()
                 line, first, last = (1 + bisect_left(ends_of_lines, one) for one in places)
-                yield Definition("::".join([*above, name]), line, first, last)
+                yield DefinedFunction("::".join([*above, name]), line, first, last)
         begins = mark.end()
 
 
