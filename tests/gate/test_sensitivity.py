@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.self_check import Sensitivity
+    from benchgate.model.self_check_findings import Sensitivity
 
 DEFAULT = Procedure(rounds=12, level=0.002, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
 

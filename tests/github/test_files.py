@@ -9,7 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
-from benchgate.github.outputs import OUTPUT, SUMMARY, SUMMARY_BYTES, write_outputs, write_summary
+from benchgate.github.step_outputs import (
+    OUTPUT,
+    SUMMARY,
+    SUMMARY_BYTES,
+    write_outputs,
+    write_summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

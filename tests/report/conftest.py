@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from benchgate.gate.apart import TOGETHER
+from benchgate.gate.other_files import TOGETHER
 from benchgate.interval import Interval
 from benchgate.model.policy import Outcome, PolicyChange, Waiver
 from benchgate.model.result import SkippedResult

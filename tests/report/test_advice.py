@@ -14,7 +14,7 @@ from benchgate.model.policy import Outcome
 from benchgate.report.self_check import advise, false_alarms, next_round
 
 if TYPE_CHECKING:
-    from benchgate.model.self_check import SelfCheck, Sensitivity
+    from benchgate.model.self_check_findings import SelfCheck, Sensitivity
 
 GOOD = replace(CHECK, rows=(QUIET,))
 WIDE = replace(QUIET, benchmark="w", rounds=80, least_margin=0.031)

@@ -8,7 +8,13 @@ import pytest
 from tests.report.conftest import printed, unchanged, verdict
 
 from benchgate.model.policy import Outcome
-from benchgate.model.self_check import Rehearsal, SelfCheck, Sensitivity, SteadierMetric, Tail
+from benchgate.model.self_check_findings import (
+    Rehearsal,
+    SelfCheck,
+    Sensitivity,
+    SteadierMetric,
+    Tail,
+)
 from benchgate.model.verdict import Decision, Row
 from benchgate.report.self_check import headline, render_self_check
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gate.apart import is_new, of_base
+from benchgate.gate.other_files import is_new, of_base
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_IDS,

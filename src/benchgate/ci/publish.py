@@ -25,7 +25,7 @@ from benchgate.baselines.claims import (
     require_named_base,
     require_possible_times,
 )
-from benchgate.baselines.loosening import cleaned_loosening
+from benchgate.baselines.untrusted_texts import cleaned_loosening
 from benchgate.baselines.unverified import cleaned
 from benchgate.ci.base import AcceptanceAnswer, ask_about
 from benchgate.ci.step import (

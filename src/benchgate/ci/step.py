@@ -18,9 +18,9 @@ from benchgate.files import write_atomic
 from benchgate.github.annotations import Annotation, Level, annotate, stopped
 from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, post_sticky
-from benchgate.github.outputs import write_outputs, write_summary
 from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime
 from benchgate.github.runner import PullRequestEvent
+from benchgate.github.step_outputs import write_outputs, write_summary
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import WRONG, Decision, Reason
 from benchgate.report.headline import bare

@@ -1,4 +1,4 @@
-"""Where the last result of a project is kept."""
+"""Where the last result of a project is kept, and how a copy of it is written."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from benchgate.gate.suite import needs_of
 from benchgate.gate.wave_findings import judge_in_waves
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.policy import Outcome
-from benchgate.model.self_check import Rehearsal
+from benchgate.model.self_check_findings import Rehearsal
 from benchgate.stats import special
 from benchgate.stats.spread import finite_exp
 

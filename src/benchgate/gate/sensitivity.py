@@ -14,7 +14,7 @@ from benchgate.gate.evidence import cpu_ratio, gather, series_of
 from benchgate.gate.wave_findings import LOOKING_SHARE
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Tier
-from benchgate.model.self_check import Sensitivity, SteadierMetric, Tail
+from benchgate.model.self_check_findings import Sensitivity, SteadierMetric, Tail
 from benchgate.model.verdict import TAIL_STATISTICS
 from benchgate.stats.detectable import detectable_ratio, launches_to_detect
 from benchgate.stats.differences import MOST_COUNTED

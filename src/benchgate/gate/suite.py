@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.gate.apart import as_new, is_apart, is_new, of_base, rows_apart, with_new_versions
 from benchgate.gate.estimates import RowStage, by_lengths, within_clock
 from benchgate.gate.evidence import (
     Pair,
@@ -25,6 +24,14 @@ from benchgate.gate.evidence import (
 )
 from benchgate.gate.exact import ALPHA_SHARE, MOSTLY, without_failed_requests
 from benchgate.gate.limits import limit_rows
+from benchgate.gate.other_files import (
+    as_new,
+    is_apart,
+    is_new,
+    of_base,
+    rows_apart,
+    with_new_versions,
+)
 from benchgate.gate.rows import (
     Terms,
     open_outcome,

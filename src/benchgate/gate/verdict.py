@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from benchgate.config import loosening
 from benchgate.config.resolved import concerns
 from benchgate.errors import UsageError
-from benchgate.gate.apart import of_base
 from benchgate.gate.causes import explained
 from benchgate.gate.courses import courses, courses_of, with_courses
+from benchgate.gate.other_files import of_base
 from benchgate.gate.screening import joined as with_settled
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
 from benchgate.gate.suite import about_shard, joined, judge, share_of

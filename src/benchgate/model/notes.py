@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.model.run import Environment, Run
-    from benchgate.model.self_check import SteadierMetric
+    from benchgate.model.self_check_findings import SteadierMetric
     from benchgate.model.statistics import Grid, SeriesStatistics
     from benchgate.model.verdict import Row
 

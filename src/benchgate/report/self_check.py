@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.self_check import Rehearsal, SelfCheck, Sensitivity, Tail
+    from benchgate.model.self_check_findings import Rehearsal, SelfCheck, Sensitivity, Tail
 
 
 _MUCH_STOLEN = 0.01

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config.benchmarks import CppBenchmark, GoBenchmark, RustBenchmark
-from benchgate.gate.apart import TOGETHER
 from benchgate.gate.evidence import files_of
+from benchgate.gate.other_files import TOGETHER
 from benchgate.measure.engine import ArmName, Discovery, tasks_of
 from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
 from benchgate.session.explainer import Explainer

@@ -1,4 +1,4 @@
-"""Observes what rows that changed call, after everything is decided."""
+"""Words what engines say: names the folders of a side alike, and adds what its build warned of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which phase of a session each round belongs to."""
+"""How long each phase of a session takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves what was measured so far, while measuring goes on."""
+"""Makes the result of a session at any moment, and saves it while measuring goes on."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from benchgate.measure.machine import CpuTicks, kept_off
 from benchgate.measure.python import canary_engine
 from benchgate.measure.sample_plan import STRETCH
 from benchgate.model.policy import Options
-from benchgate.model.self_check import SelfCheck
+from benchgate.model.self_check_findings import SelfCheck
 from benchgate.session.check import CheckRequest, check
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.session import Session
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Engine
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.self_check import Rehearsal
+    from benchgate.model.self_check_findings import Rehearsal
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.engines import Place

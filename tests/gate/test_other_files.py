@@ -13,7 +13,7 @@ from tests.loads import load_launch, load_result
 from tests.results import arm, bench
 
 from benchgate.config import loads
-from benchgate.gate.apart import TOGETHER
+from benchgate.gate.other_files import TOGETHER
 from benchgate.gate.rows import OTHER_FILES
 from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.model.codec import decode_result, encode_result

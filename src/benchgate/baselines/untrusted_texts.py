@@ -1,4 +1,4 @@
-"""Takes from an untrusted list of looser keys only what is harmless to show."""
+"""Removes every text from looser keys that only an untrusted configuration has."""
 
 from __future__ import annotations
 
