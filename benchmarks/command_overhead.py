@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
+from benchgate.measure.machine.cpus import available_cpus, kept_off, supports_pinning
+from benchgate.measure.processes.guardian import Guardian
+from benchgate.measure.processes.launcher import CommandLauncher
 from benchgate.process import find_program
 
 if TYPE_CHECKING:

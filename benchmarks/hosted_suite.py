@@ -18,14 +18,16 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.lockstep import Sampling, measure_launch
-from benchgate.measure.memory_layout import Layout
-from benchgate.measure.worker import Worker, WorkerSetting
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.functions.lockstep import measure_launch
+from benchgate.measure.functions.sampler import Sampling
+from benchgate.measure.machine.memory_layout import Layout
+from benchgate.measure.processes.guardian import Guardian
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from benchgate.measure.sample_plan import SamplePlan
+    from benchgate.measure.functions.sample_plan import SamplePlan
 
 LIMIT_RATIO = 1.5
 FUNCTIONS = 50

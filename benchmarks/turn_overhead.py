@@ -18,18 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.lockstep import take_samples
-from benchgate.measure.machine import (
-    available_cpus,
-    by_idleness,
-    kept_off,
-    read_busy_ticks,
-    supports_pinning,
-)
-from benchgate.measure.memory_layout import Layout
-from benchgate.measure.worker import Worker, WorkerSetting
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.functions.samples import take_samples
+from benchgate.measure.machine.cpu_use import by_idleness, read_busy_ticks
+from benchgate.measure.machine.cpus import available_cpus, kept_off, supports_pinning
+from benchgate.measure.machine.memory_layout import Layout
+from benchgate.measure.processes.guardian import Guardian
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker
 
 LIMIT_US = 100.0
 TURNS = 1000

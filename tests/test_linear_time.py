@@ -26,7 +26,7 @@ from benchgate.formats.contents import ForeignFile
 from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario
-from benchgate.measure.worker import read_reply
+from benchgate.measure.workers.replies import read_reply
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.measure.engine import (
-    ArmName,
-    Definition,
-    Discovery,
-    DiscoveryFailure,
-    MetricSamples,
-    Observation,
-    ignore,
-)
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import ignore
+from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
+from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.model.run import Metric, Tier
 from benchgate.report.progress import Progress
 from benchgate.session.effects import Effects

@@ -15,17 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.measure.engine import (
-    ArmName,
-    Definition,
-    Discovery,
-    Division,
-    MetricSamples,
-    Observation,
-    Task,
-    ignore,
-)
-from benchgate.measure.python import divide
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import Division, Task, ignore
+from benchgate.measure.contract.found import Definition, Discovery
+from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.functions.grouping import divide
 from benchgate.model.result import Phase
 from benchgate.model.run import CANARY_IDS, TIME, Tier
 from benchgate.session.session import Session
@@ -189,7 +183,7 @@ class _LanesTime:
 
 @dataclass(slots=True)
 class _File:
-    """Benchmarks of one file, divided as `PythonEngine` does; their tasks only take time."""
+    """Benchmarks of one file, divided as `FunctionEngine` does; their tasks only take time."""
 
     ids: AbstractSet[str]
     costs: Costs

@@ -1,7 +1,7 @@
 """Starts programs, and ends each of them with all that it has started.
 
-`measure/_guardian.py`, `measure/_launcher.py` and what runs in the user's interpreter do without
-this module: nothing but the standard library is there.
+`_guardian.py` and `_launcher.py` in `measure/processes`, and what runs in the user's interpreter,
+do without this module: nothing but the standard library is there.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from benchgate.cli.tree import print_benchmarks
-from benchgate.measure.engine import Definition
+from benchgate.measure.contract.found import Definition
 from benchgate.model.run import Tier
 
 LISTED = (

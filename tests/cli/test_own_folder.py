@@ -6,7 +6,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from benchgate.cli.ci import own_folder
-from benchgate.measure.worktree import sweep
+from benchgate.measure.trees.checkouts import sweep
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -40,3 +41,22 @@ def test_a_path_that_is_named_exists(path: str) -> None:
 
 def test_it_stays_a_map() -> None:
     assert len(TEXT.split()) <= 900
+
+
+def _deep_imports(file: Path) -> list[str]:
+    """What a module imports from the inside of a room of `measure` that is not its own."""
+    own = file.relative_to(SOURCE).parts[:2]
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            _, *path = node.module.split(".")
+            is_inside = path[:1] == ["measure"] and len(path) > 2
+            if is_inside and tuple(path[:2]) != own:
+                found.append(f"{file.relative_to(SOURCE)}: {node.module}")
+    return found
+
+
+def test_other_rooms_import_only_the_face_of_a_room_of_measure() -> None:
+    files = sorted(SOURCE.rglob("*.py"))
+    assert len(files) > 200
+    assert [one for file in files for one in _deep_imports(file)] == []

@@ -17,7 +17,7 @@ from tests.e2e.test_interrupt import wait_for_rounds
 
 from benchgate.errors import UsageError
 from benchgate.gate.other_files import TOGETHER
-from benchgate.measure.machine import supports_pinning
+from benchgate.measure.machine.cpus import supports_pinning
 from benchgate.model.policy import Outcome
 from benchgate.report.headline import headline
 from benchgate.session.benchmark_sets import EDITED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
+from benchgate.measure.machine.perf import USER_INSTRUCTIONS, why_not_counted
 from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("cpu")
 
-OBSTACLE = find_obstacle(USER_INSTRUCTIONS)
+OBSTACLE = why_not_counted(USER_INSTRUCTIONS)
 TWO_KINDS = """\
 [[benchmark]]
 python = "benchmarks"

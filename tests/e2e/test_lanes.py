@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.measure.machine import supports_pinning
+from benchgate.measure.machine.cpus import supports_pinning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

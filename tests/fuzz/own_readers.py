@@ -36,8 +36,8 @@ from benchgate.load.launch import LoadOrder, LoadReply, Parcel, make_launch, par
 from benchgate.load.parameters import parsed
 from benchgate.load.scenario import own_files
 from benchgate.load.scenario_file import read_scenario
-from benchgate.measure.kept_builds import read_about
-from benchgate.measure.worker import read_pid, read_reply, read_sample
+from benchgate.measure.trees.kept_builds import read_about
+from benchgate.measure.workers.replies import read_pid, read_reply, read_sample
 from benchgate.model.codec import decode_result
 from benchgate.model.history import HISTORY
 from benchgate.model.statistics import STATISTICS

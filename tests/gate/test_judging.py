@@ -12,7 +12,7 @@ from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.gate.verdict import judge_result, judge_run, judge_stored, make_verdict
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.policy import Options, Outcome
 from benchgate.model.result import Screening, SkippedResult, StoredRun
 from benchgate.model.run import Source, Tier

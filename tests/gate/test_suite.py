@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.config import loads
-from benchgate.measure.engine import Definition
+from benchgate.measure.contract.found import Definition
 from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
 from benchgate.session.outlook import too_few_rounds

@@ -11,8 +11,8 @@ import pytest
 from tests import patience
 from tests.measure.hosted import Hosts
 
-from benchgate.measure import worker as worker_module
-from benchgate.measure.guardian import Guardian
+from benchgate.measure.processes.guardian import Guardian
+from benchgate.measure.workers import worker as worker_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

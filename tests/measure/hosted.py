@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from tests.measure.benchmarks import OWN_TIME, TAKEN
 from tests.measure.test_worker import PLAIN
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 LOG = """\
 import os

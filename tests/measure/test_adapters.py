@@ -21,28 +21,25 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
 from benchgate.config.benchmarks import GoBenchmark, NodeBenchmark
-from benchgate.measure.adapters import (
-    NotBuiltError,
-    Programs,
-    WorkerProgram,
-    build_variables,
-)
-from benchgate.measure.adapters.finding import find, parts
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.build import build
-from benchgate.measure.conformance import Conformance
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.machine import available_cpus
-from benchgate.measure.memory_layout import Layout
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.languages import NotBuiltError, Programs, build_variables, find, parts
+from benchgate.measure.languages.base import Toolbox, WorkerProgram
+from benchgate.measure.languages.go import Go
+from benchgate.measure.languages.node import Node
+from benchgate.measure.machine.cpus import available_cpus
+from benchgate.measure.machine.memory_layout import Layout
+from benchgate.measure.processes.build_commands import build
+from benchgate.measure.workers.conformance import Conformance
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from benchgate.config.benchmarks import LiveBenchmarks
-    from benchgate.measure.engine import Discovery, Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.found import Discovery
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 PROJECTS = Path(__file__).with_name("adapters")
 
@@ -91,7 +88,7 @@ def measured(
             **more,
         )
         by_arm = {arm.name: config.benchmarks for arm in arms}
-        engine = PythonEngine(by_arm, arms, settings, guardian)  # type: ignore[arg-type]
+        engine = FunctionEngine(by_arm, arms, settings, guardian)  # type: ignore[arg-type]
         engines.append(engine)
         discovery = engine.discover()
         assert discovery.failures == ()
@@ -286,36 +283,36 @@ def test_a_build_that_takes_too_long_names_the_limit(
 
 
 def test_two_lanes_that_need_a_program_at_once_build_it_once(
-    tmp_path: Path, guardian: Guardian
+    tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builds = []
+    build = Node.build
 
-    class SlowPrograms(Programs):
-        def _program(
-            self, arm: Arm, benchmark: LiveBenchmarks, path: str, layout: int
-        ) -> WorkerProgram:
-            builds.append(path)
-            time.sleep(0.1)
-            return super()._program(arm, benchmark, path, layout)
+    def slowly(  # noqa: PLR0917 - as what it replaces
+        self: Node, tools: Toolbox, arm: Arm, benchmark: NodeBenchmark, path: str, layout: int
+    ) -> WorkerProgram:
+        builds.append(path)
+        time.sleep(0.1)
+        return build(self, tools, arm, benchmark, path, layout)
 
+    monkeypatch.setattr(Node, "build", slowly)
     arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
     (table,) = loads('[[benchmark]]\nnode = "bench.js"\n', "benchgate.toml").benchmarks
     assert isinstance(table, NodeBenchmark)
-    programs = SlowPrograms(guardian, 600)
+    programs = Programs(guardian, 600)
     with ThreadPoolExecutor(2) as lanes:
         first, second = lanes.map(lambda _: programs.program(arm, table, "bench.js"), range(2))
     assert first is second
     assert len(builds) == 1
 
 
-def test_rounds_of_go_take_turns_in_different_orders(tmp_path: Path, guardian: Guardian) -> None:
-    class NumberedPrograms(Programs):
-        def _program(self, *place: object) -> WorkerProgram:
-            return WorkerProgram((str(place[-1]),))
-
+def test_rounds_of_go_take_turns_in_different_orders(
+    tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Go, "build", lambda *place: WorkerProgram((str(place[-1]),)))
     (table,) = loads('[[benchmark]]\ngo = "."\n', "benchgate.toml").benchmarks
     assert isinstance(table, GoBenchmark)
-    programs = NumberedPrograms(guardian, 600)
+    programs = Programs(guardian, 600)
     arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
     drawn = [Layout(hash_seed=7 + number % 2, round_index=number // 2) for number in range(26)]
     orders = [programs.program(arm, table, ".", memory).command[0] for memory in drawn]
@@ -736,7 +733,7 @@ def discovered(
         outside=StartingEnvironment({**os.environ, **guardian.variables}),
         tell=tell,
     )
-    engine = PythonEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
+    engine = FunctionEngine({arm.name: config.benchmarks}, [arm], settings, guardian)  # type: ignore[dict-item]
     try:
         return engine.discover()
     finally:
@@ -781,7 +778,7 @@ def test_a_list_is_bounded(tmp_path: Path, guardian: Guardian, listed: str, prob
 def test_discovery_tells_of_scripts_without_benchmarks(
     tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchgate.measure.python_workers._SLOW_START_S", 0.0)
+    monkeypatch.setattr("benchgate.measure.functions.starting._SLOW_START_S", 0.0)
     told: list[str] = []
     nothing = "the script has ended, and has run no benchmark of tinybench"
     scripts = {

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.machine import (
+from benchgate.measure.machine.cpu_use import by_idleness, parse_busy_ticks, read_busy_ticks
+from benchgate.measure.machine.cpus import (
     available_cpus,
-    by_idleness,
     kept_off,
     moved_to,
-    parse_busy_ticks,
-    read_busy_ticks,
     supports_pinning,
     why_unpinned,
 )

@@ -9,17 +9,17 @@ from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
 from benchgate.errors import MeasureError
-from benchgate.measure.arm_command import (
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import StartingEnvironment
+from benchgate.measure.processes.execution import Execution, trouble_with
+from benchgate.measure.programs.commands import (
     PADDING,
     ArmCommand,
     RunSettings,
-    StartingEnvironment,
     arm_commands,
     run_settings,
     workload_hash,
 )
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.execution import Execution, trouble_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

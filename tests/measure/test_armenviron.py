@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.arm_command import StartingEnvironment, environ_of, with_equal_names
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import StartingEnvironment
+from benchgate.measure.programs.variables import environ_of, with_equal_names
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config.benchmarks import AsvBenchmark
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.interpreter import with_matrix
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.functions.asv_matrix import with_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,14 +11,14 @@ import pytest
 from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import TARGET_NS, calibrated, error_of, launch
 
-from benchgate.measure.worker import WorkerSkippedError
+from benchgate.measure.workers.worker import WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.measure.hosted import Hosts
 
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.workers.worker import Worker
 
 
 class Suite(Protocol):

@@ -15,14 +15,15 @@ from tests.measure.test_worker import PLAIN, launch
 
 from benchgate.formats.asv import asv
 from benchgate.formats.contents import ForeignFile
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting, WorkerSkippedError
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker, WorkerFailedError, WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
     from benchgate.model.run import BenchmarkResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python_workers import (
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.sources.bench_files import (
     BenchFile,
     find_files,
     find_folders,

@@ -12,15 +12,16 @@ import pytest
 from tests.world import Clock
 
 from benchgate.config import Measure, SuiteBenchmark
-from benchgate.measure import budget as budget_module
-from benchgate.measure.arm_command import EngineSettings
-from benchgate.measure.budget import Budget, TimeLimit
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.memory_layout import Layout
-from benchgate.measure.suite import SuiteEngine
-from benchgate.measure.worker import ProgramSetting, Worker, WorkerFailedError
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings
+from benchgate.measure.machine.memory_layout import Layout
+from benchgate.measure.processes import budget as budget_module
+from benchgate.measure.processes.budget import Budget, TimeLimit
+from benchgate.measure.processes.guardian import Guardian
+from benchgate.measure.processes.launcher import CommandLauncher
+from benchgate.measure.suites.engine import SuiteEngine
+from benchgate.measure.workers.start import ProgramSetting
+from benchgate.measure.workers.worker import Worker, WorkerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,13 +12,18 @@ import pytest
 from tests.patience import limited
 
 from benchgate.errors import BaselineError, BenchgateError, MeasureError
-from benchgate.measure.build import TAIL_LINES, build, build_environment, versions
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.processes.build_commands import (
+    TAIL_LINES,
+    build,
+    build_environment,
+    versions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 SHELL = ("/bin/sh", "-c")
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -273,9 +278,9 @@ def test_no_build_outlives_benchgate_when_that_is_killed(
     program = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from benchgate.measure.build import build\n"
-        "from benchgate.measure.engine import Arm, ArmName\n"
-        "from benchgate.measure.guardian import Guardian\n"
+        "from benchgate.measure.processes import build\n"
+        "from benchgate.measure.arm import Arm, ArmName\n"
+        "from benchgate.measure.processes import Guardian\n"
         "arm = Arm(ArmName.HEAD, Path(sys.argv[1]), Path(sys.argv[1]) / 'env')\n"
         "command = ('/bin/sh', '-c', 'sleep 300 & echo $! >started; mv started child; wait')\n"
         "with Guardian.start() as guardian:\n"

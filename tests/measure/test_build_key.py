@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import Build
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.kept_builds import build_key
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.trees.build_key import build_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.callgrind import call_trees, read_profile, short_name
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.observing.callgrind import call_trees
+from benchgate.measure.observing.callgrind_format import read_profile, short_name
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:

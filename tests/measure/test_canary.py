@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from tests.measure.benchmarks import sampling
 
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import canary_engine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions.canary_engine import canary_engine
 from benchgate.model.run import CANARY_ID, CANARY_IDS, FILES_CANARY_ID
 
 if TYPE_CHECKING:
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 
 def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guardian) -> None:

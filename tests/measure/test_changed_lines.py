@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.measure.changed_lines import edits
+from benchgate.measure.observing.changed_lines import edits
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_a_long_file_is_compared_where_it_differs(
             compared.append(args[1:])
             super().__init__(*args, **options)
 
-    monkeypatch.setattr("benchgate.measure.changed_lines.SequenceMatcher", Matcher)
+    monkeypatch.setattr("benchgate.measure.observing.changed_lines.SequenceMatcher", Matcher)
     base, head = roots
     many = "}\n" * 20_000
     (base / "a.js").write_text(TEXT + many + "x;\n" + many)

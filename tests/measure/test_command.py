@@ -14,10 +14,11 @@ from tests.measure.benchmarks import program
 from tests.patience import limited
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.command import BURST_S, CommandEngine
-from benchgate.measure.engine import Arm, ArmName, Observation
-from benchgate.measure.machine import available_cpus, kept_off, supports_pinning
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.machine.cpus import available_cpus, kept_off, supports_pinning
+from benchgate.measure.programs.bursts import BURST_S
+from benchgate.measure.programs.engine import CommandEngine
 from benchgate.model.run import Tier
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from benchgate.config import CommandBenchmark
     from benchgate.git.repository import Git
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 LOG_COMMAND = "echo command {sha} >> {root}/../log"
 LOG_PREPARE = "echo prepare {sha} >> {root}/../log"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.conformance import Conformance
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.workers.conformance import Conformance
 
 if TYPE_CHECKING:
-    from benchgate.measure.conformance import ConformanceResult
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
+    from benchgate.measure.workers.conformance import ConformanceResult
 
 WORKER = Path(__file__).with_name("adapters") / "worker.py"
 

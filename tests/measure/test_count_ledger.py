@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.measure.counting import CountLedger, folder_for_counts
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
+from benchgate.measure.observing.count_ledger import CountLedger, folder_for_counts
 from benchgate.model.run import INSTRUCTIONS, VALGRIND
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import counters
-from benchgate.measure.counters import (
+from benchgate.measure.machine import perf as counters
+from benchgate.measure.machine.perf import (
     USER_INSTRUCTIONS,
     Counter,
     CounterError,
     Event,
-    find_obstacle,
     perf_event_open,
+    why_not_counted,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ pytestmark = pytest.mark.xdist_group("cpu")
 TASK_CLOCK = Event(type=1, config=1)
 PAGE_FAULTS = Event(type=1, config=2)
 UNKNOWN = Event(type=1, config=99)
-SOFTWARE = find_obstacle(TASK_CLOCK)
-HARDWARE = find_obstacle(USER_INSTRUCTIONS)
+SOFTWARE = why_not_counted(TASK_CLOCK)
+HARDWARE = why_not_counted(USER_INSTRUCTIONS)
 counted = pytest.mark.skipif(SOFTWARE is not None, reason=f"not even software events: {SOFTWARE}")
 
 PAGES = 2000
@@ -199,8 +199,8 @@ def test_a_counter_leaves_no_descriptor_open() -> None:
 
 @counted
 def test_an_event_that_the_machine_does_not_have() -> None:
-    assert find_obstacle(TASK_CLOCK) is None
-    assert find_obstacle(UNKNOWN) is not None
+    assert why_not_counted(TASK_CLOCK) is None
+    assert why_not_counted(UNKNOWN) is not None
 
 
 @counted
@@ -213,7 +213,7 @@ def test_a_process_that_is_not_there() -> None:
 
 SANDBOXED = """
 import ctypes, struct, sys
-from benchgate.measure.counters import Event, find_obstacle
+from benchgate.measure.machine.perf import Event, why_not_counted
 # Load the number of the system call; if it is that of perf_event_open, refuse, else allow.
 program = b"".join(struct.pack("=HBBI", *step) for step in [
     (0x20, 0, 0, 0), (0x15, 0, 1, {number}),
@@ -226,7 +226,7 @@ prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p, ctypes.c_ulong,
 assert prctl(38, 1, None, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
 if prctl(22, 2, described, 0, 0) != 0:  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
     sys.exit(77)
-print(find_obstacle(Event({event.type}, {event.config})))
+print(why_not_counted(Event({event.type}, {event.config})))
 """
 
 
@@ -262,7 +262,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], str | None]:
             raise OSError(number, os.strerror(number))
 
         monkeypatch.setattr(counters, "perf_event_open", refuse)
-        return find_obstacle(USER_INSTRUCTIONS)
+        return why_not_counted(USER_INSTRUCTIONS)
 
     return why
 
@@ -305,7 +305,8 @@ def test_a_machine_without_counters(
 def test_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert (
-        find_obstacle(PAGE_FAULTS) == "darwin does not let programs count instructions; Linux does"
+        why_not_counted(PAGE_FAULTS)
+        == "darwin does not let programs count instructions; Linux does"
     )
 
 
@@ -314,7 +315,7 @@ def test_another_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OSError, match="not implemented"):
         perf_event_open(PAGE_FAULTS, 0, 0)
     if sys.platform == "linux":
-        assert "no perf_event_open on sparc64" in (find_obstacle(PAGE_FAULTS) or "")
+        assert "no perf_event_open on sparc64" in (why_not_counted(PAGE_FAULTS) or "")
 
 
 def test_every_reason_is_one_line(refused: Callable[[int], str | None]) -> None:
@@ -345,14 +346,14 @@ def test_what_was_counted_some_of_the_time_is_no_count(monkeypatch: pytest.Monke
     ):
         counter.read()
     reading(monkeypatch, 1000, 50, 0)
-    assert "lost at times" in (find_obstacle(USER_INSTRUCTIONS) or "")
+    assert "lost at times" in (why_not_counted(USER_INSTRUCTIONS) or "")
 
 
 def test_a_counter_that_stands_still_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
     reading(monkeypatch, 0, 50, 50)
-    assert "do not count, as on some emulators" in (find_obstacle(USER_INSTRUCTIONS) or "")
+    assert "do not count, as on some emulators" in (why_not_counted(USER_INSTRUCTIONS) or "")
     reading(monkeypatch, 7, 50, 50)
-    assert find_obstacle(USER_INSTRUCTIONS) is None
+    assert why_not_counted(USER_INSTRUCTIONS) is None
 
 
 def test_threads_that_end_meanwhile_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,33 +12,29 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from tests.measure.benchmarks import functions, sampling
 
-from benchgate.measure import lockstep
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.counters import (
-    USER_INSTRUCTIONS,
-    CounterError,
-    Event,
-    count_per_call,
-    find_obstacle,
-)
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import PythonEngine, canary_engine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions import lockstep
+from benchgate.measure.functions.canary_engine import canary_engine
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.machine.perf import USER_INSTRUCTIONS, CounterError, Event, why_not_counted
+from benchgate.measure.workers.event_counts import count_per_call
 from benchgate.model.run import CANARY_ID, INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from benchgate.measure.engine import Observation
-    from benchgate.measure.guardian import Guardian
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
+    from benchgate.measure.workers.worker import Worker
 
 TASK_CLOCK = Event(type=1, config=1)
 PAGE_FAULTS = Event(type=1, config=2)
 NEVER = Event(type=1, config=9)
 UNKNOWN = Event(type=1, config=99)
-SOFTWARE = find_obstacle(TASK_CLOCK)
-HARDWARE = find_obstacle(USER_INSTRUCTIONS)
+SOFTWARE = why_not_counted(TASK_CLOCK)
+HARDWARE = why_not_counted(USER_INSTRUCTIONS)
 
 pytestmark = [
     pytest.mark.xdist_group("cpu"),
@@ -103,7 +99,7 @@ def measure(settings: EngineSettings, arms: tuple[Arm, ...], guardian: Guardian)
             added = head if arm.name is ArmName.HEAD else ""
             (arm.root / "bench_it.py").write_text(TOUCH + source + added)
         spec = functions("bench_it.py", interpreter=interpreter)
-        engine = PythonEngine(
+        engine = FunctionEngine(
             {arm.name: [spec] for arm in arms}, arms, replace(settings, event=event), guardian
         )
         try:

@@ -13,25 +13,25 @@ import pytest
 from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import EngineSettings
-from benchgate.measure.command import CommandEngine
-from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.launcher import CommandLauncher
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings
+from benchgate.measure.machine.perf import Counter, CounterError, Event, why_not_counted
+from benchgate.measure.processes.launcher import CommandLauncher
+from benchgate.measure.programs.engine import CommandEngine
 from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from benchgate.measure.engine import Observation
-    from benchgate.measure.execution import Execution
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.execution import Execution
+    from benchgate.measure.processes.guardian import Guardian
 
 TASK_CLOCK = Event(type=1, config=1)
 PAGE_FAULTS = Event(type=1, config=2)
 NEVER = Event(type=1, config=9)
 UNKNOWN = Event(type=1, config=99)
-SOFTWARE = find_obstacle(TASK_CLOCK)
+SOFTWARE = why_not_counted(TASK_CLOCK)
 
 pytestmark = [
     pytest.mark.xdist_group("cpu"),
@@ -113,7 +113,7 @@ def test_nothing_is_counted_unless_asked(run: Callable[..., Execution]) -> None:
 def test_what_cannot_be_counted_runs_all_the_same(run: Callable[..., Execution]) -> None:
     execution = run("exit 3", UNKNOWN)
     assert (execution.returncode, execution.count) == (3, None)
-    assert execution.uncounted == find_obstacle(UNKNOWN)
+    assert execution.uncounted == why_not_counted(UNKNOWN)
 
 
 def test_a_count_of_nothing_is_none(run: Callable[..., Execution]) -> None:

@@ -13,19 +13,22 @@ import pytest
 from tests.measure.benchmarks import functions, program, sampling
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.command import CommandEngine
-from benchgate.measure.counters import CounterError, Valgrind, find_valgrind
-from benchgate.measure.engine import Arm, ArmName, ignore
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.engine import ignore
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.machine.perf import CounterError
+from benchgate.measure.machine.valgrind import Valgrind, find_valgrind
+from benchgate.measure.programs.engine import CommandEngine
 from benchgate.model.run import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.measure.engine import CountingEngine, Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.engine import CountingEngine
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 
@@ -179,12 +182,12 @@ def test_the_children_of_a_program_are_counted(
 @pytest.fixture
 def python_engine(
     tmp_path: Path, arms: tuple[Arm, ...], guardian: Guardian
-) -> Iterator[Callable[..., tuple[PythonEngine, list[str]]]]:
+) -> Iterator[Callable[..., tuple[FunctionEngine, list[str]]]]:
     """Open an engine for the functions of a source; `head` is its source, if that differs."""
 
     engines = []
 
-    def make(source: str, head: str = "") -> tuple[PythonEngine, list[str]]:
+    def make(source: str, head: str = "") -> tuple[FunctionEngine, list[str]]:
         for arm in arms:
             text = head if head and arm.name is HEAD else source
             (arm.root / "work.py").write_text(text)
@@ -199,7 +202,7 @@ def python_engine(
             valgrind=Valgrind(find_valgrind(os.environ), everything),
         )
         spec = functions("bench_it.py", pythonpath=(".",))
-        engine = PythonEngine({arm.name: [spec] for arm in arms}, arms, settings, guardian)
+        engine = FunctionEngine({arm.name: [spec] for arm in arms}, arms, settings, guardian)
         engines.append(engine)
         found = engine.discover().found[HEAD]
         return engine, [one.id for one in found]
@@ -221,7 +224,7 @@ def bench_a():
 
 @real
 def test_a_count_of_a_function_is_of_its_calls_alone(
-    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+    python_engine: Callable[..., tuple[FunctionEngine, list[str]]],
 ) -> None:
     """The head does 3 % more, and its file takes long to import, which does not count."""
     slow_import = "import json, argparse, decimal\n"
@@ -233,7 +236,7 @@ def test_a_count_of_a_function_is_of_its_calls_alone(
 
 @real
 def test_one_slow_call_is_counted_though_a_sample_has_several(
-    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+    python_engine: Callable[..., tuple[FunctionEngine, list[str]]],
 ) -> None:
     engine, ids = python_engine(
         "from time import process_time as now\n"
@@ -249,7 +252,7 @@ def test_one_slow_call_is_counted_though_a_sample_has_several(
 
 @real
 def test_equal_functions_have_equal_counts_in_every_round(
-    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+    python_engine: Callable[..., tuple[FunctionEngine, list[str]]],
 ) -> None:
     source = "TEXT = 'a quick brown fox ' * 50\ndef bench_a(): return sorted(set(TEXT.split()))\n"
     engine, ids = python_engine(source)
@@ -260,7 +263,7 @@ def test_equal_functions_have_equal_counts_in_every_round(
 
 @real
 def test_a_function_that_fails_under_valgrind_does_not_stop_the_others(
-    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+    python_engine: Callable[..., tuple[FunctionEngine, list[str]]],
 ) -> None:
     source = """
 import os
@@ -284,7 +287,7 @@ def bench_raises():
 
 @real
 def test_a_function_that_returns_a_number_is_not_counted(
-    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+    python_engine: Callable[..., tuple[FunctionEngine, list[str]]],
 ) -> None:
     engine, ids = python_engine(
         "import benchgate\n@benchgate.bench(measures='size', unit='B')\ndef bench_a(): return 5.0\n"
@@ -294,7 +297,7 @@ def test_a_function_that_returns_a_number_is_not_counted(
 
 @real
 def test_what_sets_up_each_call_is_not_counted_and_the_reader_learns_why(
-    python_engine: Callable[..., tuple[PythonEngine, list[str]]],
+    python_engine: Callable[..., tuple[FunctionEngine, list[str]]],
 ) -> None:
     engine, ids = python_engine("def bench_a(one): ...\nbench_a.setup_each = lambda: 1\n")
     found = of_round(engine, ids, 0)

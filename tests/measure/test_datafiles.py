@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import arm_command
-from benchgate.measure.arm_command import DataFiles, DataFilesError, data_parts
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract import data_files
+from benchgate.measure.contract.data_files import DataFiles, DataFilesError, data_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,10 +51,10 @@ def test_globs_start_where_the_configuration_is(tmp_path: Path) -> None:
 def test_no_more_is_read_than_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / name).write_text("12345")
-    monkeypatch.setattr(arm_command, "MAX_FILES", 2)
+    monkeypatch.setattr(data_files, "MAX_FILES", 2)
     with pytest.raises(DataFilesError, match="more than 2 files"):
         data_parts(arm(tmp_path), ["*"])
-    monkeypatch.setattr(arm_command, "MAX_BYTES", 9)
+    monkeypatch.setattr(data_files, "MAX_BYTES", 9)
     with pytest.raises(DataFilesError, match="are larger than"):
         data_parts(arm(tmp_path), ["a", "b"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.measure.definitions import defined_in, definitions
+from benchgate.measure.observing.definitions import defined_in, definitions
 
 if TYPE_CHECKING:
     from pathlib import Path

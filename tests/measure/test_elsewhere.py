@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.measure.machine import CpuUse, available_cpus
+from benchgate.measure.machine.cpu_use import CpuUse
+from benchgate.measure.machine.cpus import available_cpus
 
 BURN = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
 

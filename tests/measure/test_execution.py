@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.measure.execution import Execution, measured_in, notes_on
+from benchgate.measure.processes.execution import Execution, measured_in, notes_on
 from benchgate.model.run import INSTRUCTIONS
 
 COUNTED = Execution(

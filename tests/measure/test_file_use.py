@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from benchgate.measure import file_use
-from benchgate.measure.file_use import FileUse
+from benchgate.measure.workers import file_use
+from benchgate.measure.workers.file_use import FileUse
 
 if TYPE_CHECKING:
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.workers.worker import Worker
 
 
 @dataclass

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from benchgate.measure.traces import goroutines_of_users
+from benchgate.measure.workers.traces import goroutines_of_users
 
 ABORTED = """\
 it printed this

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.git.repository import Git
-from benchgate.measure import tree_places as ground_module
-from benchgate.measure.engine import ArmName
-from benchgate.measure.tree_places import remake
-from benchgate.measure.worktree import Trees, two_arms
+from benchgate.measure.arm import ArmName
+from benchgate.measure.trees import ground as ground_module
+from benchgate.measure.trees.checkouts import Trees, two_arms
+from benchgate.measure.trees.moving import remake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.measure.guardian import Guardian, require_processes
+from benchgate.measure.processes.guardian import Guardian, require_processes
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows environments")
 
 # Starts a guardian and a child in a watched group, and says which processes there are.
 SESSION = """
 import subprocess, sys, time
-from benchgate.measure.guardian import Guardian
+from benchgate.measure.processes import Guardian
 guardian = Guardian.start()
 child = subprocess.Popen(
     [sys.executable, "-c", sys.argv[1]], start_new_session=True,

@@ -5,8 +5,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.own_code import ImportPath, holds_python, import_path, is_installed, moved
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.sources.import_path import (
+    ImportPath,
+    holds_python,
+    import_path,
+    is_installed,
+    moved,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

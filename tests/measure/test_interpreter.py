@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.interpreter import (
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.functions.interpreter import (
     default_interpreter,
     interpreter_of,
     scripts_of,

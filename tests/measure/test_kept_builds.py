@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import kept_builds
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.kept_builds import (
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.session_folder import remove_tree
+from benchgate.measure.trees import kept_builds
+from benchgate.measure.trees.kept_builds import (
     MOST_AGE_S,
     About,
     BuildCache,
@@ -24,7 +25,6 @@ from benchgate.measure.kept_builds import (
     builds_folder,
     snapshot,
 )
-from benchgate.measure.session_folder import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -304,8 +304,8 @@ def test_the_least_recently_used_builds_go_first(
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
-from benchgate.measure import kept_builds
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.trees import kept_builds
+from benchgate.measure.arm import Arm, ArmName
 root = Path(sys.argv[2])
 arm = Arm(ArmName.HEAD, root, root.parent.with_name(f"{root.parent.name}-env"))
 kept_builds._digest = lambda *_: os.kill(os.getpid(), signal.SIGKILL)

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.measure import lanes
-from benchgate.measure.engine import ArmName, Observation, Task, ignore
-from benchgate.measure.lanes import Lanes
-from benchgate.measure.machine import available_cpus
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import Task, ignore
+from benchgate.measure.contract.observation import Observation
+from benchgate.measure.machine.address_space import require_address_space
+from benchgate.measure.machine.cpus import available_cpus
+from benchgate.session import lanes
+from benchgate.session.lanes import Lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -225,7 +228,7 @@ def test_memory_that_is_refused_in_a_lane_ends_the_round(
         raise MemoryError
 
     if not is_said:
-        monkeypatch.setattr("benchgate.measure.lanes._Crew._work", lambda *_: None)
+        monkeypatch.setattr("benchgate.session.lanes._Crew._work", lambda *_: None)
     tasks = [Work("a", then=fail).task(), Work("b", then=fail).task()]
     with pytest.raises(MemoryError):
         list(Lanes(ANY, Clock()).measure(tasks, ignore, 2))
@@ -247,7 +250,7 @@ def test_too_little_address_space_is_refused(
         else (nullcontext())
     )
     with said:
-        lanes.require_address_space()
+        require_address_space()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])

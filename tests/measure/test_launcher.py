@@ -16,15 +16,15 @@ import pytest
 from tests.patience import limited
 
 from benchgate.errors import MeasureError
-from benchgate.measure import _launcher
-from benchgate.measure.execution import Execution, trouble_with
-from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.machine import available_cpus, supports_pinning
+from benchgate.measure.machine.cpus import available_cpus, supports_pinning
+from benchgate.measure.processes import _launcher
+from benchgate.measure.processes.execution import Execution, trouble_with
+from benchgate.measure.processes.launcher import CommandLauncher
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 MIB = 2**20
 
@@ -287,8 +287,8 @@ def test_an_interruption_kills_the_group_and_goes_on_its_way(
 KILLED_SESSION = """
 import os, sys
 from pathlib import Path
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.launcher import CommandLauncher
+from benchgate.measure.processes import Guardian
+from benchgate.measure.processes import CommandLauncher
 text = "sleep 300 & echo $! $$ > pids; sleep 300"
 CommandLauncher(Guardian.start()).execute(
     ["sh", "-c", text], cwd=Path(sys.argv[1]), env=os.environ, timeout_s=300
@@ -319,7 +319,7 @@ def test_a_standard_output_can_be_kept(launcher: CommandLauncher, tmp_path: Path
 def test_an_endless_output_ends_the_command(
     launcher: CommandLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchgate.measure.launcher.MOST_OUTPUT_BYTES", 100_000)
+    monkeypatch.setattr("benchgate.measure.processes.launcher.MOST_OUTPUT_BYTES", 100_000)
     text = "yes | head -c 200000; exec sleep 300"
     argv, file = ["/bin/sh", "-c", text], tmp_path / "stdout"
     execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=200, stdout=file)
@@ -338,7 +338,7 @@ def test_a_file_that_cannot_be_made_is_an_error(launcher: CommandLauncher, tmp_p
 def test_what_the_system_refuses_is_an_answer() -> None:
     without_files = (
         "import resource\n"
-        "from benchgate.measure import _launcher\n"
+        "from benchgate.measure.processes import _launcher\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
         "_launcher.main()"
     )
@@ -358,7 +358,7 @@ def test_without_a_pidfd_a_thread_waits(
 ) -> None:
     portable = (
         "import os\n"
-        "from benchgate.measure import _launcher\n"
+        "from benchgate.measure.processes import _launcher\n"
         "_launcher.watch_exit = _launcher.WaitingThread\n"
         "_launcher.main()"
     )

@@ -12,8 +12,8 @@ from tests.measure.test_workload import EDITS
 from benchgate._worker.workloads import Workloads
 from benchgate.config import loads
 from benchgate.errors import UsageError
-from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Laying, Tree, plan
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.trees.laying import FilePlan, LaidTree, Laying, Tree, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

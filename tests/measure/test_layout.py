@@ -10,15 +10,16 @@ from random import Random
 
 import pytest
 
-from benchgate.measure import adapters, memory_layout
-from benchgate.measure.memory_layout import (
+from benchgate.measure.languages import programs as adapters
+from benchgate.measure.machine import memory_layout
+from benchgate.measure.machine.memory_layout import (
     REGION_BYTES,
     Layout,
     draw_layouts,
-    find_obstacle,
     fixed_addresses,
+    why_not_fixed,
 )
-from benchgate.measure.worker import ProgramSetting
+from benchgate.measure.workers.start import ProgramSetting
 
 ADDRESS = [sys.executable, "-S", "-c", "print(id(object()), hash('a'))"]
 
@@ -70,7 +71,7 @@ def test_layouts_of_a_round_differ_in_nothing_but_whole_regions() -> None:
 
 def test_an_obstacle_is_named_where_addresses_are_not_fixed() -> None:
     with fixed_addresses() as fixed:
-        assert (find_obstacle() == "") is fixed
+        assert (why_not_fixed() == "") is fixed
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_where_the_os_refuses_everything_goes_on(
     with fixed_addresses() as fixed:
         assert not fixed
         assert address()
-    assert reason in find_obstacle()
+    assert reason in why_not_fixed()
 
 
 def test_addresses_are_fixed_only_meanwhile() -> None:

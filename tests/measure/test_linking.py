@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.adapters import HERE
-from benchgate.measure.adapters.linking import LinkError, linked_again
+from benchgate.measure.languages import ADAPTERS
+from benchgate.measure.languages.linking import LinkError, linked_again
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def compile_c(
         "BENCHGATE_LINKS": str(folder / "links"),
     }
     for words in (["-O1", "-c", "a.c", "-o", "a.o"], ["a.o", "-o", "program", "-Wl,-Map,own.map"]):
-        subprocess.run([HERE / "cpp" / "cc", *words], cwd=folder, env=environ, check=True)
+        subprocess.run([ADAPTERS / "cpp" / "cc", *words], cwd=folder, env=environ, check=True)
     for name in ("a.o", "own.map"):
         (folder / name).unlink()
     return folder / "program"

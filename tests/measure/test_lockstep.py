@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.measure.lockstep import take_samples, warm_up_until_settled
-from benchgate.measure.sample_plan import (
-    OF_SEVERAL,
+from benchgate.measure.contract.sharing_a_cpu import OF_SEVERAL
+from benchgate.measure.functions.sample_plan import (
     SamplePlan,
     Work,
     make_plan,
     shared_loops,
     target_interval_ns,
 )
+from benchgate.measure.functions.samples import take_samples, warm_up_until_settled
 from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import machine
-from benchgate.measure.machine import available_cpus, read_environment
+from benchgate.measure.machine import environment
+from benchgate.measure.machine.cpus import available_cpus
+from benchgate.measure.machine.environment import read_environment
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def test_what_the_kernel_says_of_frequencies(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(machine, "_CPU_FOLDER", tmp_path)
+    monkeypatch.setattr(environment, "_CPU_FOLDER", tmp_path)
     found = read_environment({})
     assert (found.governor, found.turbo) == (governor, turbo)
 

@@ -13,17 +13,17 @@ import pytest
 from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.command import CommandEngine
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.programs.engine import CommandEngine
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from benchgate.measure.engine import Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
     from benchgate.model.calls import CallTree
 
 MAIN = """
@@ -209,9 +209,9 @@ def test_a_note_says_why_nothing_is_known(
     limit_s: float,
     why: str,
 ) -> None:
-    monkeypatch.setattr("benchgate.measure.command._COUNT_S", 0.0)
+    monkeypatch.setattr("benchgate.measure.programs.engine._COUNT_S", 0.0)
     if "sleep" in command[-1]:
-        monkeypatch.setattr("benchgate.measure.observed_programs.LIMIT_S", 0.5)
+        monkeypatch.setattr("benchgate.measure.programs.observer.LIMIT_S", 0.5)
     for one in observe(command, FILES, limit_s=limit_s):
         assert one.error is None
         assert one.notes[0].startswith("what it calls is not known: ")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.observing import Observed, compared, observe
-from benchgate.measure.worker import WorkerFailedError
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.observing.observed import Observed, compared, observe
+from benchgate.measure.workers.worker import WorkerFailedError
 from benchgate.model.calls import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.workers.worker import Worker
     from benchgate.model.calls import ObservedFunction
 
 CODE = '''\

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import own_code
-from benchgate.measure.own_code import CannotWatchError, Folders, Watch, folders_below
+from benchgate.measure.programs import opened_files
+from benchgate.measure.programs.opened_files import CannotWatchError, Folders, Watch, folders_below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def test_links_are_not_followed(tree: Path) -> None:
 
 
 def test_too_many_folders_are_listed_in_part(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_code, "MOST_FOLDERS", 2)
+    monkeypatch.setattr(opened_files, "MOST_FOLDERS", 2)
     assert folders_below([tree], frozenset()) == Folders((tree, tree / "a"), complete=False)
 
 

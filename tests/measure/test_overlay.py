@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.measure.benchmark_overlay import overlay
+from benchgate.measure.trees.uncommitted import overlay
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import own_code
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.own_code import ForeignCodeError, OwnCode, code_among
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.programs import opened_files, own_code
+from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode, code_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -224,7 +224,7 @@ def test_where_nothing_can_be_watched_a_note_says_so(
 def test_a_tree_with_too_many_folders_is_watched_in_part(
     arms: list[Arm], checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_code, "MOST_FOLDERS", 1)
+    monkeypatch.setattr(opened_files, "MOST_FOLDERS", 1)
     (note,) = check(arms, checkout, lambda: None)
     assert "its own tree has more folders than can be watched" in note
     with pytest.raises(ForeignCodeError, match="opened README of your checkout"):

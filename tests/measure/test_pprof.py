@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.pprof import PROFILED, read_profile
+from benchgate.measure.observing.pprof import PROFILED, read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,8 @@ from benchgate.errors import BaselineError, UsageError
 from benchgate.git.changes import changed_since, settings_digest
 from benchgate.git.committed import read_committed
 from benchgate.git.repository import Git, with_token
-from benchgate.measure.engine import ArmName
-from benchgate.measure.worktree import two_arms
+from benchgate.measure.arm import ArmName
+from benchgate.measure.trees.checkouts import two_arms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

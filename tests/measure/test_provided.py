@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.own_code import ProvidedModules, provided_by
+from benchgate.measure.sources.provided import ProvidedModules, provided_by
 
 if TYPE_CHECKING:
     from pathlib import Path

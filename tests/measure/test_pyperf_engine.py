@@ -12,17 +12,17 @@ from tests.measure.benchmarks import sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark
 from benchgate.errors import UsageError
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.benchmark_overlay import LaidTree, Tree, plan
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.trees.laying import LaidTree, Tree, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.measure.engine import Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 SCRIPT = """\
@@ -54,7 +54,9 @@ def scripts(*paths: str, **keys: Any) -> PyperfBenchmark:  # noqa: ANN401 - of a
 
 
 class MakeEngine(Protocol):
-    def __call__(self, files: Mapping[str, str], *benchmarks: PyperfBenchmark) -> PythonEngine: ...
+    def __call__(
+        self, files: Mapping[str, str], *benchmarks: PyperfBenchmark
+    ) -> FunctionEngine: ...
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeE
     """Make an engine on two trees with the same files."""
     engines = []
 
-    def make(files: Mapping[str, str], *benchmarks: PyperfBenchmark) -> PythonEngine:
+    def make(files: Mapping[str, str], *benchmarks: PyperfBenchmark) -> FunctionEngine:
         arms = []
         for name in (BASE, HEAD):
             root = tmp_path / name / "tree"
@@ -86,7 +88,7 @@ def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeE
                 {"PATH": os.environ["PATH"], "LOG": str(log)}, tmp_path / "checkout"
             ),
         )
-        engine = PythonEngine(dict.fromkeys((BASE, HEAD), benchmarks), arms, settings, guardian)
+        engine = FunctionEngine(dict.fromkeys((BASE, HEAD), benchmarks), arms, settings, guardian)
         engines.append(engine)
         return engine
 
@@ -95,14 +97,14 @@ def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeE
         engine.close()
 
 
-def ids_of(engine: PythonEngine) -> list[str]:
+def ids_of(engine: FunctionEngine) -> list[str]:
     discovery = engine.discover()
     assert discovery.failures == ()
     assert discovery.found[BASE] == discovery.found[HEAD]
     return [each.id for each in discovery.found[HEAD]]
 
 
-def measure(engine: PythonEngine, ids: list[str]) -> list[Observation]:
+def measure(engine: FunctionEngine, ids: list[str]) -> list[Observation]:
     return list(engine.measure_round(ids, random.Random(1), 0))  # noqa: S311 - repeatable
 
 

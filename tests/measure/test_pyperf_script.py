@@ -11,14 +11,14 @@ import pytest
 from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import error_of, launch
 
-from benchgate.measure.arm_command import workload_of
+from benchgate.measure.contract.data_files import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.measure.hosted import Hosts
 
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.workers.worker import Worker
 
 
 FILE = "benchmarks/script.py"

@@ -14,13 +14,14 @@ from tests.measure.test_worker import PLAIN, launch
 
 from benchgate.formats.contents import ForeignFile
 from benchgate.formats.pyperf import pyperf
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
     from benchgate.model.run import BenchmarkResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

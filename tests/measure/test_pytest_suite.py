@@ -9,8 +9,8 @@ import pytest
 from tests.measure.hosted import LOG, described, found, logged
 from tests.measure.test_worker import error_of, launch
 
-from benchgate.measure.arm_command import workload_of
-from benchgate.measure.worker import WorkerSkippedError
+from benchgate.measure.contract.data_files import workload_of
+from benchgate.measure.workers.worker import WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.measure.hosted import Hosts
 
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.workers.worker import Worker
 
 
 FILE = "tests/test_it.py"

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.test_worker import PLAIN, launch
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 

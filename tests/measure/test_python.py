@@ -16,21 +16,23 @@ from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
 
 from benchgate._worker import PROGRAM
 from benchgate.errors import UsageError
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName, Division, Observation, ignore
-from benchgate.measure.interpreter import settings_of
-from benchgate.measure.machine import supports_pinning
-from benchgate.measure.memory_layout import REGION_BYTES, fixed_addresses
-from benchgate.measure.python import PythonEngine, divide, together
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.engine import Division, ignore
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.functions.grouping import divide, together
+from benchgate.measure.functions.interpreter import settings_of
+from benchgate.measure.machine.cpus import supports_pinning
+from benchgate.measure.machine.memory_layout import REGION_BYTES, fixed_addresses
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import PythonBenchmark
-    from benchgate.measure.engine import MetricSamples
-    from benchgate.measure.guardian import Guardian
-    from benchgate.measure.worker import Described
+    from benchgate.measure.contract.described import Described
+    from benchgate.measure.contract.observation import MetricSamples, Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 BENCHES = {
@@ -100,7 +102,7 @@ class MakeEngine(Protocol):
         brief: bool = False,
         described: dict[tuple[str, ...], Described] | None = None,
         traces: Callable[[str], bool] = lambda _: True,
-    ) -> PythonEngine: ...
+    ) -> FunctionEngine: ...
 
 
 @pytest.fixture
@@ -124,7 +126,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         brief: bool = False,
         described: dict[tuple[str, ...], Described] | None = None,
         traces: Callable[[str], bool] = lambda _: True,
-    ) -> PythonEngine:
+    ) -> FunctionEngine:
         trees = []
         for name in arms:
             root = tmp_path / name / "tree"
@@ -153,7 +155,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)
         if base_specs is not None:
             by_arm[BASE] = base_specs
-        engine = PythonEngine(by_arm, trees, settings, guardian)
+        engine = FunctionEngine(by_arm, trees, settings, guardian)
         engines.append(engine)
         return engine
 
@@ -162,14 +164,14 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         engine.close()
 
 
-def discovered(engine: PythonEngine) -> list[str]:
+def discovered(engine: FunctionEngine) -> list[str]:
     """Every id of any arm; nothing may have failed."""
     discovery = engine.discover()
     assert discovery.failures == ()
     return list(dict.fromkeys(d.id for found in discovery.found.values() for d in found))
 
 
-def measure(engine: PythonEngine, ids: Sequence[str], round_index: int = 0) -> list[Observation]:
+def measure(engine: FunctionEngine, ids: Sequence[str], round_index: int = 0) -> list[Observation]:
     rng = random.Random(round_index)  # noqa: S311 - repeatable on purpose
     return list(engine.measure_round(ids, rng, round_index))
 
@@ -993,7 +995,7 @@ def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path)
     )
 
 
-def parts_that_differ(engine: PythonEngine, id_: str) -> list[str]:
+def parts_that_differ(engine: FunctionEngine, id_: str) -> list[str]:
     """Tell what differs in the work of a benchmark; its hash differs with it."""
     found = engine.discover().found
     base, head = (next(d for d in found[arm] if d.id == id_) for arm in (BASE, HEAD))

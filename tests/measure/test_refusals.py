@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.worktree import explain
+from benchgate.measure.trees.git_failures import explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.lanes import (
+from benchgate.measure.machine.limits import (
     Room,
     free_memory_bytes,
     parse_cpu_list,

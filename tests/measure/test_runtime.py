@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.machine import describe_runtime, describe_runtimes
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.workers.runtimes import describe_runtime, describe_runtimes
 
 
 def described(name: ArmName, executable: str, own: list[tuple[str, str]]) -> str:

@@ -18,10 +18,10 @@ from tests.patience import LIMITS_S, PATIENCE_S, limited
 
 from benchgate.config import Measure, ScenarioBenchmark
 from benchgate.load.launch import LoadReply
-from benchgate.measure import scenario_discovery
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.scenario import ScenarioEngine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.scenarios import launch_plans
+from benchgate.measure.scenarios.engine import ScenarioEngine
 from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup
 from benchgate.model.run import UNDER_LOAD, Tier
 from benchgate.stats.histogram import Histogram, encode, pack
@@ -30,8 +30,9 @@ from benchgate.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.measure.engine import Discovery, Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.found import Discovery
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_generator.py")))
@@ -781,7 +782,7 @@ def test_an_interruption_ends_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A busy machine may need longer than 5 s to start the program that tears down.
-    monkeypatch.setattr(scenario_discovery, "CLEANING_S", PATIENCE_S)
+    monkeypatch.setattr(launch_plans, "CLEANING_S", PATIENCE_S)
     loading = tmp_path / "loading"
     torn_down = tmp_path / "torn-down"
     server = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); "

@@ -16,13 +16,19 @@ import pytest
 from tests.load.servers import HttpServer
 
 from benchgate.load.scenario import Service
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.services import HOST, ServiceFailedError, ServicePlace, Services, free_port
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.scenarios.readiness import HOST
+from benchgate.measure.scenarios.services import (
+    ServiceFailedError,
+    ServicePlace,
+    Services,
+    free_port,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 # As small as a server can be: it listens on the port, and answers every connection.
 SERVER = """\
@@ -352,8 +358,8 @@ def test_it_is_stopped_quickly_after_an_interruption(make: MakeServices) -> None
 
 
 def test_a_large_log_is_trimmed(make: MakeServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchgate.measure.services.MOST_BYTES", 1000)
-    monkeypatch.setattr("benchgate.measure.services._KEPT_BYTES", 100)
+    monkeypatch.setattr("benchgate.measure.scenarios.service_log.MOST_BYTES", 1000)
+    monkeypatch.setattr("benchgate.measure.scenarios.service_log._KEPT_BYTES", 100)
     services = make("print('x' * 5000, flush=True); serve(sys.argv[1])")
     services.start()
 
@@ -375,9 +381,9 @@ def test_the_guardian_kills_it_if_benchgate_dies(
 import os, time
 from pathlib import Path
 from benchgate.load.scenario import Service
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.services import ServicePlace, Services
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.processes import Guardian
+from benchgate.measure.scenarios.services import ServicePlace, Services
 root = Path({str(tmp_path)!r})
 with Guardian.start() as guardian:
     service = Service.model_validate({{

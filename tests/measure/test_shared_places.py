@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.measure.tree_changes import SharedPlaces
+from benchgate.measure.trees.shared_places import SharedPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from tests.measure.test_scenario import launch
 
 from benchgate.config import ScenarioBenchmark
 from benchgate.load.launch import LoadReply
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.scenario import may_take_turns, turn_of
-from benchgate.measure.scenario_discovery import ScenarioFiles
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.scenarios.discovery import ScenarioFiles
+from benchgate.measure.scenarios.turns import may_take_turns, turn_of
 
 if TYPE_CHECKING:
     from pathlib import Path

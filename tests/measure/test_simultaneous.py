@@ -13,25 +13,22 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from benchgate.config import Measure
-from benchgate.measure.arm_command import (
-    ArmCommand,
-    ArmRunner,
-    CommandFailedError,
-    EngineSettings,
-    RunSettings,
-)
-from benchgate.measure.command import BurstRunner, run_together
-from benchgate.measure.engine import Arm, ArmName, Observation
-from benchgate.measure.execution import Execution, measured_in
-from benchgate.measure.launcher import CommandLauncher
-from benchgate.measure.machine import available_cpus, supports_pinning
-from benchgate.measure.sample_plan import OF_SEVERAL, mostly_waits, only_computes
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings
+from benchgate.measure.contract.sharing_a_cpu import OF_SEVERAL, mostly_waits, only_computes
+from benchgate.measure.machine.cpus import available_cpus, supports_pinning
+from benchgate.measure.processes.execution import Execution, measured_in
+from benchgate.measure.processes.launcher import CommandLauncher
+from benchgate.measure.programs.bursts import BurstRunner, run_together
+from benchgate.measure.programs.commands import ArmCommand, RunSettings
+from benchgate.measure.programs.runner import ArmRunner, CommandFailedError
 from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 MS = 1_000_000
 COMPUTES = Execution(

@@ -11,11 +11,11 @@ import pytest
 from tests.measure.benchmarks import functions, sampling
 
 from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.machine import available_cpus, supports_pinning
-from benchgate.measure.python import PythonEngine
-from benchgate.measure.sample_plan import OF_SEVERAL
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.contract.sharing_a_cpu import OF_SEVERAL
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.machine.cpus import available_cpus, supports_pinning
 from benchgate.model.notes import OF_ONE_THREAD
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config.benchmarks import FunctionBenchmarks
-    from benchgate.measure.engine import Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 pytestmark = pytest.mark.skipif(not supports_pinning(), reason="binds processes to CPUs")
 
@@ -124,7 +124,7 @@ def rounds(tmp_path: Path, guardian: Guardian) -> Iterator[Rounds]:
             ),
         )
         some = [table or functions(name)]
-        engine = PythonEngine({arm.name: some for arm in arms}, arms, settings, guardian)
+        engine = FunctionEngine({arm.name: some for arm in arms}, arms, settings, guardian)
         engines.append(engine)
         discovery = engine.discover()
         assert discovery.failures == ()
@@ -197,7 +197,7 @@ def bench_it():
     log("ends")
 """
     # If other work keeps the CPU from the threads, their first calls seem to wait.
-    monkeypatch.setattr("benchgate.measure.lockstep.only_computes", lambda _: True)
+    monkeypatch.setattr("benchgate.measure.functions.sampler.only_computes", lambda _: True)
     for source in (threads, processes):
         for one in rounds(source):
             assert one.overlaps

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.measure.machine import CpuTicks
+from benchgate.measure.machine.cpu_use import CpuTicks
 
 STAT = "cpu  10 2 3 80 1 0 0 4 9 0\ncpu0 1 1 1 1 1 1 1 1\nintr 7\n"
 

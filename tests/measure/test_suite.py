@@ -15,16 +15,17 @@ import pytest
 from tests.patience import limited
 
 from benchgate.config import Measure, SuiteBenchmark
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.suite import PART_FAILED, SuiteEngine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.suites.engine import PART_FAILED, SuiteEngine
 from benchgate.model.run import Better, Kind, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.measure.engine import Discovery, DiscoveryFailure, Observation
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.found import Discovery, DiscoveryFailure
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 RUNS = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; "

@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.config import SuiteBenchmark
 from benchgate.formats import NAMES
-from benchgate.measure.suite_filter import FILTERS, filter_of, why_no_filter
+from benchgate.measure.suites.tool_filter import FILTERS, filter_of, why_no_filter
 
 
 def suite(command: str, **keys: object) -> SuiteBenchmark:

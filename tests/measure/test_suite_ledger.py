@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections import UserDict
 from typing import TYPE_CHECKING
 
-from benchgate.measure.engine import ArmName
-from benchgate.measure.suite import SuiteLedger
-from benchgate.measure.suite_run import SuiteRun
+from benchgate.measure.arm import ArmName
+from benchgate.measure.suites.ledger import SuiteLedger
+from benchgate.measure.suites.run import SuiteRun
 from benchgate.model.run import BenchmarkResult, Status, Tier
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.tree_changes import read_state, written_between
+from benchgate.measure.trees.tree_state import read_state, written_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from benchgate.measure.command import executions_within, later_orders
-from benchgate.measure.engine import starting_order
+from benchgate.measure.contract.engine import starting_order
+from benchgate.measure.programs.bursts import executions_within, later_orders
 
 ARMS = ("base", "head")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.counters import (
-    CounterError,
+from benchgate.measure.machine.perf import CounterError
+from benchgate.measure.machine.valgrind import (
     Valgrind,
     count_between_marks,
     count_of_program,

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from benchgate.measure.engine import Arm, ArmName, metric_of
-from benchgate.measure.lockstep import measure_values
-from benchgate.measure.worker import WorkerFailedError
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.functions.returned_values import metric_of
+from benchgate.measure.functions.value_launch import measure_values
+from benchgate.measure.workers.worker import WorkerFailedError
 from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.measure.worker import Worker
+    from benchgate.measure.workers.worker import Worker
 
 
 class Scripted:

@@ -15,17 +15,18 @@ from tests.measure.benchmarks import TAKEN
 
 from benchgate._worker import PROGRAM
 from benchgate._worker.workloads import digest
-from benchgate.measure import worker as worker_module
-from benchgate.measure.arm_command import workload_of
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.lockstep import SampleCalibration, SampleKind
-from benchgate.measure.memory_layout import Layout
-from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.data_files import workload_of
+from benchgate.measure.functions.calibration import SampleCalibration, SampleKind
+from benchgate.measure.machine.memory_layout import Layout
+from benchgate.measure.workers import worker as worker_module
+from benchgate.measure.workers.start import WorkerSetting
+from benchgate.measure.workers.worker import Worker, WorkerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.processes.guardian import Guardian
 
 TARGET_NS = 200_000
 PLAIN = Layout()

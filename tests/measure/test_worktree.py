@@ -16,10 +16,11 @@ import pytest
 
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import Git
-from benchgate.measure import session_folder, worktree
-from benchgate.measure.engine import ArmName
+from benchgate.measure import session_folder
+from benchgate.measure.arm import ArmName
 from benchgate.measure.session_folder import remove_abandoned
-from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
+from benchgate.measure.trees import checkouts
+from benchgate.measure.trees.checkouts import one_arm, same_arms, sweep, two_arms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,7 +33,7 @@ SESSION = """
 import signal, sys, time
 from pathlib import Path
 from benchgate.git.repository import Git
-from benchgate.measure.worktree import sweep, two_arms
+from benchgate.measure.trees import sweep, two_arms
 
 def stop(number, frame):
     raise SystemExit(143)
@@ -525,7 +526,7 @@ def test_all_files_are_as_old_and_git_knows_them(changed: Git) -> None:
 def test_nothing_in_a_place_tells_the_arm(changed: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     first = {}
     for order in ([BASE, HEAD], [HEAD, BASE]):
-        monkeypatch.setattr(worktree.SECRET, "sample", lambda *_, order=order: order)
+        monkeypatch.setattr(checkouts.SECRET, "sample", lambda *_, order=order: order)
         with same_arms(changed) as trees:
             base, head = trees.arms[BASE], trees.arms[HEAD]
             for one, other in ((base.root, head.root), (base.env, head.env)):

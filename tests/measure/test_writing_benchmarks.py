@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions, sampling
 
-from benchgate.measure import worker as worker_module
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName, Definition, Observation
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
+from benchgate.measure.functions.engine import FunctionEngine
+from benchgate.measure.workers import worker as worker_module
 
 if TYPE_CHECKING:
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.contract.found import Definition
+    from benchgate.measure.contract.observation import Observation
+    from benchgate.measure.processes.guardian import Guardian
 
 TEXT = Path(__file__).parents[2].joinpath("docs", "writing-benchmarks.md").read_text("utf-8")
 EXAMPLES: list[str] = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -47,7 +49,7 @@ def run(
         outside=StartingEnvironment({"PATH": os.environ["PATH"]}, None),
     )
     specs = {arm.name: [functions("benchmarks")] for arm in arms}
-    engine = PythonEngine(specs, arms, settings, guardian)
+    engine = FunctionEngine(specs, arms, settings, guardian)
     try:
         discovery = engine.discover()
         assert discovery.failures == ()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchgate.config import loads
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import ConfirmationCost, Row
 from benchgate.session.measuring import budget_ended, unlike_arms, unlike_packages

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, Observation
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
+from benchgate.measure.contract.observation import Observation
 from benchgate.model.run import BenchmarkResult, Tier
 from benchgate.session.recorder import SAME_CODE, BaseTrial, Recorder
 

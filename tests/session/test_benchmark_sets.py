@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.benchmark_overlay import FilePlan, LaidTree, Laying
-from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure, ignore
-from benchgate.measure.python_workers import search_of
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import ignore
+from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
+from benchgate.measure.sources.bench_files import search_of
+from benchgate.measure.trees.laying import FilePlan, LaidTree, Laying
 from benchgate.model.run import BenchmarkFiles, Tier
 from benchgate.session.benchmark_sets import EDITED, Attempt, FoundSet, SetFinder, Tables
 from benchgate.session.explainer import Explainer
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from benchgate.measure.engine import Observation
+    from benchgate.measure.contract.observation import Observation
 
 BASE, HEAD, OWN = BenchmarkFiles.BASE, BenchmarkFiles.HEAD, BenchmarkFiles.OWN
 SIDES = (ArmName.BASE, ArmName.HEAD)

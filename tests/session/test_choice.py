@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import ArmName, DiscoveryFailure
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.found import DiscoveryFailure
 from benchgate.session.choice import Choice, leave_out_unwanted
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.errors import UsageError
-from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError
+from benchgate.measure.machine.perf import USER_INSTRUCTIONS, CounterError
 from benchgate.session.instructions import Counting, about_cost, choose_counting, wants
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from benchgate.baselines.files import read_result
 from benchgate.config import loads
 from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.gate.waves import WaveSettings
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.run import Source
 from benchgate.model.verdict import ConfirmationCost, Decision
 from benchgate.report.headline import headline

@@ -12,10 +12,10 @@ from tests.patience import in_time
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
-from benchgate.measure.arm_command import EngineSettings
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.machine import available_cpus, supports_pinning
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.settings import EngineSettings
+from benchgate.measure.machine.cpus import available_cpus, supports_pinning
+from benchgate.measure.processes.guardian import Guardian
 from benchgate.session.choice import EVERYTHING, Choice
 from benchgate.session.engines import Place, choose_place, make_engines
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.measure.engine import Engine, Observation
+    from benchgate.measure.contract.engine import Engine
+    from benchgate.measure.contract.observation import Observation
 
 MEASURE = '[measure]\ncanary = false\ntimeout = "{}s"\nexecutions = 2\ncommand_warmup = 3\n'
 COMMAND = '[[benchmark]]\nname = "cmd"\ncommand = "{}"\n'

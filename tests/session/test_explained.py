@@ -4,14 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.measure.engine import (
-    Arm,
-    ArmName,
-    Definition,
-    Discovery,
-    DiscoveryFailure,
-    Observation,
-)
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
+from benchgate.measure.contract.observation import Observation
 from benchgate.model.run import Tier
 from benchgate.session.explainer import Explainer
 

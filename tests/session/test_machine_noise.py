@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.config import loads
-from benchgate.measure.machine import available_cpus, supports_pinning
-from benchgate.measure.python_workers import Workers
+from benchgate.measure.functions.starting import Workers
+from benchgate.measure.machine.cpus import available_cpus, supports_pinning
 from benchgate.session import self_check
 from benchgate.session.engines import Place
 from benchgate.session.self_check import measure_noise

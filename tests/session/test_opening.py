@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import loads
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.worktree import two_arms
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.processes.guardian import Guardian
+from benchgate.measure.trees.checkouts import two_arms
 from benchgate.session import opening
 from benchgate.session.choice import Choice
 from benchgate.session.opening import Builder, note_uncounted

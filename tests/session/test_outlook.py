@@ -8,7 +8,7 @@ from tests.loads import load_result
 
 from benchgate.config import loads
 from benchgate.gate.waves import WaveSettings
-from benchgate.measure.engine import Definition
+from benchgate.measure.contract.found import Definition
 from benchgate.model.run import Tier
 from benchgate.session.outlook import (
     BudgetForecast,

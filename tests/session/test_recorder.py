@@ -2,14 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchgate.measure.engine import (
-    ArmName,
-    Definition,
-    Discovery,
-    DiscoveryFailure,
-    MetricSamples,
-    Observation,
-)
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
+from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.model.run import Kind, Metric, Status, Tier
 from benchgate.session.recorder import Recorder
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchgate.baselines.files import read_result
 from benchgate.errors import Interrupted, UsageError
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.result import Phase
 from benchgate.model.run import Source, Status
 from benchgate.session.result_file import ResultFile, working_tree_source

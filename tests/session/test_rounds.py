@@ -9,7 +9,7 @@ import pytest
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.waves import WaveSettings
-from benchgate.measure.budget import Budget
+from benchgate.measure.processes.budget import Budget
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 
 if TYPE_CHECKING:

@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import (
-    ArmName,
-    Definition,
-    Discovery,
-    DiscoveryFailure,
-    MetricSamples,
-    Observation,
-    ignore,
-)
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import ignore
+from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
+from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.model.run import CANARY_ID, Metric, Status, Tier
 from benchgate.session.session import Session
 from benchgate.stats.timer import Timer

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from tests.world import FakeEngine
 
-from benchgate.measure.engine import ArmName, MetricSamples, Observation, ignore
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import ignore
+from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.model.run import CPU_TIME, INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.session.session import Session

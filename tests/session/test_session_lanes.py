@@ -11,17 +11,11 @@ import numpy as np
 import pytest
 from tests.world import BOTH, FakeEngine
 
-from benchgate.measure.engine import (
-    ArmName,
-    Definition,
-    Discovery,
-    Division,
-    MetricSamples,
-    Observation,
-    Task,
-    ignore,
-)
-from benchgate.measure.worktree import two_arms
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract.engine import Division, Task, ignore
+from benchgate.measure.contract.found import Definition, Discovery
+from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.trees.checkouts import two_arms
 from benchgate.model.run import CANARY_ID, Metric, Tier
 from benchgate.session.recorder import UNTRIED, BaseTrial, Lesson
 from benchgate.session.rounds import FixedRounds, measure_rounds
@@ -34,7 +28,7 @@ if TYPE_CHECKING:
     from tests.world import World
 
     from benchgate.git.repository import Git
-    from benchgate.measure.tree_places import Ground
+    from benchgate.measure.trees.ground import Ground
     from benchgate.session.outlook import BudgetForecast
 
 IDS = ("a", "b", "c", "d")

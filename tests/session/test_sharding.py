@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.gate.suite import about_shard, share_of
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.result import MAX_SHARDS, Result, Shard, ids_of
 from benchgate.model.run import CANARY_ID, BenchmarkResult, Environment, Run, Source, Tier
 from benchgate.session.choice import Choice, deal, keep_share, parse_shard

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchgate.measure.engine import ignore
+from benchgate.measure.contract.engine import ignore
 from benchgate.model.run import Launch
 from benchgate.session.shares import Sharing
 

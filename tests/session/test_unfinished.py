@@ -12,7 +12,7 @@ from benchgate.config import loads
 from benchgate.errors import Interrupted, UsageError
 from benchgate.gate.verdict import judge_run, make_verdict
 from benchgate.gate.waves import WaveSettings
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.run import Source
 from benchgate.session.result_file import ResultFile

@@ -37,7 +37,7 @@ from benchgate.github.client import commit_of, list_runs, merge_base, read_run
 from benchgate.github.objects import ApiObject, FullName, Id, Ref
 from benchgate.github.runner import EventRepository
 from benchgate.history.record import record_of, why_not_kept
-from benchgate.measure.python_workers import group_of, topmost_folders
+from benchgate.measure.sources import group_of, topmost_folders
 from benchgate.model.codec import decode_result
 from benchgate.model.result import SkippedResult
 from benchgate.model.run import Status

@@ -114,9 +114,9 @@ def cli(context: click.Context) -> None:
       benchgate check --against v1.2  against a release
     """
     if context.invoked_subcommand not in _TRUSTED:
-        from benchgate.measure import session_folder  # noqa: PLC0415 - not for --help
+        from benchgate.measure.session_folder import remove_abandoned, session_folders  # noqa: PLC0415 - not for --help
 
-        session_folder.remove_abandoned(session_folder.session_folders())
+        remove_abandoned(session_folders())
 
 
 def main() -> None:

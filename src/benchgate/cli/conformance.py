@@ -12,9 +12,9 @@ from benchgate.cli.boundary import say
 from benchgate.cli.validate import PROBLEM_EXIT_CODE
 from benchgate.cli.world import console
 from benchgate.escape import plain_block
-from benchgate.measure.conformance import Conformance
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.processes import Guardian
+from benchgate.measure.workers import Conformance
 from benchgate.report.terminal import print_text
 from benchgate.units import counted
 

@@ -13,9 +13,17 @@ from benchgate.cli.boundary import say
 from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
-from benchgate.measure import counters, memory_layout
-from benchgate.measure.machine import read_environment
-from benchgate.measure.worktree import sweep
+from benchgate.measure.machine import (
+    SLOWDOWN,
+    USER_INSTRUCTIONS,
+    CounterError,
+    find_valgrind,
+    read_environment,
+    version_of,
+    why_not_counted,
+    why_not_fixed,
+)
+from benchgate.measure.trees import sweep
 from benchgate.model.notes import busy_machine
 from benchgate.model.verdict import Decision
 from benchgate.report.self_check import render_self_check
@@ -50,8 +58,8 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
     about, timer = read_environment(effects.environ), read_timer()
     place = choose_place(config, None)
     noise = measure_noise(config, place, effects)
-    drawn = memory_layout.find_obstacle()
-    obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
+    drawn = why_not_fixed()
+    obstacle = why_not_counted(USER_INSTRUCTIONS)
     facts = {
         "OS": f"{about.os}, {about.kernel}",
         "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
@@ -83,10 +91,10 @@ def _lanes(place: Place) -> str:
 def about_valgrind(environ: Mapping[str, str]) -> str:
     """Say whether valgrind can count instructions, and at what cost; or why it cannot."""
     try:
-        version = counters.version_of(counters.find_valgrind(environ))
-    except counters.CounterError as error:
+        version = version_of(find_valgrind(environ))
+    except CounterError as error:
         return f"cannot count: {error}"
-    return f"{version} can count instructions; code runs {counters.SLOWDOWN} under it"
+    return f"{version} can count instructions; code runs {SLOWDOWN} under it"
 
 
 def read_timer() -> Timer:

@@ -25,7 +25,7 @@ from benchgate.errors import ConfigError, UsageError
 from benchgate.files import read_bytes
 from benchgate.git.changes import ignored_by, is_ignored
 from benchgate.git.repository import FULL_SHA, default_branch, remotes
-from benchgate.measure.interpreter import default_interpreter, with_environment
+from benchgate.measure.functions import default_interpreter, with_environment
 from benchgate.project.agents import FILE as AGENTS_FILE
 from benchgate.project.agents import SECTION, add_section, has_section
 from benchgate.project.proposal import Proposal, choose_folder, configured_in, propose

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.measure.engine import Definition
+    from benchgate.measure.contract import Definition
     from benchgate.model.policy import Options
     from benchgate.model.result import Shard
 

@@ -26,8 +26,8 @@ from benchgate.git.changes import is_ignored
 from benchgate.load.reference import scenario_schema
 from benchgate.load.scenario import depends_on_side, own_files
 from benchgate.load.scenario_file import read_scenario
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python_workers import (
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.sources import (
     BenchSource,
     find_files,
     find_folders,
@@ -35,8 +35,7 @@ from benchgate.measure.python_workers import (
     read_source,
     search_of,
 )
-from benchgate.measure.suite_filter import why_no_filter
-from benchgate.measure.suite_run import why_no_format
+from benchgate.measure.suites import why_no_filter, why_no_format
 from benchgate.model.history import HISTORY
 from benchgate.model.result import RESULT
 from benchgate.model.statistics import STATISTICS

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Self
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
-from benchgate.measure.guardian import helper_environment
+from benchgate.measure.processes import helper_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchgate.measure.adapters.finding import is_file_of_vitest
+from benchgate.measure.languages import is_file_of_vitest
 from benchgate.project.requirements import (
     BuildSteps,
     Suite,

@@ -11,9 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchgate.measure.interpreter import CONFIGURATIONS, packages_of, without_comments
-from benchgate.measure.own_code import PROJECT_FILES
-from benchgate.measure.python_workers import read_source
+from benchgate.measure.functions import CONFIGURATIONS, packages_of, without_comments
+from benchgate.measure.sources import PROJECT_FILES, read_source
 from benchgate.project.requirements import PythonSuite, Suite
 from benchgate.project.tree import in_folder, in_places, read_ini, table_at
 from benchgate.units import counted

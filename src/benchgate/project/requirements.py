@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from benchgate.measure.own_code import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
+from benchgate.measure.sources import PROJECT_FILES, SOURCE_FOLDERS, normalized, provided_by
 from benchgate.project.tree import read_ini, table_at, texts_in, words_at
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from benchgate.config.benchmarks import is_benchmark_file
-from benchgate.measure.python_workers import topmost_folders
+from benchgate.measure.languages import benchmarks_in
+from benchgate.measure.sources import topmost_folders
 from benchgate.project.javascript import deno_suites, node_suites
 from benchgate.project.python_suites import PythonSuites, read_sources
 from benchgate.project.requirements import BuildSteps, Suite, command_table, one_or_all
@@ -191,7 +192,7 @@ class _Workspace:
             self.is_live = self.is_live and (not code or "criterion_main" in code)
 
     def _target(self, folder: PurePosixPath, benches: Collection[str], path: PurePosixPath) -> str:
-        """The target that a file belongs to, if it has a worker; see benchgate.measure.adapters."""
+        """The target that a file belongs to, if it has a worker."""
         top, *inside = path.relative_to(folder).parts
         name = PurePosixPath(inside[0]).stem if inside else ""
         if top == "src" and self.tree.has(folder / "src" / "lib.rs"):
@@ -317,9 +318,6 @@ def _crates(manifest: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-_GO_BENCHMARK = re.compile(r"^func Benchmark(?![a-z])\w*\(\s*\w+ \*testing\.B\s*\)", re.MULTILINE)
-
-
 def _go_suites(tree: ProjectTree) -> Iterator[Suite]:
     """The modules that have functions `Benchmark...` in their tests."""
     modules = {path.parent for path in tree.named("go.mod")}
@@ -328,7 +326,7 @@ def _go_suites(tree: ProjectTree) -> Iterator[Suite]:
         module = next((folder for folder in path.parents if folder in modules), None)
         if module is None or any(part.startswith("_") for part in path.parts):
             continue
-        if found := len(_GO_BENCHMARK.findall(tree.read(path))):
+        if found := benchmarks_in(tree.read(path)):
             counts[module][path.parent] = counts[module].get(path.parent, 0) + found
     folders = tuple(map(str, sorted(counts)))
     if work := tree.read(PurePosixPath("go.work")):

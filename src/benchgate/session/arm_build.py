@@ -8,11 +8,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError, UsageError
-from benchgate.measure.build import build, last_warnings, versions, with_warnings
-from benchgate.measure.engine import ArmName
-from benchgate.measure.kept_builds import About, NotKeptError, build_key, snapshot
-from benchgate.measure.own_code import packages_in
-from benchgate.measure.tree_places import is_in_use
+from benchgate.measure.arm import ArmName
+from benchgate.measure.processes import build, last_warnings, versions, with_warnings
+from benchgate.measure.sources import packages_in
+from benchgate.measure.trees import About, NotKeptError, build_key, is_in_use, snapshot
 from benchgate.session.engines import config_in
 
 if TYPE_CHECKING:
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Build, Config
-    from benchgate.measure.engine import Arm
-    from benchgate.measure.guardian import Guardian
-    from benchgate.measure.kept_builds import BuildCache
-    from benchgate.measure.tree_changes import FileState
+    from benchgate.measure.arm import Arm
+    from benchgate.measure.processes import Guardian
+    from benchgate.measure.trees import BuildCache, FileState
     from benchgate.session.effects import Effects
 
 

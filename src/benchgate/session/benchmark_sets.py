@@ -12,10 +12,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.benchmarks import CppBenchmark, GoBenchmark, RustBenchmark
 from benchgate.gate.evidence import files_of
 from benchgate.gate.other_files import TOGETHER
-from benchgate.measure.engine import ArmName, Discovery, tasks_of
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract import Discovery, tasks_of
+from benchgate.measure.languages import LANGUAGES
 from benchgate.model.run import NEW_VERSION, BenchmarkFiles, renamed
 from benchgate.session.explainer import Explainer
 
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import Benchmark
-    from benchgate.measure.benchmark_overlay import Laying
-    from benchgate.measure.engine import (
+    from benchgate.measure.contract import (
         Definition,
         DiscoveryFailure,
         Division,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Observation,
         Task,
     )
+    from benchgate.measure.trees import Laying
 
 EDITED: Final = "the pull request edits this benchmark; its new version counts after the merge"
 """The note on a benchmark whose head version differs from the base's, which decides."""
@@ -57,7 +58,8 @@ _SCRIPT_APART = (
     "the same"
 )
 # Of these kinds, all benchmarks of a program fail if one file of it cannot be compiled.
-_COMPILED = frozenset({GoBenchmark.KIND, RustBenchmark.KIND})
+_COMPILED = frozenset(kind for kind, one in LANGUAGES.items() if one.FAILS_AS_A_WHOLE)
+_BUILT_BEFORE = frozenset(kind for kind, one in LANGUAGES.items() if one.BUILT_BEFORE)
 _AS_IT_IS = Explainer()
 _OTHER_ID = "the base's files do not define it there"
 _MOVED = 'the head has the same benchmark as {0}: if you renamed it, add "{1}" = "{0}" to [aliases]'
@@ -253,8 +255,8 @@ class SetFinder:
             return {}
         note = _COMPILED_APART.format(_some(self.laying.compiled))
         self.tell(note)
-        of_cpp = (one for arm in ArmName for one in _definitions(found, arm).values())
-        return {one.id: note for one in of_cpp if one.kind == CppBenchmark.KIND}
+        of_all = (one for arm in ArmName for one in _definitions(found, arm).values())
+        return {one.id: note for one in of_all if one.kind in _BUILT_BEFORE}
 
     def _note_scripts(
         self, found: Sequence[FoundSet], notes: Mapping[str, str]

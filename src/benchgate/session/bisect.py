@@ -26,9 +26,8 @@ from benchgate.files import read_bytes, write_atomic
 from benchgate.git.commits import SHORT, RangeCommit, commits_between
 from benchgate.git.repository import known_names
 from benchgate.json_object import JsonObject, Text
-from benchgate.measure.engine import ArmName
-from benchgate.measure.tree_changes import content_digest
-from benchgate.measure.worktree import two_arms
+from benchgate.measure.arm import ArmName
+from benchgate.measure.trees import content_digest, two_arms
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.run import BenchmarkFiles
 from benchgate.model.verdict import Row, worst_first

@@ -14,15 +14,24 @@ from benchgate.config import (
     SuiteBenchmark,
 )
 from benchgate.errors import ConfigError
-from benchgate.measure.adapters import build_variables
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.command import CommandEngine
-from benchgate.measure.engine import ArmName
-from benchgate.measure.interpreter import default_interpreter, with_environment
-from benchgate.measure.lanes import Room
-from benchgate.measure.machine import available_cpus, by_idleness, read_busy_ticks, why_unpinned
-from benchgate.measure.python import PythonEngine, canary_engine
-from benchgate.measure.python_workers import find_folders, search_of
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract import EngineSettings, StartingEnvironment
+from benchgate.measure.functions import (
+    FunctionEngine,
+    canary_engine,
+    default_interpreter,
+    with_environment,
+)
+from benchgate.measure.languages import build_variables
+from benchgate.measure.machine import (
+    Room,
+    available_cpus,
+    by_idleness,
+    read_busy_ticks,
+    why_unpinned,
+)
+from benchgate.measure.programs import CommandEngine
+from benchgate.measure.sources import find_folders, search_of
 from benchgate.session.choice import EVERYTHING
 from benchgate.units import counted
 
@@ -31,8 +40,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Build, Config
-    from benchgate.measure.engine import Arm, Engine
-    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.arm import Arm
+    from benchgate.measure.contract import Engine
+    from benchgate.measure.processes import Guardian
     from benchgate.session.choice import Choice
 
 
@@ -126,7 +136,7 @@ def make_engines(
     )
     engines: list[Engine] = []
     if any(functions.values()):
-        engines.append(PythonEngine(functions, arms, settings, guardian))
+        engines.append(FunctionEngine(functions, arms, settings, guardian))
     if any(commands.values()):
         engines.append(CommandEngine(commands, arms, guardian, settings))
     of_suites = replace(settings, cpu=place.suite_cpu)
@@ -148,7 +158,7 @@ def _suite_engines(
     if not suites:
         return []
     # The formats of all tools take long to load.
-    from benchgate.measure.suite import SuiteEngine  # noqa: PLC0415
+    from benchgate.measure.suites import SuiteEngine  # noqa: PLC0415
 
     return [SuiteEngine(one, arms, guardian, settings) for one in suites]
 
@@ -162,7 +172,7 @@ def _scenario_engines(
     scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
     if not any(scenarios.values()):
         return []
-    from benchgate.measure.scenario import ScenarioEngine  # noqa: PLC0415 - slow to load
+    from benchgate.measure.scenarios import ScenarioEngine  # noqa: PLC0415 - slow to load
 
     return [ScenarioEngine(scenarios, arms, guardian, settings)]
 
@@ -245,7 +255,7 @@ def _wanted_suites(
 
 def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
     from benchgate.formats import NAMES  # noqa: PLC0415 - slow to load
-    from benchgate.measure.suite_run import why_no_format  # noqa: PLC0415 - as above
+    from benchgate.measure.suites import why_no_format  # noqa: PLC0415 - as above
 
     if why := why_no_format(suite.format):
         place = config.origin.place(("benchmark", index, "format"))
@@ -256,7 +266,7 @@ def _require_format(config: Config, index: int, suite: SuiteBenchmark) -> None:
 
 
 def _require_filter(config: Config, index: int, suite: SuiteBenchmark) -> None:
-    from benchgate.measure.suite_filter import why_no_filter  # noqa: PLC0415 - as above
+    from benchgate.measure.suites import why_no_filter  # noqa: PLC0415 - as above
 
     if why := why_no_filter(suite):
         raise ConfigError(f"{config.origin.place(('benchmark', index, 'suite'))}: {why}")

@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from benchgate.measure.build import with_warnings
+from benchgate.measure.processes import with_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import Arm, ArmName, Discovery, DiscoveryFailure, Observation
+    from benchgate.measure.arm import Arm, ArmName
+    from benchgate.measure.contract import Discovery, DiscoveryFailure, Observation
 
 
 _MISSING = re.compile(

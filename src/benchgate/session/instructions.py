@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.counters import (
+from benchgate.measure.machine import (
     SLOWDOWN,
     USER_INSTRUCTIONS,
     CounterError,
     Valgrind,
-    find_obstacle,
     find_valgrind,
+    why_not_counted,
 )
 from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from benchgate.config import Config
-    from benchgate.measure.counters import Event
+    from benchgate.measure.machine import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Counting:
 def choose_counting(
     config: Config,
     environ: Mapping[str, str],
-    perf_obstacle: Callable[[], str | None] = partial(find_obstacle, USER_INSTRUCTIONS),  # noqa: B008 - it stays the same
+    perf_obstacle: Callable[[], str | None] = partial(why_not_counted, USER_INSTRUCTIONS),  # noqa: B008 - it stays the same
     find: Callable[[Mapping[str, str]], str] = find_valgrind,
 ) -> Counting:
     """Choose the counter that the configuration asks for.

@@ -15,11 +15,10 @@ from benchgate.gate.suite import Need
 from benchgate.gate.verdict import apply_waivers, judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.git.changes import changed_since
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.lanes import require_address_space
-from benchgate.measure.own_code import installed_versions, packages_in
-from benchgate.measure.tree_changes import content_digest
-from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.machine import require_address_space
+from benchgate.measure.sources import installed_versions, packages_in
+from benchgate.measure.trees import content_digest, one_arm, same_arms, sweep, two_arms
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.result import Phase
 from benchgate.model.run import MOST_CHANGED, PYTHON, BenchmarkFiles, Source, observed_as
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.verdict import JudgedRuns
     from benchgate.git.repository import Git
-    from benchgate.measure.worktree import Trees
+    from benchgate.measure.trees import Trees
     from benchgate.model.result import Result
     from benchgate.model.verdict import Row
     from benchgate.report.progress import Progress

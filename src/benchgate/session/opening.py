@@ -16,10 +16,11 @@ from benchgate.config import ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.gate.evidence import files_of
 from benchgate.git.repository import clean_environ
-from benchgate.measure.arm_command import EngineSettings
-from benchgate.measure.engine import ArmName
-from benchgate.measure.guardian import Guardian
-from benchgate.measure.machine import available_cpus, describe_runtimes, kept_off
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract import EngineSettings
+from benchgate.measure.machine import available_cpus, kept_off
+from benchgate.measure.processes import Guardian
+from benchgate.measure.workers import describe_runtimes
 from benchgate.model.result import Phase
 from benchgate.model.run import ALLOC_BLOCKS, ALLOC_PEAK, INSTRUCTIONS, BenchmarkFiles, Status
 from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.measure.benchmark_overlay import Laying
-    from benchgate.measure.engine import Arm, Engine
-    from benchgate.measure.tree_places import Ground
-    from benchgate.measure.worker import Described
+    from benchgate.measure.arm import Arm
+    from benchgate.measure.contract import Described, Engine
+    from benchgate.measure.trees import Ground, Laying
     from benchgate.session.benchmark_sets import FoundSet, Tables
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects

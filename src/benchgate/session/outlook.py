@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.waves import WaveSettings
-    from benchgate.measure.engine import Definition
+    from benchgate.measure.contract import Definition
 
 CLASSICAL_LEAST = 5
 _NAMED = 5

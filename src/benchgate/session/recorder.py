@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
+from benchgate.measure.arm import ArmName
+from benchgate.measure.contract import DiscoveryFailure, Observation
 from benchgate.model.run import (
     CHANGED_FILES_ID,
     CPU_TIME,
@@ -23,7 +24,7 @@ from benchgate.model.run import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import Definition, Discovery
+    from benchgate.measure.contract import Definition, Discovery
     from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch
     from benchgate.model.run import Metric

@@ -13,7 +13,7 @@ from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import current_branch
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.measure.machine import CpuUse, read_environment
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor

@@ -14,12 +14,11 @@ from benchgate.gate.evidence import log_ratios_by_round, statistic_of
 from benchgate.gate.replayed_builds import judge_as_check, shuffled, summed_up
 from benchgate.gate.sensitivity import Procedure, sensitivities, slowed
 from benchgate.gate.suite import gather_rows
-from benchgate.measure.arm_command import EngineSettings, StartingEnvironment
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.guardian import Guardian
+from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.contract import EngineSettings, StartingEnvironment
+from benchgate.measure.functions import STRETCH, canary_engine
 from benchgate.measure.machine import CpuTicks, kept_off
-from benchgate.measure.python import canary_engine
-from benchgate.measure.sample_plan import STRETCH
+from benchgate.measure.processes import Guardian
 from benchgate.model.policy import Options
 from benchgate.model.self_check_findings import SelfCheck
 from benchgate.session.check import CheckRequest, check
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.replayed_builds import ReplayedBuild
     from benchgate.git.repository import Git
-    from benchgate.measure.engine import Engine
+    from benchgate.measure.contract import Engine
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Series
     from benchgate.model.self_check_findings import Rehearsal

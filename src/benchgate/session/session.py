@@ -11,15 +11,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.budget import Budget
-from benchgate.measure.engine import (
+from benchgate.measure.contract import (
     CountingEngine,
     DivisibleEngine,
     Division,
     ObservingEngine,
     ignore,
 )
-from benchgate.measure.lanes import Lanes
+from benchgate.measure.processes import Budget
 from benchgate.model.run import (
     CANARY_IDS,
     INSTRUCTIONS,
@@ -29,6 +28,7 @@ from benchgate.model.run import (
     before_round,
 )
 from benchgate.session.benchmark_sets import FoundSet, found_by
+from benchgate.session.lanes import Lanes
 from benchgate.session.outlook import some_of
 from benchgate.session.recorder import UNTRIED, Recorder
 from benchgate.session.shares import LEAST_ROUNDS, CountingTime, Sharing
@@ -37,8 +37,9 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Definition, Engine, Task
-    from benchgate.measure.tree_places import Ground
+    from benchgate.measure.arm import ArmName
+    from benchgate.measure.contract import Definition, Engine, Task
+    from benchgate.measure.trees import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
     from benchgate.session.recorder import BaseTrial

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.evidence import log_ratios_by_round
-from benchgate.measure.counters import LEAST_SLOWDOWN, LIMIT_S
-from benchgate.measure.lanes import free_memory_bytes
+from benchgate.measure.machine import LEAST_SLOWDOWN, LIMIT_S, free_memory_bytes
 from benchgate.model.run import LEAST_COUNTED_ROUNDS
 from benchgate.stats.spread import robust_spread
 from benchgate.units import format_duration, format_value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate import __version__
 from benchgate.errors import UsageError
-from benchgate.measure.engine import ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.model.result import OF_THE_BUDGET
 from benchgate.model.run import CHANGED_FILES_ID, before_round
 from benchgate.session.outlook import some_of

@@ -1,0 +1,33 @@
+"""Measures commands."""
+
+from benchgate.measure.programs.commands import (
+    HASH_SEED,
+    ArmCommand,
+    RunSettings,
+    arm_commands,
+    padded,
+    require_equal_variables,
+    workload_hash,
+)
+from benchgate.measure.programs.engine import CommandEngine
+from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode
+from benchgate.measure.programs.runner import ArmRunner, CommandFailedError, RunFailedError
+from benchgate.measure.programs.variables import environ_of, with_equal_names
+
+__all__ = [
+    "HASH_SEED",
+    "ArmCommand",
+    "ArmRunner",
+    "CommandEngine",
+    "CommandFailedError",
+    "ForeignCodeError",
+    "OwnCode",
+    "RunFailedError",
+    "RunSettings",
+    "arm_commands",
+    "environ_of",
+    "padded",
+    "require_equal_variables",
+    "with_equal_names",
+    "workload_hash",
+]
