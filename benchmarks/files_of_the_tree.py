@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.baselines.files import read_result
-from benchgate.model.run import TIME
+from benchgate.model.metrics import TIME
 from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:

@@ -24,9 +24,10 @@ from benchgate.history import trends
 from benchgate.history.adding import add_runs
 from benchgate.history.record import Measured, RunRecord
 from benchgate.history.sources import read_sources
-from benchgate.history.store import Rows, Store
+from benchgate.history.store import Store
+from benchgate.history.stored_rows import Rows
 from benchgate.history.trends import HistoryRequest, find_history
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,20 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 LAUNCHES = 20
 SAMPLES = 50

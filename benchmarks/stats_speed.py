@@ -15,13 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.rank_tests import (
-    holm,
-    mann_whitney,
-    paired_shift,
-    signed_rank,
-    two_sample_shift,
-)
+from benchgate.stats.mann_whitney import mann_whitney, two_sample_shift
+from benchgate.stats.multiple_tests import holm
+from benchgate.stats.signed_rank import paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

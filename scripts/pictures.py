@@ -35,7 +35,8 @@ from benchgate.page.report import render_report
 from benchgate.report.history import render_history, view_history
 from benchgate.report.markdown import render_comment
 from benchgate.report.terminal import render_verdict
-from benchgate.report.view import Links, view_verdict
+from benchgate.report.links import Links
+from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

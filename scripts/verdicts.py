@@ -15,35 +15,18 @@ from tests.loads import measured_step
 from tests.results import arm
 
 from benchgate.config import loads
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome, PolicyChange
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    NEW_VERSION,
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
-from benchgate.model.verdict import (
-    NO_BASELINE,
-    CalledFunction,
-    Cause,
-    Classical,
-    ConfirmationCost,
-    Decision,
-    Explanation,
-    GateSettings,
-    Reason,
-    Row,
-    Verdict,
-    worst_first,
-)
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
+from benchgate.model.run import NEW_VERSION, BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.row import CalledFunction, Cause, Classical, ConfirmationCost, Explanation, Row
+from benchgate.model.row_order import worst_first
+from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import headline
 
 if TYPE_CHECKING:

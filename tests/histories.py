@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchgate.model.history import History, HistoryRun, Shift, Trend, TrendPoint
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchgate.model.launches import Launch
 from benchgate.model.load import (
     Generator,
     KeptError,
@@ -16,7 +17,8 @@ from benchgate.model.load import (
     Windows,
     WorkerGroup,
 )
-from benchgate.model.run import UNDER_LOAD, BenchmarkResult, Launch, Series, Tier
+from benchgate.model.metrics import UNDER_LOAD
+from benchgate.model.run import BenchmarkResult, Series, Tier
 from benchgate.stats.histogram import Histogram, encode, pack
 
 if TYPE_CHECKING:

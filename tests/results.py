@@ -12,17 +12,11 @@ from tests.contract.scene import zip_of
 from benchgate.config import to_keep
 from benchgate.config.origin import Origin
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

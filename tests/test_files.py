@@ -13,11 +13,13 @@ import pytest
 
 from benchgate.baselines.files import read_result
 from benchgate.errors import FormatError, UsageError
-from benchgate.files import ensure_writable, read_bytes, write_atomic
+from benchgate.files.reading import read_bytes
+from benchgate.files.writing import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 RESULT = encode_result(
     Result(head=Run(Source("abc"), "2025-01-31T09:30:00Z", Environment(), ())), Redactor({})

@@ -15,7 +15,7 @@ from tests.growth import grows_too_fast
 from tests.report.conftest import changed, verdict
 from tests.results import measured
 
-from benchgate.baselines.base import MOST_BYTES
+from benchgate.baselines.base_config import MOST_BYTES
 from benchgate.config import loads
 from benchgate.config.loosening import loosening
 from benchgate.config.resolved import matches
@@ -23,7 +23,8 @@ from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
 from benchgate.formats import find_format
 from benchgate.formats.contents import ForeignFile
-from benchgate.gate.verdict import judge_run, make_verdict
+from benchgate.gate.judging import judge_run
+from benchgate.gate.verdict import make_verdict
 from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.workers.replies import read_reply

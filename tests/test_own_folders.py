@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.files import cache_folder, state_folder
+from benchgate.files.user_folders import cache_folder, state_folder
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
 from benchgate.measure.contract.observation import MetricSamples, Observation
-from benchgate.model.run import Metric, Tier
+from benchgate.model.metrics import Metric
+from benchgate.model.run import Tier
 from benchgate.report.progress import Progress
 from benchgate.session.effects import Effects
 from benchgate.session.phases import Phases
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
     from benchgate.report.progress import RoundState
 
 BOTH = (ArmName.BASE, ArmName.HEAD)

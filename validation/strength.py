@@ -14,7 +14,8 @@ from benchgate.stats.detectable import (
     launches_to_detect,
 )
 from benchgate.stats.intervals import mean_interval
-from benchgate.stats.rank_tests import mann_whitney, signed_rank
+from benchgate.stats.mann_whitney import mann_whitney
+from benchgate.stats.signed_rank import signed_rank
 from benchgate.stats.spread import robust_spread
 from benchgate.stats.t_tests import two_sample_t
 from validation.rates import Simulation, Verdict

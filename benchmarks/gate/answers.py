@@ -13,12 +13,14 @@ from benchmarks.gate.rules import RULES, slower_by
 from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
+from benchgate.gate.conclusion import VerdictTerms, conclude
 from benchgate.gate.replayed_builds import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
-from benchgate.gate.verdict import VerdictTerms, conclude
-from benchgate.model.run import BenchmarkResult, Environment, Launch, Run, Series, Source, Tier
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
-from benchgate.stats.rank_tests import mann_whitney
+from benchgate.stats.mann_whitney import mann_whitney
 from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from benchmarks.gate.ways import Way
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 T = TypeVar("T")
 

@@ -10,16 +10,10 @@ from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from benchgate.gate.replayed_builds import states
 from benchgate.gate.waves import WaveSettings, unspent_families
 from benchgate.model.policy import Outcome
 from benchgate.stats.detectable import least_launches
-from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney
+from benchgate.stats.mann_whitney import least_p_mann_whitney, mann_whitney
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,8 @@ from benchmarks.gate.loads import load_range
 from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.gate.tally import rate
 
+from benchgate.model.metrics import THROUGHPUT, TIME_P50
 from benchgate.model.policy import Outcome
-from benchgate.model.run import THROUGHPUT, TIME_P50
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

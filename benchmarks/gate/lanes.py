@@ -20,8 +20,9 @@ from benchgate.measure.contract.engine import Division, Task, ignore
 from benchgate.measure.contract.found import Definition, Discovery
 from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.measure.functions.grouping import divide
+from benchgate.model.metrics import TIME
 from benchgate.model.result import Phase
-from benchgate.model.run import CANARY_IDS, TIME, Tier
+from benchgate.model.run import CANARY_IDS, Tier
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:

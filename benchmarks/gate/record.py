@@ -40,7 +40,7 @@ from benchmarks.languages.programs import OTHERS, WORDS, Language
 from benchmarks.load.targets import TARGETS, Target
 
 from benchgate.baselines.files import read_result
-from benchgate.model.run import TIME
+from benchgate.model.metrics import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

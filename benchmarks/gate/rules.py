@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from benchgate.stats.rank_tests import mann_whitney, mann_whitney_classical
+from benchgate.stats.mann_whitney import mann_whitney, mann_whitney_classical
 from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:

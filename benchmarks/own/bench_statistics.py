@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from benchgate.stats.rank_tests import mann_whitney, signed_rank, two_sample_shift
+from benchgate.stats.mann_whitney import mann_whitney, two_sample_shift
+from benchgate.stats.signed_rank import signed_rank
 
 ROWS = np.random.default_rng(1).normal(size=(200, 12))
 OTHERS = np.random.default_rng(2).normal(size=(200, 12))

@@ -5,17 +5,11 @@ import numpy as np
 from benchgate.config import loads
 from benchgate.gate.suite import judge
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 _RANDOM = np.random.default_rng(1)
 _TIME = Metric("time", "s")

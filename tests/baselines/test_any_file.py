@@ -11,10 +11,12 @@ import pytest
 
 from benchgate.baselines.any_file import read_any
 from benchgate.errors import FormatError, UsageError
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Kind
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Kind, Run, Source, Status
+from benchgate.model.run import Run, Source, Status
 
 
 def row(name: str, values: list[float] | None, **stats: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from benchgate.baselines.base import (
+from benchgate.baselines.base_config import (
     BASE_HAS_NONE,
     base_config,
     judged_by_base,

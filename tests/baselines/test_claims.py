@@ -13,8 +13,9 @@ from benchgate.baselines.claims import (
     require_possible_times,
 )
 from benchgate.errors import UsageError
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,11 @@ import pytest
 from benchgate.baselines import files
 from benchgate.baselines.files import read_folder, read_single
 from benchgate.errors import FormatError, UsageError
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from pathlib import Path

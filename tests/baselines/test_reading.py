@@ -14,8 +14,9 @@ from benchgate.baselines import artifacts
 from benchgate.baselines.artifacts import read_artifacts
 from benchgate.errors import FormatError, GitHubError
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -14,18 +14,11 @@ from benchgate.gate.stored import (
     in_short,
     newest_first,
 )
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, SkippedResult
-from benchgate.model.run import (
-    CANARY_ID,
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Series, Source, Tier
 
 HERE = Environment(os="Debian", cpu_model="A", cpu_count=2)
 HEAD = Run(Source("head"), "2026-02-01T00:00:00Z", HERE, ())

@@ -10,20 +10,18 @@ from tests.results import bench as of_tests
 
 from benchgate.baselines.unverified import KnownBenchmarks, SanitizedResult, cleaned
 from benchgate.config import loads
-from benchgate.gate.verdict import judge_run
+from benchgate.gate.judging import judge_run
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import OWN, TIME, Metric
 from benchgate.model.policy import ConfigTables, Outcome, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
     NEW_VERSION,
-    OWN,
-    TIME,
     BenchmarkFiles,
     BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
     Run,
     Series,
     Source,

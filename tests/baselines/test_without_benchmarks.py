@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.base import has_no_benchmarks, with_benchmarks_of_head
+from benchgate.baselines.own_benchmarks import has_no_benchmarks, with_benchmarks_of_head
 from benchgate.config import loads
 
 if TYPE_CHECKING:

@@ -13,14 +13,18 @@ from tests.results import arm
 from benchgate.config import loads
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.calls import CallTree, ObservedFunction
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result
-from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Tier
+from benchgate.model.run import BenchmarkResult, Run, Series, Tier
 from benchgate.model.verdict import Decision
 from benchgate.page.plots import plots
-from benchgate.page.report import render_report, render_run
+from benchgate.page.report import render_report
+from benchgate.page.run_page import render_run
 from benchgate.report.arrangement import arrange
 
 if TYPE_CHECKING:

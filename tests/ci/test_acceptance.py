@@ -17,9 +17,11 @@ from tests.results import measured
 from benchgate.baselines.files import read_result
 from benchgate.ci import measuring as module
 from benchgate.ci.base import Job
-from benchgate.ci.measuring import CiRequest, ci, config_of
+from benchgate.ci.measuring import CiRequest, ci
+from benchgate.ci.replay import config_of
 from benchgate.config import load
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.github.runner import (
     Context,
     EventRepository,
@@ -27,8 +29,8 @@ from benchgate.github.runner import (
     PullRequestEvent,
     PushEvent,
 )
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Acceptance, AcceptanceMethod, Outcome
-from benchgate.model.run import Environment
 from benchgate.model.verdict import Decision
 from benchgate.report.headline import headline
 from benchgate.report.markdown import render_comment

@@ -9,7 +9,8 @@ from benchgate.ci.step import benchmark_annotations
 from benchgate.github.annotations import Annotation
 from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Cause, Decision, Explanation, Row
+from benchgate.model.row import Cause, Explanation, Row
+from benchgate.model.verdict import Decision
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

@@ -10,19 +10,15 @@ from tests.contract.faults import Fault
 from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
 from tests.report.conftest import changed, unchanged, verdict
 
-from benchgate.ci.step import (
-    CheckRun,
-    CommentTarget,
-    PublishOutcome,
-    annotation_lines,
-    comment,
-    summarize,
-)
+from benchgate.ci.check_run import CheckRun
+from benchgate.ci.commenting import CommentTarget, PublishOutcome, comment
+from benchgate.ci.step import annotation_lines, summarize
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision, Row
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
 from benchgate.report.markdown import render_comment
 from benchgate.report.view import view_verdict
 

@@ -17,7 +17,8 @@ from benchgate.github.runner import (
     PullRequestEvent,
     PushEvent,
 )
-from benchgate.model.run import BenchmarkFiles, Environment
+from benchgate.model.environment import Environment
+from benchgate.model.run import BenchmarkFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.results import arm, measured
 
-from benchgate.ci import measuring
-from benchgate.ci.measuring import ChangeRequest, measure_change
+from benchgate.ci import change
+from benchgate.ci.change import ChangeRequest, measure_change
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, MeasureError
+from benchgate.gate.judging import judge_result
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.verdict import make_verdict
 from benchgate.git.repository import Git
 from benchgate.measure.machine.environment import read_environment
 from benchgate.model.policy import Outcome
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from tests.world import Clock, World
 
     from benchgate.config import Config
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Screening
-    from benchgate.model.run import Environment
-    from benchgate.session.measuring import ArmsRequest, RunRequest
+    from benchgate.session.measuring import ArmsRequest
+    from benchgate.session.one_tree import RunRequest
 
 GIT, OUTPUT = Git(Path("/nowhere")), Path("/nowhere/result.json.gz")
 BASE = Source("b" * 40, why="first parent")
@@ -95,9 +97,9 @@ class Machine:
 @pytest.fixture
 def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> Machine:
     one = Machine(world.clock)
-    monkeypatch.setattr(measuring, "run", one.run)
-    monkeypatch.setattr(measuring, "measure_arms", one.measure_arms)
-    monkeypatch.setattr(measuring, "settings_digest", lambda _: "the same")
+    monkeypatch.setattr(change, "run", one.run)
+    monkeypatch.setattr(change, "measure_arms", one.measure_arms)
+    monkeypatch.setattr(change, "settings_digest", lambda _: "the same")
     return one
 
 
@@ -201,7 +203,7 @@ def test_the_head_is_kept_before_it_is_held_against_anything(
     def fail(*_: object) -> None:
         raise BaselineError("judged wrongly")
 
-    monkeypatch.setattr(measuring, "fit_for", fail)
+    monkeypatch.setattr(change, "fit_for", fail)
     with pytest.raises(BaselineError, match="judged wrongly"):
         make(machine, world, stored(), keep=True)
     assert machine.done == ["alone", "kept"]
@@ -211,7 +213,7 @@ def test_a_head_that_changes_how_git_checks_out_ends_the_measuring(
     machine: Machine, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digests = iter(("before", "after"))
-    monkeypatch.setattr(measuring, "settings_digest", lambda _: next(digests))
+    monkeypatch.setattr(change, "settings_digest", lambda _: next(digests))
     with pytest.raises(MeasureError, match="git's configuration or attributes"):
         make(machine, world, StoredResults("artifact"), keep=True)
     assert machine.done == ["alone", "kept"]

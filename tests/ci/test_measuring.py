@@ -17,9 +17,9 @@ from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
 from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
 from benchgate.github.runner import Context, EventRepository, PullRequestEvent
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Options
 from benchgate.model.result import Screening, Shard, SkippedResult
-from benchgate.model.run import Environment
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
     from tests.world import World
 
-    from benchgate.ci.measuring import ChangeRequest, CiOutcome
+    from benchgate.ci.change import ChangeRequest
+    from benchgate.ci.measuring import CiOutcome
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
 

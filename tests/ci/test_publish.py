@@ -30,18 +30,12 @@ from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.runner import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import LARGEST, Launch
+from benchgate.model.metrics import ALLOC_BLOCKS
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun, join
-from benchgate.model.run import (
-    ALLOC_BLOCKS,
-    LARGEST,
-    Environment,
-    Launch,
-    Run,
-    Series,
-    Source,
-    Status,
-)
+from benchgate.model.run import Run, Series, Source, Status
 from benchgate.report.markdown import COMMENT_BYTES
 from benchgate.session.choice import EVERYTHING, Choice
 
@@ -377,7 +371,7 @@ def test_a_comment_that_cannot_be_made_does_not_cost_the_verdict(
     def broken(*_: object, **__: object) -> str:
         raise IndexError("it is broken")
 
-    monkeypatch.setattr("benchgate.ci.publish.render_comment", broken)
+    monkeypatch.setattr("benchgate.ci.publication.render_comment", broken)
     fork = make()
     comment = fork.verdict_of(slower())
     assert "the verdict is 'fail', but no comment: benchgate itself failed there" in comment

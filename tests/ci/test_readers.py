@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from tests.report.conftest import BASE, CLEAN, HEAD, NAMES, verdict
 
-from benchgate.baselines.base import BASE_HAS_NONE
-from benchgate.ci.step import Readers
+from benchgate.baselines.base_config import BASE_HAS_NONE
+from benchgate.ci.readers import Readers
 from benchgate.github.plan import MERGE_COMMIT
 from benchgate.model.policy import Outcome
+from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import NO_BASELINE, Decision, Reason, Row
+from benchgate.model.verdict import NO_BASELINE, Decision, Reason
 from benchgate.report.markdown import render_comment
 
 PUSHED = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"

@@ -11,11 +11,12 @@ from tests.contract.records import ARTIFACTS_KEPT, START, Artifact
 from tests.contract.scene import BASELINE, HELLO, MAIN_RUN, PERSONAL_TOKEN, PULL_RUN, zip_of
 from tests.results import MEMBER, arm, as_archive, kept, measured
 
-from benchgate.ci.measuring import config_of, replay
+from benchgate.ci.replay import config_of, replay
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.github.client import RunUrl
 from benchgate.model.policy import OVERRIDES, Options, Outcome, Policy
 from benchgate.model.result import Screening, Shard, SkippedResult, StoredRun, join

@@ -24,10 +24,11 @@ from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.plan import Head, plan_for
 from benchgate.github.runner import Context, EventRepository, PullRequestEvent, PushEvent
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Shard
-from benchgate.model.run import Environment
-from benchgate.model.verdict import Decision, Row
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -278,12 +279,12 @@ BROKEN = "benchgate itself failed there, and the verdict is not affected"
     [
         ("benchgate.page.report.render", "report as a page of HTML"),
         ("benchgate.page.report.plots", "figures of a benchmark"),
-        ("benchgate.report.view.draw_course", "sparkline"),
-        ("benchgate.report.view.view_cause", "cause"),
+        ("benchgate.report.row_view.draw_course", "sparkline"),
+        ("benchgate.report.row_view.view_cause", "cause"),
         ("benchgate.report.view.view_causes", "cause"),
         ("benchgate.ci.step.render_markdown", "report.md"),
         ("benchgate.ci.step.render_comment", "comment"),
-        ("benchgate.ci.step.view_verdict", "comment"),
+        ("benchgate.ci.readers.view_verdict", "comment"),
         ("benchgate.ci.step.annotation_lines", "annotation"),
     ],
 )

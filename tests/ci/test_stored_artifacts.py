@@ -26,8 +26,9 @@ from benchgate.gate.stored import OFF_BRANCH
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.runner import Context, EventRepository, PullRequestEvent
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result, by_reason
-from benchgate.model.run import Environment, Source
+from benchgate.model.run import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

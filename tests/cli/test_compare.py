@@ -11,20 +11,13 @@ import numpy as np
 import pytest
 
 from benchgate.cli.options import VERDICT_FILES
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Kind,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 from benchgate.model.verdict import VERDICT
 
 if TYPE_CHECKING:
@@ -122,7 +115,7 @@ def test_what_lies_beyond_the_spread_of_twelve_runs_fails(
         ("benchgate.cli.outputs.render_markdown", "--markdown"),
         ("benchgate.cli.outputs.render_verdict", "report"),
         ("benchgate.cli.outputs.view_verdict", "report"),
-        ("benchgate.report.view.draw_course", "sparkline"),
+        ("benchgate.report.row_view.draw_course", "sparkline"),
     ],
 )
 def test_a_renderer_that_fails_costs_only_itself(

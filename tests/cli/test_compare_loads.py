@@ -10,12 +10,13 @@ import pytest
 from tests.loads import measured_step
 
 from benchgate.cli.compare import compare
-from benchgate.cli.files import merge
+from benchgate.cli.merge import merge
 from benchgate.config import loads
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

@@ -13,21 +13,13 @@ import numpy as np
 import pytest
 
 from benchgate.cli.last_result import last_result_path
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Kind,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Status,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Status, Tier
 from benchgate.model.statistics import STATISTICS
 from benchgate.model.verdict import VERDICT
 from benchgate.stats.spread import OUTLIER_MODES

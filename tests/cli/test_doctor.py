@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.cli.doctor import TIMER_PAIRS, about_valgrind, give_advice, read_timer
-from benchgate.model.run import Environment
+from benchgate.model.environment import Environment
 from benchgate.session.self_check import Noise
 from benchgate.stats.timer import Timer
 

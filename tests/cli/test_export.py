@@ -15,20 +15,14 @@ from tests.loads import measured_step
 from tests.results import arm
 
 from benchgate.cli import cli
-from benchgate.describe.launches import histogram_of
+from benchgate.describe.steps import histogram_of
 from benchgate.errors import FormatError, UsageError
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable

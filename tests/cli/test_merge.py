@@ -7,19 +7,13 @@ import numpy as np
 import pytest
 
 from benchgate.baselines.files import read_result
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, Shard, ids_of
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from pathlib import Path

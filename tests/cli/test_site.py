@@ -10,11 +10,12 @@ import pytest
 from tests.results import arm
 
 from benchgate.errors import UsageError
-from benchgate.files import write_atomic
+from benchgate.files.writing import write_atomic
 from benchgate.git.repository import Git
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
+from benchgate.config.live_benchmarks import PyperfBenchmark, PytestBenchmark
 
 
 def test_scripts_have_processes_of_their_own_unless_the_table_says_no() -> None:

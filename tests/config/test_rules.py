@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.config import RowPolicy, loads, matches
-from benchgate.model.verdict import TAILS
+from benchgate.model.row import TAILS
 
 CONFIG = loads(
     """

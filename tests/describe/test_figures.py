@@ -10,17 +10,11 @@ from tests.loads import load_launch, measured_step
 from tests.results import arm, bench
 
 from benchgate.describe.figures import MOST_POINTS, figures, figures_of, load_figures, points_for
+from benchgate.model.launches import Launch
 from benchgate.model.load import Windows
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, Screening
-from benchgate.model.run import (
-    CANARY_ID,
-    NEW_VERSION,
-    BenchmarkResult,
-    Launch,
-    Metric,
-    Series,
-    Tier,
-)
+from benchgate.model.run import CANARY_ID, NEW_VERSION, BenchmarkResult, Series, Tier
 
 
 def benchmark(samples: np.ndarray, *, rounds: int = 2, id_: str = "a") -> BenchmarkResult:

@@ -6,7 +6,7 @@ import pytest
 from tests.describe.conftest import COUNT, benchmark_of, noisy_launches, series_of
 
 from benchgate.describe.statistics import grids
-from benchgate.model.run import Kind, Metric
+from benchgate.model.metrics import Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

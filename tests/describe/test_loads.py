@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, measured_step, step
 
-from benchgate.describe.launches import describe_load, histogram_of
 from benchgate.describe.statistics import describe
+from benchgate.describe.steps import describe_load, histogram_of
 from benchgate.errors import FormatError
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 from benchgate.model.statistics import STATISTICS
 from benchgate.stats.intervals import location_interval
 

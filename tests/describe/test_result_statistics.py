@@ -17,8 +17,10 @@ from tests.describe.conftest import (
 from tests.finite import all_finite
 
 from benchgate.describe.statistics import describe
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import Result
-from benchgate.model.run import CANARY_ID, Environment, Kind, Metric, Status
+from benchgate.model.run import CANARY_ID, Status
 from benchgate.stats.spread import OUTLIER_MODES
 
 if TYPE_CHECKING:

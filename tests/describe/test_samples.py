@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from tests.describe.conftest import noisy_launches
 
-from benchgate.describe.launches import full_mean, quantiles, trimmed_mean
+from benchgate.describe.centers import full_mean, quantiles, trimmed_mean
 
 
 def test_quantiles_are_values_that_were_measured() -> None:

@@ -4,7 +4,7 @@ import pytest
 from tests.describe.conftest import COUNT, benchmark_of, series_of
 
 from benchgate.describe.launches import summarize
-from benchgate.model.run import CPU_TIME
+from benchgate.model.metrics import CPU_TIME
 
 
 def test_a_line_holds_medians_over_the_launches() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchgate import errors
 from benchgate.cli.boundary import BROKEN_PIPE_EXIT_CODE, BUG_EXIT_CODE
-from benchgate.gate import verdict
+from benchgate.gate import conclusion
 
 PAGE = Path(__file__).parents[2] / "docs" / "exit-codes.md"
 
@@ -18,7 +18,7 @@ def test_every_exit_code_has_a_row() -> None:
         for error in vars(errors).values()
         if isinstance(error, type) and issubclass(error, errors.BenchgateError)
     }
-    concluded = {verdict.PASS, verdict.REGRESSION, verdict.NO_VERDICT, verdict.BROKEN}
+    concluded = {conclusion.PASS, conclusion.REGRESSION, conclusion.NO_VERDICT, conclusion.BROKEN}
     documented = re.findall(r"^\| (\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert [int(code) for code in documented] == sorted(
         {BUG_EXIT_CODE, BROKEN_PIPE_EXIT_CODE, *raised, *concluded}

@@ -14,8 +14,9 @@ from ruamel.yaml import YAML
 from tests.results import arm
 
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Source
+from benchgate.model.run import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

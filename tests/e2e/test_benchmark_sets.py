@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
 
     Attack: TypeAlias = Callable[[Project], None]
 

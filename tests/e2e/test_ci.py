@@ -17,7 +17,7 @@ from tests.done import without_load
 from tests.e2e.hosted import Hosted, merge_group, pull_request, push, workflow_run
 
 from benchgate.ci.stored_artifacts import MEMBERS
-from benchgate.files import expand
+from benchgate.files.reading import expand
 from benchgate.github.artifacts import read_member
 from benchgate.model.codec import decode_result
 

@@ -26,7 +26,7 @@ from tests.faults.system_calls import (
 )
 from tests.patience import eventually
 
-from benchgate.history.store import decode_run
+from benchgate.history.run_rows import decode_run
 from benchgate.model.codec import decode_result
 from benchgate.model.history import HISTORY
 from benchgate.model.statistics import STATISTICS

@@ -14,8 +14,10 @@ from tests.formats.fuzz.sanity import check_outcome
 from benchgate.formats import FORMATS, NAMES, find_format
 from benchgate.formats.contents import ForeignFile
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Kind
 from benchgate.model.result import Result
-from benchgate.model.run import Environment, Kind, Run
+from benchgate.model.run import Run
 from benchgate.model.run import Source as Code
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchgate.formats import find_format
 from benchgate.formats.any_tool import CUSTOM_BIGGER, CUSTOM_SMALLER, hyperfine
 from benchgate.formats.contents import ForeignFile
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import ForeignFormat

@@ -8,7 +8,7 @@ from tests.formats.test_conformance import described
 from benchgate.errors import FormatError
 from benchgate.formats.contents import ForeignFile
 from benchgate.formats.go import go
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import Reading

@@ -16,7 +16,7 @@ from benchgate.formats.http_load import ab, autocannon, locust, wrk
 from benchgate.formats.k6 import k6
 from benchgate.formats.pgbench import pgbench
 from benchgate.gate.evidence import series_of
-from benchgate.model.run import ERROR_RATIO, Kind
+from benchgate.model.metrics import ERROR_RATIO, Kind
 
 if TYPE_CHECKING:
     from benchgate.formats.rows import ForeignFormat

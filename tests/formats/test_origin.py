@@ -12,7 +12,8 @@ from tests.formats.cases import CASES
 from tests.formats.test_conformance import read
 
 from benchgate.formats.contents import ForeignFile
-from benchgate.model.run import Environment, Source
+from benchgate.model.environment import Environment
+from benchgate.model.run import Source
 
 if TYPE_CHECKING:
     from tests.formats.case import Case

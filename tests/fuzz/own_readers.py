@@ -25,17 +25,17 @@ from benchgate.config.resolved import covers, matches
 from benchgate.errors import BenchgateError
 from benchgate.formats.contents import ForeignFile
 from benchgate.github import objects
+from benchgate.github.answers import Answer
 from benchgate.github.artifacts import read_member
 from benchgate.github.client import parse_run_url
 from benchgate.github.runner import EVENTS, read_context
-from benchgate.github.transport import Answer
-from benchgate.history.store import RunReader
+from benchgate.history.run_rows import RunReader
 from benchgate.load import cluster
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.launch import LoadOrder, LoadReply, Parcel, make_launch, parcel_of, unpacked
 from benchgate.load.parameters import parsed
-from benchgate.load.scenario import own_files
 from benchgate.load.scenario_file import read_scenario
+from benchgate.load.signature import own_files
 from benchgate.measure.trees.kept_builds import read_about
 from benchgate.measure.workers.replies import read_pid, read_reply, read_sample
 from benchgate.model.codec import decode_result

@@ -11,17 +11,10 @@ from benchgate.config import loads
 from benchgate.gate.evidence import Pair
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.run import (
-    BenchmarkFiles,
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
+from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

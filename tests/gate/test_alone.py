@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.model.metrics import THROUGHPUT, TIME, Better, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import THROUGHPUT, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
-    from benchgate.model.verdict import Row
 
 SUMMARY = Metric("time", "s", kind=Kind.SUMMARY)
 RATE = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)

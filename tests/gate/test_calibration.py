@@ -20,8 +20,8 @@ from benchgate.gate.single_runs import (
     prediction_reach,
     run_value,
 )
+from benchgate.model.metrics import Better, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Metric
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

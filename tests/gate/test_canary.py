@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.suite import disturbance, is_canary
+from benchgate.gate.disturbance import disturbance, is_canary
+from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import CANARY_ID, FILES_CANARY_ID, Metric
+from benchgate.model.run import CANARY_ID, FILES_CANARY_ID
 from benchgate.model.verdict import GateSettings
-from benchgate.report.words import notes_of
+from benchgate.report.row_notes import notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

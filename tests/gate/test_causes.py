@@ -11,10 +11,11 @@ from tests.results import arm
 
 from benchgate.config import loads
 from benchgate.gate.causes import explain, explained
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Cause, Row
+from benchgate.model.row import Cause, Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.suite import classical, p95_ratio, remarks
+from benchgate.gate.classical import classical, p95_ratio, remarks
+from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Classical
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.verdict import Classical
 
 RISING = [float(x) for x in range(100, 108)]
 HIGHER = [float(x) for x in range(110, 118)]

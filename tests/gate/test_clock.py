@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from benchgate.model.metrics import Better, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Metric, Tier
-from benchgate.model.verdict import compared_benchmarks, missing_rounds, partly_compared
+from benchgate.model.row_order import missing_rounds
+from benchgate.model.run import Tier
+from benchgate.model.verdict import compared_benchmarks, partly_compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
-    from benchgate.model.verdict import Row
 
 NS = 1e-9
 RATE = Metric("time", "1/s", Better.HIGHER)

@@ -4,16 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.gate.verdict import Conclusion, VerdictTerms, benchmarks_needed, conclude
+from benchgate.gate.conclusion import Conclusion, VerdictTerms, conclude
+from benchgate.gate.verdict import benchmarks_needed
 from benchgate.model.policy import Outcome, Waiver
-from benchgate.model.verdict import (
-    ConfirmationCost,
-    Decision,
-    GateSettings,
-    Reason,
-    Row,
-    compared_benchmarks,
-)
+from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.verdict import Decision, GateSettings, Reason, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")

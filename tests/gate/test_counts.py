@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from benchgate.gate.exact import compare_rounds
+from benchgate.model.metrics import INSTRUCTIONS, TIME, Better
 from benchgate.model.policy import Outcome
-from benchgate.model.run import INSTRUCTIONS, TIME, Better
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.verdict import Row
 
 GATED = '[gate]\nmetrics = ["instructions"]\n'
 SEEDS = [1_000_000.0, 1_030_000.0, 985_000.0, 1_012_000.0, 1_055_000.0]

@@ -10,7 +10,7 @@ import pytest
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.waves import Suspect, lacking_rounds, launch_test, unspent_families
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import ConfirmationCost
+from benchgate.model.row import ConfirmationCost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
-    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 

@@ -10,8 +10,10 @@ import pytest
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
 from benchgate.gate.effect import is_of_other_tools, require_effect, untested_metrics
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, Screening
-from benchgate.model.run import Environment, Metric, Run, Source, Status, Tier
+from benchgate.model.run import Run, Source, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from benchgate.gate.exact import compare_error_rates
+from benchgate.model.metrics import ERROR_RATIO, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Kind, Metric, Tier
+from benchgate.model.run import BenchmarkResult, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import Series
-    from benchgate.model.verdict import Row
 
 LEVEL = 0.001
 

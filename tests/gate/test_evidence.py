@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from benchgate.gate.evidence import gather, series_of
-from benchgate.model.run import Better, Metric, Tier
+from benchgate.model.metrics import Better, Metric
+from benchgate.model.run import Tier
 from benchgate.stats.differences import ratios_in_turn
 
 if TYPE_CHECKING:

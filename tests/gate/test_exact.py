@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.gate.exact import compare_exact, compare_rounds
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better
 
 LOWER, HIGHER = Better.LOWER, Better.HIGHER
 SAME, WORSE, BETTER, OPEN = (

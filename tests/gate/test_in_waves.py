@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
-    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 CONFIRM, SCREEN, SETTLE, DONE = RowStage.CONFIRM, RowStage.SCREEN, RowStage.SETTLE, RowStage.DONE

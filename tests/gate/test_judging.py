@@ -10,8 +10,9 @@ import pytest
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
+from benchgate.gate.judging import judge_result, judge_run, judge_stored
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.gate.verdict import judge_result, judge_run, judge_stored, make_verdict
+from benchgate.gate.verdict import make_verdict
 from benchgate.measure.arm import ArmName
 from benchgate.model.policy import Options, Outcome
 from benchgate.model.result import Screening, SkippedResult, StoredRun
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
     from tests.world import Fake, World
 
+    from benchgate.model.launches import Launch
     from benchgate.model.result import Result
-    from benchgate.model.run import Launch, Run, Series
+    from benchgate.model.run import Run, Series
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 

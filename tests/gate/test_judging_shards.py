@@ -10,21 +10,15 @@ import pytest
 from scipy.stats import binom
 
 from benchgate.config import loads
+from benchgate.gate.judging import judge_run, judge_stored
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
+from benchgate.gate.verdict import make_verdict
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard, join
-from benchgate.model.run import (
-    CANARY_ID,
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:

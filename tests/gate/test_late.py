@@ -14,7 +14,7 @@ from benchgate.gate.estimates import Estimate, RowStage, paired_estimates
 from benchgate.gate.wave_findings import foretold, is_within_reach
 from benchgate.gate.waves import LATE_LOOKS, late_test
 from benchgate.model.policy import Outcome
-from benchgate.stats.rank_tests import MAX_PAIRS, paired_shift, signed_rank
+from benchgate.stats.signed_rank import MAX_PAIRS, paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
-    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 LIMIT = math.log1p(0.02)

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.verdict import Conclusion, VerdictTerms, conclude
+from benchgate.gate.conclusion import Conclusion, VerdictTerms, conclude
+from benchgate.model.metrics import ERROR_RATIO, Better, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import ERROR_RATIO, BenchmarkResult, Better, Kind, Metric, Status, Tier
-from benchgate.model.verdict import Decision, Reason, by_benchmark
+from benchgate.model.row_order import by_benchmark
+from benchgate.model.run import BenchmarkResult, Status, Tier
+from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 SIZE = Metric("size", "B", kind=Kind.EXACT)
 RATE = Metric("throughput", "1/s", Better.HIGHER)

@@ -7,9 +7,10 @@ import numpy as np
 
 from benchgate.config import loads
 from benchgate.gate.verdict import about_machine, with_steadier_metrics
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import CPU_TIME
 from benchgate.model.policy import Outcome
-from benchgate.model.run import CPU_TIME, Environment
-from benchgate.model.verdict import Row
+from benchgate.model.row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable

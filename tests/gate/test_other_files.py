@@ -13,23 +13,21 @@ from tests.loads import load_launch, load_result
 from tests.results import arm, bench
 
 from benchgate.config import loads
+from benchgate.gate.judging import judge_run
 from benchgate.gate.other_files import TOGETHER
-from benchgate.gate.rows import OTHER_FILES
-from benchgate.gate.verdict import judge_run, make_verdict
+from benchgate.gate.pair_rows import OTHER_FILES
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.launches import Launch
 from benchgate.model.load import Loop
+from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT, Kind, Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_ID,
-    ERROR_RATIO,
     NEW_VERSION,
-    THROUGHPUT,
     BenchmarkFiles,
     BenchmarkResult,
-    Kind,
-    Launch,
-    Metric,
     Series,
     Status,
     Tier,
@@ -40,7 +38,7 @@ from benchgate.report.headline import headline
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 BASE, HEAD, OWN = BenchmarkFiles
 MS = 1e-3

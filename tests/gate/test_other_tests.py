@@ -12,16 +12,16 @@ from scipy import stats
 from tests.finite import all_finite
 
 from benchgate.gate.other_tests import CompareSettings, with_details
+from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Comparison, RatioEstimate, Significance
     from benchgate.model.run import BenchmarkResult
-    from benchgate.model.verdict import Comparison, RatioEstimate, Significance
 
     Compare = Callable[..., Comparison]
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tests.results import arm, bench
 
 from benchgate.config.load import loads
 from benchgate.gate.courses import courses, with_courses
 from benchgate.gate.suite import judge
+from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import MOST_RECENT, Course
-from benchgate.model.run import Kind, Metric, Run
+
+if TYPE_CHECKING:
+    from benchgate.model.run import Run
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 

@@ -10,8 +10,9 @@ from benchgate.config import loads
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

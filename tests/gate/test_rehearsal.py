@@ -17,8 +17,10 @@ from benchgate.gate.replayed_builds import (
 )
 from benchgate.gate.sensitivity import slowed
 from benchgate.gate.suite import gather_rows
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Better, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Environment, Metric, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.gate.rows import different_work
+from benchgate.gate.same_work import different_work
 from benchgate.model.run import BenchmarkResult, Tier
 
 WHY = "the benchmark's own definition changed: base and head did different work"

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from benchgate.config import loads
 from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
-from benchgate.model.run import CPU_TIME, INSTRUCTIONS, Environment, Run, Source, Tier
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS
+from benchgate.model.run import Run, Source, Tier
 from benchgate.stats.detectable import detectable_ratio
-from benchgate.stats.rank_tests import paired_shift
+from benchgate.stats.signed_rank import paired_shift
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:

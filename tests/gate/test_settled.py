@@ -9,9 +9,11 @@ import pytest
 from benchgate.config import loads
 from benchgate.gate.screening import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Environment, Kind, Metric, Run, Source, Status, Tier
-from benchgate.model.verdict import Row
+from benchgate.model.row import Row
+from benchgate.model.run import Run, Source, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,21 +12,13 @@ from benchgate.config import loads
 from benchgate.gate.rows import sides
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.run import (
-    BenchmarkResult,
-    Better,
-    Environment,
-    Kind,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Better, Kind, Metric
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 medians = st.floats(1e-9, 1e12)
 

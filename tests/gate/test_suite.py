@@ -7,9 +7,10 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.measure.contract.found import Definition
+from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
-from benchgate.session.outlook import too_few_rounds
+from benchgate.model.run import BenchmarkResult, Status, Tier
+from benchgate.session.fixed_rounds import too_few_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
+    from benchgate.model.row import Row
     from benchgate.model.run import Series
-    from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
 COUNT = Metric("count", "", kind=Kind.EXACT)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.gate.rows import settles_metric
+from benchgate.gate.pair_rows import settles_metric
 
 STEP = ("throughput", "time_p50", "time_p95", "error_ratio")
 TYPICAL = {"throughput", "time_p50"}

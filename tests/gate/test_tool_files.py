@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchgate.gate.rows import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
-from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Series, Tier
+from benchgate.gate.same_work import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Kind, Metric
+from benchgate.model.run import BenchmarkResult, Series, Tier
 
 SUITE = BenchmarkResult("a[x@y]", "hash", Tier.SUITE, parts={TOOL: "go", "its definition": "d"})
 FILE = BenchmarkResult("a[x@y]", "go:a[x@y]", Tier.STORED)

@@ -10,11 +10,12 @@ import pytest
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.evidence import is_step
+from benchgate.gate.under_load import is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
+from benchgate.model.metrics import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD
 from benchgate.model.policy import Outcome
-from benchgate.model.run import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD, BenchmarkResult, Status, Tier
-from benchgate.model.verdict import by_benchmark
+from benchgate.model.row_order import by_benchmark
+from benchgate.model.run import BenchmarkResult, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 ROUNDS = 20
 NOISE = 1 + 1e-4 * np.cos(np.arange(ROUNDS))

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, policy_from
-from benchgate.gate.verdict import VerdictTerms, apply_waivers, conclude
+from benchgate.gate.conclusion import VerdictTerms, conclude
+from benchgate.gate.waivers import apply_waivers
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome, Waiver
-from benchgate.model.run import Better
-from benchgate.model.verdict import Classical, ConfirmationCost, Decision, Row
+from benchgate.model.row import Classical, ConfirmationCost, Row
+from benchgate.model.verdict import Decision
 
 DAY = date(2026, 6, 30)
 

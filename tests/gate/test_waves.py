@@ -15,7 +15,7 @@ from benchgate.gate.waves import (
     find_suspects,
     rounds_to_confirm,
 )
-from benchgate.stats.rank_tests import MAX_PAIRS
+from benchgate.stats.signed_rank import MAX_PAIRS
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -9,20 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.rows import ONLY_SHOWN, deciding
-from benchgate.gate.verdict import VerdictTerms, apply_waivers, conclude
+from benchgate.gate.conclusion import VerdictTerms, conclude
+from benchgate.gate.shown_rows import ONLY_SHOWN, deciding
+from benchgate.gate.waivers import apply_waivers
+from benchgate.model.metrics import CPU_TIME, ERROR_RATIO, INSTRUCTIONS, TIME, Better, Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import (
-    CPU_TIME,
-    ERROR_RATIO,
-    INSTRUCTIONS,
-    TIME,
-    BenchmarkResult,
-    Better,
-    Metric,
-    Tier,
-)
-from benchgate.model.verdict import Decision, by_benchmark, compared_benchmarks, partly_compared
+from benchgate.model.row_order import by_benchmark
+from benchgate.model.run import BenchmarkResult, Tier
+from benchgate.model.verdict import Decision, compared_benchmarks, partly_compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable

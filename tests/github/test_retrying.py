@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import GitHubError
+from benchgate.github.answers import Answer, NoAnswer, Reply, Request
 from benchgate.github.client import LIMIT_S
-from benchgate.github.transport import MOST_FAILURES, Answer, NoAnswer, Reply, Request, decide
+from benchgate.github.retries import MOST_FAILURES, decide
 
 URL = "https://api.github.com"
 LIST = "/repos/octo-org/hello/actions/artifacts"

@@ -13,7 +13,8 @@ from tests.patience import eventually
 from tests.results import arm
 
 from benchgate.history.record import RunRecord, record_of
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.environment import Environment
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,10 +12,13 @@ from tests.results import bench
 from benchgate.errors import UsageError
 from benchgate.history.adding import KnownCommit
 from benchgate.history.record import record_of, why_not_kept
-from benchgate.history.store import SCHEMA, Rows, RunReader, to_table
+from benchgate.history.run_rows import SCHEMA, RunReader, to_table
+from benchgate.history.stored_rows import Rows
 from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
 from benchgate.model.history import HISTORY
-from benchgate.model.run import CANARY_ID, Kind, Launch, Metric, Series, Source, Status, Tier
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Kind, Metric
+from benchgate.model.run import CANARY_ID, Series, Source, Status, Tier
 from benchgate.stats.changepoint import count_changes
 
 if TYPE_CHECKING:

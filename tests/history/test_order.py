@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchgate.git.repository import Git
 from benchgate.history.adding import KnownCommit, commit_order, commits_of
-from benchgate.history.store import ListedRun
+from benchgate.history.stored_rows import ListedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

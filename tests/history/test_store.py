@@ -14,16 +14,9 @@ from tests.history.conftest import record_at
 
 from benchgate.errors import FormatError, UsageError
 from benchgate.history.adding import add_runs
+from benchgate.history.run_rows import MOST_BYTES, SCHEMA, VERSION, RunReader, encode_run, to_table
 from benchgate.history.sources import read_sources
-from benchgate.history.store import (
-    MOST_BYTES,
-    SCHEMA,
-    VERSION,
-    RunReader,
-    Store,
-    encode_run,
-    to_table,
-)
+from benchgate.history.store import Store
 from benchgate.model.result import SkippedResult
 
 VALUES_S = {"parse/large": 1e-3, "text/slug": 2e-5}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from benchgate.errors import ConfigError
 from benchgate.load import drivers
-from benchgate.load.scenario import depends_on_side, own_files, signature
 from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
+from benchgate.load.signature import depends_on_side, own_files, signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

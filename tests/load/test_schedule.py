@@ -4,17 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchgate.load.ramps import Ramp, ramps, rate_ramps, warm_up_rate, worker_ramps
 from benchgate.load.scenario import Load
-from benchgate.load.schedule import (
-    Arrivals,
-    Ramp,
-    ramps,
-    rate_ramps,
-    share_of,
-    warm_up_rate,
-    worker_ramps,
-    working_times,
-)
+from benchgate.load.schedule import Arrivals, share_of, working_times
 
 rates = st.floats(0, 1000) | st.just(0.0)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.load.scenario import depends_on_side, own_files, signature
+from benchgate.load.signature import depends_on_side, own_files, signature
 
 if TYPE_CHECKING:
     from tests.load.scenario_files import Reader

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy.stats import chisquare
 
-from benchgate.load import schedule
+from benchgate.load import choices
 from benchgate.load.scenario import Step
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MIXED = {
 def draw(params: dict[str, Any], count: int, **changed: int | str) -> list[Parameters]:
     where: dict[str, Any] = {"seed": 42, "iteration": 0, "worker": 0, "workers": 2, **changed}
     step = Step(name=where.pop("name", "lookup"), params=params)
-    return list(islice(schedule.parameters(step, **where), count))
+    return list(islice(choices.parameters(step, **where), count))
 
 
 def column(written: str, count: int, **changed: int | str) -> list[Any]:
@@ -36,7 +36,7 @@ def column(written: str, count: int, **changed: int | str) -> list[Any]:
 def test_a_seed_gives_these_parameters_forever() -> None:
     assert [tuple(row.values()) for row in draw(MIXED, 6)] == GOLDEN_FIRST
     assert [tuple(row.values()) for row in draw(MIXED, 5, iteration=3, worker=1)] == GOLDEN_OTHER
-    chosen = schedule.choices(_steps(4, 1, 3), seed=42, iteration=0, worker=0)
+    chosen = choices.choices(_steps(4, 1, 3), seed=42, iteration=0, worker=0)
     assert "".join(map(str, islice(chosen, 40))) == GOLDEN_STEPS
 
 
@@ -45,7 +45,7 @@ def test_the_order_is_that_of_the_file() -> None:
 
 
 def test_blocks_continue_one_another() -> None:
-    count = 3 * schedule.BLOCK + 7
+    count = 3 * choices.BLOCK + 7
     assert column("sequence", count) == list(range(1, 2 * count, 2))
     drawn = column("random_int(1, 1000000000)", count)
     assert len(set(drawn)) > count - 3
@@ -101,16 +101,16 @@ def test_choices_keep_their_types() -> None:
 
 
 def test_steps_are_chosen_by_weight() -> None:
-    chosen = schedule.choices(_steps(4, 1, 5), seed=7, iteration=0, worker=3)
+    chosen = choices.choices(_steps(4, 1, 5), seed=7, iteration=0, worker=3)
     counts = Counter(islice(chosen, 20_000))
     expected = [20_000 * weight / 10 for weight in (4, 1, 5)]
     assert chisquare([counts[index] for index in range(3)], expected).pvalue > 1e-4
-    others = schedule.choices(_steps(4, 1, 5), seed=7, iteration=0, worker=4)
+    others = choices.choices(_steps(4, 1, 5), seed=7, iteration=0, worker=4)
     assert list(islice(others, 100)) != list(islice(chosen, 100))
 
 
 def test_one_step_needs_no_choice() -> None:
-    chosen = schedule.choices(_steps(9), seed=7, iteration=0, worker=0)
+    chosen = choices.choices(_steps(9), seed=7, iteration=0, worker=0)
     assert list(islice(chosen, 3)) == [0, 0, 0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.load.scenario import (
+from benchgate.load.placeholders import (
     UnsetVariableError,
     expanded,
     known_placeholders,

@@ -9,8 +9,9 @@ import pytest
 from tests.load.virtual_time import VirtualTime
 
 from benchgate.load.drivers.driver import OperationError
+from benchgate.load.ramps import ramps
 from benchgate.load.recording import OperationRecorder, Windowing
-from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder, ramps
+from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder
 from benchgate.load.worker import LoadWorker
 
 if TYPE_CHECKING:

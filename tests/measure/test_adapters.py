@@ -20,7 +20,7 @@ import pytest
 from tests.measure.benchmarks import sampling
 
 from benchgate.config import loads
-from benchgate.config.benchmarks import GoBenchmark, NodeBenchmark
+from benchgate.config.live_benchmarks import GoBenchmark, NodeBenchmark
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
 from benchgate.measure.functions.engine import FunctionEngine

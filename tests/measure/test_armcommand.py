@@ -12,14 +12,8 @@ from benchgate.errors import MeasureError
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import StartingEnvironment
 from benchgate.measure.processes.execution import Execution, trouble_with
-from benchgate.measure.programs.commands import (
-    PADDING,
-    ArmCommand,
-    RunSettings,
-    arm_commands,
-    run_settings,
-    workload_hash,
-)
+from benchgate.measure.programs.commands import PADDING, ArmCommand, arm_commands, workload_hash
+from benchgate.measure.programs.run_settings import RunSettings, run_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

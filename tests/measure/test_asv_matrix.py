@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.config.benchmarks import AsvBenchmark
+from benchgate.config.live_benchmarks import AsvBenchmark
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.functions.asv_matrix import with_matrix
 

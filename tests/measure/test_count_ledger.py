@@ -4,7 +4,7 @@ import pytest
 
 from benchgate.measure.arm import ArmName
 from benchgate.measure.observing.count_ledger import CountLedger, folder_for_counts
-from benchgate.model.run import INSTRUCTIONS, VALGRIND
+from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 

@@ -19,7 +19,8 @@ from benchgate.measure.functions.canary_engine import canary_engine
 from benchgate.measure.functions.engine import FunctionEngine
 from benchgate.measure.machine.perf import USER_INSTRUCTIONS, CounterError, Event, why_not_counted
 from benchgate.measure.workers.event_counts import count_per_call
-from benchgate.model.run import CANARY_ID, INSTRUCTIONS
+from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.run import CANARY_ID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from benchgate.measure.contract.settings import EngineSettings
 from benchgate.measure.machine.perf import Counter, CounterError, Event, why_not_counted
 from benchgate.measure.processes.launcher import CommandLauncher
 from benchgate.measure.programs.engine import CommandEngine
-from benchgate.model.run import INSTRUCTIONS
+from benchgate.model.metrics import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,7 +20,7 @@ from benchgate.measure.functions.engine import FunctionEngine
 from benchgate.measure.machine.perf import CounterError
 from benchgate.measure.machine.valgrind import Valgrind, find_valgrind
 from benchgate.measure.programs.engine import CommandEngine
-from benchgate.model.run import INSTRUCTIONS
+from benchgate.model.metrics import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchgate.measure.processes.execution import Execution, measured_in, notes_on
-from benchgate.model.run import INSTRUCTIONS
+from benchgate.model.metrics import INSTRUCTIONS
 
 COUNTED = Execution(
     wall_ns=3,

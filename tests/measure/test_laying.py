@@ -13,7 +13,8 @@ from benchgate._worker.workloads import Workloads
 from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure.arm import Arm, ArmName
-from benchgate.measure.trees.laying import FilePlan, LaidTree, Laying, Tree, plan
+from benchgate.measure.trees.file_plan import FilePlan, Tree, plan
+from benchgate.measure.trees.laying import LaidTree, Laying
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from tests.measure.benchmarks import sampling
 
-from benchgate.config.benchmarks import PyperfBenchmark
+from benchgate.config.live_benchmarks import PyperfBenchmark
 from benchgate.errors import UsageError
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
 from benchgate.measure.functions.engine import FunctionEngine
-from benchgate.measure.trees.laying import LaidTree, Tree, plan
+from benchgate.measure.trees.file_plan import Tree, plan
+from benchgate.measure.trees.laying import LaidTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

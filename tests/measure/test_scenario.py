@@ -23,7 +23,8 @@ from benchgate.measure.contract.settings import EngineSettings, StartingEnvironm
 from benchgate.measure.scenarios import launch_plans
 from benchgate.measure.scenarios.engine import ScenarioEngine
 from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup
-from benchgate.model.run import UNDER_LOAD, Tier
+from benchgate.model.metrics import UNDER_LOAD
+from benchgate.model.run import Tier
 from benchgate.stats.histogram import Histogram, encode, pack
 from benchgate.units import format_duration
 

@@ -20,7 +20,8 @@ from benchgate.measure.machine.cpus import available_cpus, supports_pinning
 from benchgate.measure.processes.execution import Execution, measured_in
 from benchgate.measure.processes.launcher import CommandLauncher
 from benchgate.measure.programs.bursts import BurstRunner, run_together
-from benchgate.measure.programs.commands import ArmCommand, RunSettings
+from benchgate.measure.programs.commands import ArmCommand
+from benchgate.measure.programs.run_settings import RunSettings
 from benchgate.measure.programs.runner import ArmRunner, CommandFailedError
 from benchgate.model.notes import OF_ONE_THREAD
 

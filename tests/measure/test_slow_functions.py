@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import pytest
 from tests.measure.benchmarks import functions, sampling
 
-from benchgate.config.benchmarks import PyperfBenchmark, PytestBenchmark
+from benchgate.config.live_benchmarks import PyperfBenchmark, PytestBenchmark
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
 from benchgate.measure.contract.sharing_a_cpu import OF_SEVERAL
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.config.live_benchmarks import FunctionBenchmarks
     from benchgate.measure.contract.observation import Observation
     from benchgate.measure.processes.guardian import Guardian
 

@@ -18,7 +18,8 @@ from benchgate.config import Measure, SuiteBenchmark
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
 from benchgate.measure.suites.engine import PART_FAILED, SuiteEngine
-from benchgate.model.run import Better, Kind, Tier
+from benchgate.model.metrics import Better, Kind
+from benchgate.model.run import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

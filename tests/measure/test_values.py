@@ -11,7 +11,7 @@ from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.functions.returned_values import metric_of
 from benchgate.measure.functions.value_launch import measure_values
 from benchgate.measure.workers.worker import WorkerFailedError
-from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
+from benchgate.model.metrics import PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.model.codec import decode_result
+from benchgate.model.environment import Environment
 from benchgate.model.result import RESULT
-from benchgate.model.run import Environment
 from benchgate.model.statistics import STATISTICS
 from benchgate.model.verdict import VERDICT
 

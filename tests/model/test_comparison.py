@@ -13,18 +13,9 @@ from hypothesis import strategies as st
 from benchgate.interval import Interval
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
+from benchgate.model.row import Comparison, Effect, RatioEstimate, Row, Significance
 from benchgate.model.run import Source
-from benchgate.model.verdict import (
-    VERDICT,
-    Comparison,
-    Decision,
-    Effect,
-    GateSettings,
-    RatioEstimate,
-    Row,
-    Significance,
-    Verdict,
-)
+from benchgate.model.verdict import VERDICT, Decision, GateSettings, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

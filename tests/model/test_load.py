@@ -13,9 +13,10 @@ from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.load import MOST_WINDOWS, LoadResult, Windows
 from benchgate.model.result import RESULT, Result
-from benchgate.model.run import Environment, Run, Source
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.run import notes_on
+from benchgate.model.metrics import notes_on
 
 NOTES = ("not pinned: no CPU", "peak_rss: less than 9 MiB", "instructions: none here", "time flies")
 

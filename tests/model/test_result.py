@@ -18,6 +18,9 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.launches import LARGEST, Launch
+from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
@@ -33,15 +36,9 @@ from benchgate.model.result import (
 )
 from benchgate.model.run import (
     CANARY_ID,
-    LARGEST,
     NEW_VERSION,
     BenchmarkFiles,
     BenchmarkResult,
-    Better,
-    Environment,
-    Kind,
-    Launch,
-    Metric,
     Run,
     Series,
     Source,

@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
+from benchgate.model.environment import Environment, in_common
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, Shard, ids_of, join
 from benchgate.model.run import (
     CANARY_ID,
@@ -16,14 +19,10 @@ from benchgate.model.run import (
     NEW_VERSION,
     BenchmarkFiles,
     BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
     Run,
     Series,
     Source,
     Tier,
-    in_common,
 )
 
 if TYPE_CHECKING:

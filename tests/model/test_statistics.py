@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchgate.interval import Interval
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Better, Kind
 from benchgate.model.redact import Redactor
-from benchgate.model.run import Better, Environment, Kind, Source
+from benchgate.model.run import Source
 from benchgate.model.statistics import (
     STATISTICS,
     BetweenLaunches,

@@ -13,21 +13,14 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.json_object import Text
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome, PolicyChange, Waiver
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult
-from benchgate.model.run import Better, Environment, Source, Tier
-from benchgate.model.verdict import (
-    VERDICT,
-    Calibration,
-    Classical,
-    ConfirmationCost,
-    Decision,
-    GateSettings,
-    Reason,
-    Row,
-    Verdict,
-)
+from benchgate.model.row import Calibration, Classical, ConfirmationCost, Row
+from benchgate.model.run import Source, Tier
+from benchgate.model.verdict import VERDICT, Decision, GateSettings, Reason, Verdict
 from benchgate.units import TIME_UNITS
 
 NAME = "verdict.json"

@@ -10,10 +10,10 @@ import pytest
 from tests.report.conftest import changed
 
 from benchgate.model.policy import Outcome
-from benchgate.page.report import ChangeScale, overview_scale
+from benchgate.page.scale import ChangeScale, overview_scale
 
 if TYPE_CHECKING:
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 
 def row(low: float, ratio: float, high: float, **more: float) -> Row:

@@ -11,8 +11,10 @@ from tests.report.conftest import changed, tail
 from tests.results import arm
 
 from benchgate.describe.figures import figures
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Tier
+from benchgate.model.run import BenchmarkResult, Run, Series, Tier
 from benchgate.page.plots import plots, round_chart
 from benchgate.report import words
 

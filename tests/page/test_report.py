@@ -18,25 +18,21 @@ from tests.results import arm, measured
 
 from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
-from benchgate.model.run import (
-    BenchmarkFiles,
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
-from benchgate.model.verdict import Decision, Row
+from benchgate.model.row import Row
+from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.verdict import Decision
 from benchgate.page import plots, report
-from benchgate.page.report import decided, render_report
-from benchgate.report.view import Links
+from benchgate.page.provenance import decided
+from benchgate.page.report import render_report
+from benchgate.report.links import Links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.requirements import find_build
+from benchgate.project.build_steps import find_build
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.config import SuiteBenchmark
-from benchgate.config.benchmarks import LiveBenchmarks
+from benchgate.config.live_benchmarks import LiveBenchmarks
 from benchgate.config.load import loads
 from benchgate.project.proposal import propose
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.project.conftest import Find
 
-    from benchgate.project.requirements import Value
+    from benchgate.project.build_steps import Value
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.requirements import find_packages
+from benchgate.project.packages import find_packages
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.proposal import find_program
+from benchgate.project.starters import find_program
 from benchgate.project.tree import list_tree
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.project.requirements import PythonSuite, Wanted, choose_requirements, find_build
+from benchgate.project.build_steps import find_build
+from benchgate.project.requirements import PythonSuite, Wanted, choose_requirements
 from benchgate.project.tree import list_tree
 
 if TYPE_CHECKING:

@@ -13,22 +13,13 @@ from rich.console import Console
 
 from benchgate.gate.other_files import TOGETHER
 from benchgate.interval import Interval
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome, PolicyChange, Waiver
 from benchgate.model.result import SkippedResult
-from benchgate.model.run import BenchmarkFiles, Better, Environment, Source, Tier
-from benchgate.model.verdict import (
-    NO_BASELINE,
-    Classical,
-    Comparison,
-    Decision,
-    Effect,
-    GateSettings,
-    RatioEstimate,
-    Reason,
-    Row,
-    Significance,
-    Verdict,
-)
+from benchgate.model.row import Classical, Comparison, Effect, RatioEstimate, Row, Significance
+from benchgate.model.run import BenchmarkFiles, Source, Tier
+from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
 from benchgate.report.terminal import render_verdict
 
 if TYPE_CHECKING:

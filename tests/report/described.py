@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.interval import Interval
-from benchgate.model.run import Environment, Kind, Source
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Kind
+from benchgate.model.run import Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,

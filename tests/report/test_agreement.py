@@ -14,10 +14,12 @@ from rich.console import Console
 
 from benchgate.ci.step import benchmark_annotations
 from benchgate.gate.rows import sides
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Source, Tier
+from benchgate.model.row import Row
+from benchgate.model.run import Source, Tier
 from benchgate.model.statistics import Grid, GridCell
-from benchgate.model.verdict import VERDICT, Decision, GateSettings, Row, Verdict
+from benchgate.model.verdict import VERDICT, Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_comment
 from benchgate.report.statistics import print_grid
 from benchgate.report.terminal import render_verdict

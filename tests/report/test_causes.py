@@ -9,13 +9,16 @@ import pytest
 
 from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Cause, Explanation, Row, Verdict
+from benchgate.model.row import Cause, Explanation, Row
 from benchgate.report.causes import view_causes
+from benchgate.report.links import Links
 from benchgate.report.markdown import render_markdown
-from benchgate.report.view import Links, view_verdict
+from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from benchgate.model.verdict import Verdict
 
 PLACE = "`parse_line` (edited, src/logs.py:41)"
 SHARE = "80 % of the change"

@@ -13,12 +13,14 @@ from tests.report.conftest import changed, inconclusive, unchanged, verdict
 
 from benchgate.escape import breaking_code, plain_line
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision, Row
-from benchgate.report.markdown import about_cell, change_cell
-from benchgate.report.view import NO_LINKS, view_verdict
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
+from benchgate.report.links import NO_LINKS
+from benchgate.report.markdown_cells import about_cell, change_cell
+from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
-    from benchgate.report.view import BenchmarkView
+    from benchgate.report.row_view import BenchmarkView
 
 SLOW = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("confirmed in 12 of 12 rounds",))
 

@@ -21,8 +21,9 @@ from tests.report.page import STATES, Page, assert_harmless
 
 from benchgate.escape import code_cell
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision, Row
-from benchgate.report import markdown
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
+from benchgate.report import markdown_cells
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_markdown
 from benchgate.report.view import VerdictView, view_verdict
 
@@ -187,7 +188,7 @@ def test_what_cannot_fit_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(text)
         return code_cell(text)
 
-    monkeypatch.setattr(markdown, "code_cell", counted_name)
+    monkeypatch.setattr(markdown_cells, "code_cell", counted_name)
     view = view_verdict(verdict(Decision.FAIL, changed("a", Outcome.REGRESSED, 1.2), *CLEAN))
     folded = tuple(replace(one, benchmarks=one.benchmarks * 10_000) for one in view.folded)
     huge = replace(view, lines=view.lines * 10_000, folded=folded)

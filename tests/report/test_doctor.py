@@ -8,6 +8,7 @@ import pytest
 from tests.report.conftest import printed, unchanged, verdict
 
 from benchgate.model.policy import Outcome
+from benchgate.model.row import Row
 from benchgate.model.self_check_findings import (
     Rehearsal,
     SelfCheck,
@@ -15,7 +16,7 @@ from benchgate.model.self_check_findings import (
     SteadierMetric,
     Tail,
 )
-from benchgate.model.verdict import Decision, Row
+from benchgate.model.verdict import Decision
 from benchgate.report.self_check import headline, render_self_check
 
 if TYPE_CHECKING:

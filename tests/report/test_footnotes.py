@@ -7,7 +7,8 @@ from tests.report.conftest import CLEAN, changed, printed_verdict, verdict
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.markdown import render_comment
-from benchgate.report.view import Footnote, shared_notes, view_verdict
+from benchgate.report.row_view import Footnote
+from benchgate.report.view import shared_notes, view_verdict
 
 LONG = "on import, its file runs other code in the head than in the base (lines 3, 9)"
 OTHER = "the benchmark was renamed, and nobody knows why that happened"

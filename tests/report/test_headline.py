@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Source
-from benchgate.model.verdict import ConfirmationCost, Decision, GateSettings, Reason, Row, Verdict
+from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import heading, headline
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich.text import Text
 from tests.histories import history_of, trend_of
 
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoint
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 from benchgate.report.history import render_history, view_history
 
 RUNS = tuple(

@@ -19,8 +19,9 @@ from tests.report.page import STATES
 
 from benchgate import __version__
 from benchgate.model.policy import Outcome
+from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Reason, Row, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report import words
 from benchgate.report.files import render_junit
 from benchgate.report.view import view_verdict

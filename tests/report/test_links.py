@@ -10,8 +10,9 @@ from tests.report.page import Page, assert_harmless
 from benchgate.model.policy import Outcome
 from benchgate.model.run import MOST_CHANGED
 from benchgate.model.verdict import Decision
+from benchgate.report.links import Links
 from benchgate.report.markdown import render_comment
-from benchgate.report.view import Links, view_verdict
+from benchgate.report.view import view_verdict
 
 REPOSITORY = "https://github.com/octo-org/hello"
 LINKS = Links(f"{REPOSITORY}/actions/runs/1", f"{REPOSITORY}/compare/a...b", f"{REPOSITORY}/blob/b")

@@ -10,8 +10,9 @@ import pytest
 from tests.report.conftest import printed
 
 from benchgate.interval import Interval
+from benchgate.model.environment import Environment
 from benchgate.model.load import Loop
-from benchgate.model.run import Environment, Source
+from benchgate.model.run import Source
 from benchgate.model.statistics import (
     ErrorCount,
     LaunchCourse,
@@ -24,7 +25,8 @@ from benchgate.model.statistics import (
     RunStatistics,
     SeriesStatistics,
 )
-from benchgate.report.statistics import drawn, render_result
+from benchgate.report.load_statistics import drawn
+from benchgate.report.statistics import render_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchgate.model.policy import PolicyChange
-from benchgate.report.words import ACCEPTED, JUDGED, RENAMED, LooseningView, view_loosening
+from benchgate.report.loosenings import ACCEPTED, JUDGED, RENAMED, LooseningView, view_loosening
 
 MARGIN = PolicyChange("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
 

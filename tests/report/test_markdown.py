@@ -11,8 +11,9 @@ from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
 
 from benchgate.model.policy import Outcome
 from benchgate.model.result import SkippedResult
+from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict
 

@@ -11,18 +11,9 @@ from benchgate.errors import ConfigError
 from benchgate.model.calls import Edit
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
+from benchgate.model.row import Cause, ConfirmationCost, Explanation, Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import (
-    Cause,
-    ConfirmationCost,
-    Decision,
-    Explanation,
-    GateSettings,
-    Reason,
-    Row,
-    StepKind,
-    Verdict,
-)
+from benchgate.model.verdict import Decision, GateSettings, Reason, StepKind, Verdict
 from benchgate.report.next_steps import CheckCommand, Situation, next_steps, sentence, waivers
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from benchgate.model.policy import Outcome, Waiver
-from benchgate.model.verdict import Calibration, ConfirmationCost, GateSettings, Row
-from benchgate.report.words import notes_of
+from benchgate.model.row import Calibration, ConfirmationCost, Row
+from benchgate.model.verdict import GateSettings
+from benchgate.report.row_notes import notes_of
 
 WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
 

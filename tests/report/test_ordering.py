@@ -2,18 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Source
-from benchgate.model.verdict import (
-    ORDER,
-    ConfirmationCost,
-    Decision,
-    GateSettings,
-    Row,
-    Verdict,
-    by_benchmark,
-    worst_first,
-)
+from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.row_order import ORDER, by_benchmark, worst_first
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.arrangement import Together, arrange
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)

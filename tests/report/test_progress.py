@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.report.conftest import changed
 
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Row
+from benchgate.model.row import Row
 from benchgate.report.progress import (
     MEASURE,
     LiveProgress,

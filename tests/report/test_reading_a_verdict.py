@@ -9,8 +9,9 @@ import pytest
 from tests.report.conftest import printed_verdict
 
 from benchgate.model.policy import Outcome
+from benchgate.model.row import Row
 from benchgate.model.run import Tier
-from benchgate.model.verdict import Decision, Row
+from benchgate.model.verdict import Decision
 from benchgate.report import words
 from benchgate.report.columns import updated
 from benchgate.report.view import view_verdict

@@ -8,7 +8,8 @@ import pytest
 from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, printed_verdict, verdict
 
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Decision, Effect, RatioEstimate, Significance
+from benchgate.model.row import Effect, RatioEstimate, Significance
+from benchgate.model.verdict import Decision
 from benchgate.report.row_detail import view_comparison
 from benchgate.report.view import view_verdict
 

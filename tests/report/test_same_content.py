@@ -27,8 +27,9 @@ from benchgate.units import change_digits, format_change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.model.verdict import Row, Verdict
-    from benchgate.report.view import RowView
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
+    from benchgate.report.row_view import RowView
 
 # Names of the others are shown without what could do harm, and shortened.
 PLAIN = [state for state in STATES if state not in {"hostile", "detailed"}]

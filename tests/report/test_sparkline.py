@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from benchgate.escape import ASCII, BLOCKS
 from benchgate.model.policy import Outcome
+from benchgate.model.row import Row
 from benchgate.model.run import Tier
-from benchgate.model.verdict import Row
 from benchgate.report.drawing import course_title, draw_course, heights, sparkline
 
 HERE = Row(

@@ -17,8 +17,9 @@ from tests.report.page import STATES
 from benchgate.escape import spreadsheet_cell
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
+from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Row, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.files import render_csv
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed
 
-from benchgate.model.run import Environment, Source
+from benchgate.model.environment import Environment
+from benchgate.model.run import Source
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 from benchgate.report.statistics import render_result
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Environment
-from benchgate.model.verdict import VALUE, GateSettings, Row, Verdict
-from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
+from benchgate.model.row import VALUE, Row
+from benchgate.model.verdict import GateSettings, Verdict
+from benchgate.report.row_view import RowView
+from benchgate.report.view import VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import Better
 from benchgate.model.notes import change, machine, sides
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Better, Environment, Source
-from benchgate.model.verdict import Classical, Row
-from benchgate.report import words
+from benchgate.model.row import Classical, Row
+from benchgate.model.run import Source
+from benchgate.report import estimates, row_notes, words
 from benchgate.units import RATE_UNIT
 
 ROW = Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.146)
@@ -112,7 +114,7 @@ def test_both_sides_are_shown_in_one_form() -> None:
     ],
 )
 def test_intervals_are_signed(interval: tuple[float, float] | None, expected: str) -> None:
-    assert words.interval(replace(ROW, interval=interval)) == expected
+    assert estimates.interval(replace(ROW, interval=interval)) == expected
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_intervals_are_signed(interval: tuple[float, float] | None, expected: st
     ],
 )
 def test_people_say_whole_percents(ratio: float | None, expected: str) -> None:
-    assert words.rounded(replace(ROW, ratio=ratio)) == expected
+    assert estimates.rounded(replace(ROW, ratio=ratio)) == expected
 
 
 def test_the_size_under_the_classical_rule_is_what_decided() -> None:
@@ -134,7 +136,7 @@ def test_the_size_under_the_classical_rule_is_what_decided() -> None:
     classical = Classical(0.001, 1.1, "slower")
     row = replace(ROW, ratio=0.99, interval=(0.98, 0.995), test="classical", classical=classical)
 
-    assert words.rounded(row) == "+10 %"
+    assert estimates.rounded(row) == "+10 %"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_a_change_from_nothing_has_no_ratio(ratio: float | None) -> None:
     row = replace(ROW, unit="", ratio=ratio, base=0.0, head=12.0)
 
     assert change(row) == "from 0"
-    assert words.rounded(row) == "from 0 to 12"
+    assert estimates.rounded(row) == "from 0 to 12"
 
 
 @pytest.mark.parametrize(
@@ -191,9 +193,9 @@ def test_the_p_that_decided_is_the_adjusted_one_but_under_the_classical_rule() -
 
 
 def test_launches_are_told_apart_where_the_arms_differ() -> None:
-    assert words.rounds(replace(ROW, launches=(12, 12))) == "12"
-    assert words.rounds(replace(ROW, launches=(10, 5))) == "10 v 5"
-    assert words.rounds(ROW) == ""
+    assert row_notes.rounds(replace(ROW, launches=(12, 12))) == "12"
+    assert row_notes.rounds(replace(ROW, launches=(10, 5))) == "10 v 5"
+    assert row_notes.rounds(ROW) == ""
 
 
 def test_only_times_are_slower() -> None:

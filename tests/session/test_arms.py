@@ -5,8 +5,9 @@ from dataclasses import replace
 from benchgate.config import loads
 from benchgate.measure.arm import ArmName
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import ConfirmationCost, Row
-from benchgate.session.measuring import budget_ended, unlike_arms, unlike_packages
+from benchgate.model.row import ConfirmationCost, Row
+from benchgate.session.measuring import budget_ended
+from benchgate.session.unlike import unlike_arms, unlike_packages
 
 
 def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:

@@ -12,7 +12,8 @@ from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
 from benchgate.measure.sources.bench_files import search_of
-from benchgate.measure.trees.laying import FilePlan, LaidTree, Laying
+from benchgate.measure.trees.file_plan import FilePlan
+from benchgate.measure.trees.laying import LaidTree, Laying
 from benchgate.model.run import BenchmarkFiles, Tier
 from benchgate.session.benchmark_sets import EDITED, Attempt, FoundSet, SetFinder, Tables
 from benchgate.session.explainer import Explainer

@@ -12,8 +12,9 @@ from tests.results import measured
 
 from benchgate.config import loads
 from benchgate.errors import BaselineError, BenchgateError, Interrupted, UsageError
-from benchgate.gate.verdict import judge_result, make_verdict
-from benchgate.session.bisect import BisectRequest, BisectResult, BisectStep, Teller, bisect
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
+from benchgate.session.bisect import BisectRequest, Teller, bisect
 from benchgate.session.measuring import NOTHING_RUNS_ON_BASE
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
     from benchgate.session.check import CheckRequest
+    from benchgate.session.trials import BisectResult, BisectStep
 
 CONFIG = loads('[[benchmark]]\npython = "benchmarks/"\n[[rule]]\nbenchmark="*"\nmargin="3%"\n', "")
 BENCHMARK = "toy/work"

@@ -8,11 +8,13 @@ import pytest
 
 from benchgate.baselines.files import read_result
 from benchgate.config import loads
-from benchgate.gate.verdict import judge_run, make_verdict
+from benchgate.gate.judging import judge_run
+from benchgate.gate.verdict import make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.arm import ArmName
+from benchgate.model.row import ConfirmationCost
 from benchgate.model.run import Source
-from benchgate.model.verdict import ConfirmationCost, Decision
+from benchgate.model.verdict import Decision
 from benchgate.report.headline import headline
 from benchgate.session.outlook import of_fixed_rounds
 from benchgate.session.result_file import ResultFile

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import Row
+from benchgate.model.row import Row
 from benchgate.session.measuring import observe
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from benchgate.config import loads
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.contract.found import Definition
 from benchgate.model.run import Tier
+from benchgate.session.fixed_rounds import too_few_rounds
 from benchgate.session.outlook import (
     BudgetForecast,
     describe_rounds,
     describe_screen,
     of_fixed_rounds,
     of_the_screen,
-    too_few_rounds,
 )
 
 WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)

@@ -5,7 +5,8 @@ import numpy as np
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
 from benchgate.measure.contract.observation import MetricSamples, Observation
-from benchgate.model.run import Kind, Metric, Status, Tier
+from benchgate.model.metrics import Kind, Metric
+from benchgate.model.run import Status, Tier
 from benchgate.session.recorder import Recorder
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD

@@ -9,16 +9,10 @@ from tests.world import Clock, World
 
 from benchgate.config import loads
 from benchgate.gate.suite import gather_rows
-from benchgate.model.run import (
-    BenchmarkResult,
-    Environment,
-    Launch,
-    Metric,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.environment import Environment
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import Metric
+from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 from benchgate.session.self_check import rehearse
 
 if TYPE_CHECKING:

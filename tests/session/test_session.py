@@ -12,7 +12,8 @@ from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
 from benchgate.measure.contract.observation import MetricSamples, Observation
-from benchgate.model.run import CANARY_ID, Metric, Status, Tier
+from benchgate.model.metrics import Metric
+from benchgate.model.run import CANARY_ID, Status, Tier
 from benchgate.session.session import Session
 from benchgate.stats.timer import Timer
 

@@ -14,7 +14,8 @@ from tests.world import FakeEngine
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.observation import MetricSamples, Observation
-from benchgate.model.run import CPU_TIME, INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, VALGRIND
+from benchgate.model.run import LEAST_COUNTED_ROUNDS
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.session.session import Session
 

@@ -16,7 +16,8 @@ from benchgate.measure.contract.engine import Division, Task, ignore
 from benchgate.measure.contract.found import Definition, Discovery
 from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.measure.trees.checkouts import two_arms
-from benchgate.model.run import CANARY_ID, Metric, Tier
+from benchgate.model.metrics import Metric
+from benchgate.model.run import CANARY_ID, Tier
 from benchgate.session.recorder import UNTRIED, BaseTrial, Lesson
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.session.session import Session

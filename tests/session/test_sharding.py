@@ -12,10 +12,11 @@ from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.gate.suite import about_shard, share_of
 from benchgate.measure.arm import ArmName
+from benchgate.model.environment import Environment
 from benchgate.model.result import MAX_SHARDS, Result, Shard, ids_of
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Environment, Run, Source, Tier
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Source, Tier
 from benchgate.session.choice import Choice, deal, keep_share, parse_shard
-from benchgate.session.measuring import RunRequest, run
+from benchgate.session.one_tree import RunRequest, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from tests.world import BOTH, FakeEngine, World
 
 from benchgate.config import loads
-from benchgate.gate.verdict import judge_run
+from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.run import Source
 from benchgate.session.result_file import ResultFile

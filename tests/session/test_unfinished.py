@@ -10,7 +10,8 @@ import pytest
 from benchgate import __version__
 from benchgate.config import loads
 from benchgate.errors import Interrupted, UsageError
-from benchgate.gate.verdict import judge_run, make_verdict
+from benchgate.gate.judging import judge_run
+from benchgate.gate.verdict import make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.arm import ArmName
 from benchgate.model.codec import decode_result, encode_result

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.rank_tests import mann_whitney
+from benchgate.stats.mann_whitney import mann_whitney
 from benchgate.stats.t_tests import effect_size, two_sample_t
 
 X = np.array([1000.0, 1020, 980, 1010, 990])

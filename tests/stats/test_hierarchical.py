@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats import bootstrap
+from benchgate.stats import resampling
 from benchgate.stats.bootstrap import (
     LaunchIntervals,
     RatioInterval,
@@ -73,12 +73,12 @@ def drawn_by_hand(launches: list[np.ndarray], rng: np.random.Generator) -> np.nd
     return np.concatenate([rng.choice(launches[k], size=len(launches[k])) for k in named])
 
 
-@pytest.fixture(params=[bootstrap._MOST_DRAWN, 0], ids=["drawn", "counted"])  # noqa: SLF001 - as for launches of thousands
-def resampling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "_MOST_DRAWN", request.param)
+@pytest.fixture(params=[resampling._MOST_DRAWN, 0], ids=["drawn", "counted"])  # noqa: SLF001 - as for launches of thousands
+def way_to_resample(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "_MOST_DRAWN", request.param)
 
 
-@pytest.mark.usefixtures("resampling")
+@pytest.mark.usefixtures("way_to_resample")
 @pytest.mark.parametrize("uneven", [False, True])
 def test_intervals_are_those_of_resampling_in_plain_words(uneven: bool) -> None:  # noqa: FBT001 - a table
     launches = lognormal(8, 4)
@@ -95,7 +95,7 @@ def test_intervals_are_those_of_resampling_in_plain_words(uneven: bool) -> None:
     assert (np.abs(found - by_hand) < 0.06 * widths[:, np.newaxis]).all()
 
 
-@pytest.mark.usefixtures("resampling")
+@pytest.mark.usefixtures("way_to_resample")
 def test_launches_without_spread_within_are_drawn_as_values() -> None:
     """The median of 45 ones and 45 threes is a one; one draw in four has only threes."""
     launches = [np.full(45, 1.0), np.full(45, 3.0)]
@@ -105,7 +105,7 @@ def test_launches_without_spread_within_are_drawn_as_values() -> None:
     assert ends(several(launches, confidence=0.4))[1].tolist() == [3, 3]
 
 
-@pytest.mark.usefixtures("resampling")
+@pytest.mark.usefixtures("way_to_resample")
 def test_a_quantile_has_the_same_interval_alone_and_beside_others() -> None:
     launches = lognormal(6, 7)
     alone = hierarchical_intervals(launches, (0.95,), 0.95, seed=3, resamples=400)
@@ -113,7 +113,7 @@ def test_a_quantile_has_the_same_interval_alone_and_beside_others() -> None:
     assert alone.quantiles == beside.quantiles[1:]
 
 
-@pytest.mark.usefixtures("resampling")
+@pytest.mark.usefixtures("way_to_resample")
 def test_where_launches_differ_it_is_wider_than_that_of_the_pooled_samples() -> None:
     launches = lognormal(12, 2)
     low, high = ends(several(launches))[0]
@@ -152,7 +152,7 @@ def test_intervals_follow_a_shift_and_grow_with_confidence(values: list[list[int
     assert (wider[:, 1] >= plain[:, 1]).all()
 
 
-@pytest.mark.usefixtures("resampling")
+@pytest.mark.usefixtures("way_to_resample")
 def test_the_same_seed_gives_the_same_intervals() -> None:
     launches = lognormal(5, 1)
     first = ends(several(launches, seed=8))
@@ -239,7 +239,7 @@ def test_the_ratio_of_arms_swapped_is_the_inverse(paired: bool) -> None:  # noqa
     assert ratio_ends(found) == pytest.approx((1 / high, 1 / low), rel=2e-3)
 
 
-@pytest.mark.usefixtures("resampling")
+@pytest.mark.usefixtures("way_to_resample")
 def test_the_ratio_is_that_of_resampling_in_plain_words() -> None:
     base, head = lognormal(8, 1), lognormal(6, 2, samples=30)
     rng = np.random.default_rng(5)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.rank_tests import (
-    Method,
+from benchgate.stats.mann_whitney import (
     least_p_mann_whitney,
     mann_whitney,
     mann_whitney_classical,
     mann_whitney_lower,
 )
+
+if TYPE_CHECKING:
+    from benchgate.stats.midranks import Method
 
 values = st.lists(st.integers(0, 6), min_size=1, max_size=9)
 

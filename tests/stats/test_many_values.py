@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal, mannwhitneyu
 
-from benchgate.stats.rank_tests import kruskal_wallis, mann_whitney_classical
+from benchgate.stats.mann_whitney import mann_whitney_classical
+from benchgate.stats.multiple_tests import kruskal_wallis
 from benchgate.stats.t_tests import effect_size
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.rank_tests import benjamini_hochberg, holm, kruskal_wallis, pairwise
+from benchgate.stats.multiple_tests import benjamini_hochberg, holm, kruskal_wallis, pairwise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,8 @@ from benchgate.stats.detectable import (
     launches_to_detect,
     least_launches,
 )
-from benchgate.stats.rank_tests import mann_whitney, signed_rank
+from benchgate.stats.mann_whitney import mann_whitney
+from benchgate.stats.signed_rank import signed_rank
 
 TESTS: tuple[Test, ...] = ("wilcoxon", "mann-whitney")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.rank_tests import (
+from benchgate.stats.midranks import (
     doubled_midranks,
     rank_sum_ways,
     rank_sum_ways_of_each,

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.bootstrap import Pool, ResampleDraw, affordable_resamples, blocks, generator
+from benchgate.stats.bootstrap import blocks
+from benchgate.stats.resampling import Pool, ResampleDraw, affordable_resamples, generator
 from benchgate.stats.spread import nearest_rank
 
 UNEVEN = [np.array([10.0, 11, 12]), np.array([20.0]), np.array([30.0, 31, 31, 33, 34])]

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.rank_tests import mann_whitney, paired_shift, signed_rank, two_sample_shift
+from benchgate.stats.mann_whitney import mann_whitney, two_sample_shift
+from benchgate.stats.signed_rank import paired_shift, signed_rank
 
 CONFIDENCES = (0.5, 0.8, 0.9, 0.9375, 0.95, 0.98, 0.99)
 confidences = st.sampled_from(CONFIDENCES)

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats import rank_tests
-from benchgate.stats.rank_tests import least_p_signed_rank, signed_rank, signed_rank_lower
+from benchgate.stats import signed_rank as signed_rank_module
+from benchgate.stats.signed_rank import least_p_signed_rank, signed_rank, signed_rank_lower
 
 differences = st.lists(st.integers(-6, 6), min_size=1, max_size=14)
 untied = st.lists(st.integers(-500, 500).filter(bool), min_size=1, max_size=14, unique_by=abs)
@@ -164,7 +164,7 @@ def test_with_many_ties_the_approximation_is_as_near_as_it_says(
     centers = np.linspace(0, -stats.norm.ppf(lowest_p) / 20, 20)
     d = np.round(rng.normal(centers[:, np.newaxis], 1, (20, 401)) / step) * step
     near = signed_rank(d).p_greater
-    monkeypatch.setattr(rank_tests, "_EXACT_TIED_PAIRS", 1000)
+    monkeypatch.setattr(signed_rank_module, "_EXACT_TIED_PAIRS", 1000)
     exact = signed_rank(d).p_greater
     within = {0.001: 1e-3, 1e-5: 5e-3, 1e-7: 0.03}[lowest_p]
     kept = exact >= lowest_p

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.stats import trend
-from benchgate.stats.rank_tests import rank_sum_ways
+from benchgate.stats.midranks import rank_sum_ways
 from benchgate.stats.trend import settled_index, trend_p
 
 series = st.lists(st.integers(0, 3).map(lambda k: 100 + k), max_size=20, min_size=1) | st.lists(

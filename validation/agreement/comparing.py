@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 
 from benchgate.stats.changepoint import EnergyScan
-from benchgate.stats.rank_tests import benjamini_hochberg, kruskal_wallis, pairwise
+from benchgate.stats.multiple_tests import benjamini_hochberg, kruskal_wallis, pairwise
 from benchgate.stats.t_tests import TTest, effect_size, paired_t, two_sample_t
 from validation.agreement.case import Agreement, Draw, Pair
 from validation.agreement.describe import CONFIDENCE, varied

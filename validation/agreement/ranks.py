@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.rank_tests import (
-    doubled_midranks,
-    holm,
-    mann_whitney,
-    mann_whitney_classical,
-    signed_rank,
-)
+from benchgate.stats.mann_whitney import mann_whitney, mann_whitney_classical
+from benchgate.stats.midranks import doubled_midranks
+from benchgate.stats.multiple_tests import holm
+from benchgate.stats.signed_rank import signed_rank
 from benchgate.stats.trend import trend_p
 from validation.agreement.case import Agreement, Draw, Pair
 

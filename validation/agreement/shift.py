@@ -10,7 +10,8 @@ import numpy as np
 from scipy import stats
 
 from benchgate.stats.intervals import quantile_interval
-from benchgate.stats.rank_tests import paired_shift, two_sample_shift
+from benchgate.stats.mann_whitney import two_sample_shift
+from benchgate.stats.signed_rank import paired_shift
 from benchgate.stats.spread import nearest_rank
 from validation.agreement.case import Agreement, Draw, Pair
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.gate.suite import classical, p95_ratio
-from benchgate.model.run import Better
-from benchgate.stats.rank_tests import mann_whitney, mann_whitney_classical, mann_whitney_lower
+from benchgate.gate.classical import classical, p95_ratio
+from benchgate.model.metrics import Better
+from benchgate.stats.mann_whitney import mann_whitney, mann_whitney_classical, mann_whitney_lower
 from benchgate.stats.spread import nearest_rank
 from validation import data
 from validation.alarms.ranks import ALPHA, attainable

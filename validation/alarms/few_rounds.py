@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.rank_tests import holm, mann_whitney
+from benchgate.stats.mann_whitney import mann_whitney
+from benchgate.stats.multiple_tests import holm
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:

@@ -6,14 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.rank_tests import (
-    Method,
-    mann_whitney,
-    mann_whitney_classical,
-    mann_whitney_lower,
-    signed_rank,
-    signed_rank_lower,
-)
+from benchgate.stats.mann_whitney import mann_whitney, mann_whitney_classical, mann_whitney_lower
+from benchgate.stats.midranks import Method
+from benchgate.stats.signed_rank import signed_rank, signed_rank_lower
 from benchgate.stats.trend import trend_p
 from validation import data
 from validation.rates import Simulation, Verdict

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.rank_tests import kruskal_wallis, mann_whitney, pairwise
+from benchgate.stats.mann_whitney import mann_whitney
+from benchgate.stats.multiple_tests import kruskal_wallis, pairwise
 from benchgate.stats.t_tests import paired_t, two_sample_t
 from validation import data
 from validation.alarms.ranks import ALPHA

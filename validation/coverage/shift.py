@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.rank_tests import (
-    mann_whitney_lower,
-    paired_shift,
-    signed_rank_lower,
-    two_sample_shift,
-)
+from benchgate.stats.mann_whitney import mann_whitney_lower, two_sample_shift
+from benchgate.stats.signed_rank import paired_shift, signed_rank_lower
 from validation import data
 from validation.alarms.ranks import attainable
 from validation.coverage.held import CONFIDENCE, coverage
@@ -19,7 +15,7 @@ from validation.rates import Verdict
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray
-    from benchgate.stats.rank_tests import Shifts
+    from benchgate.stats.midranks import Shifts
 
 REPLICATES = 20_000
 BUILDS = 4_000

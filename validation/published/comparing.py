@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from benchgate.stats.changepoint import change_points
-from benchgate.stats.rank_tests import benjamini_hochberg, holm, kruskal_wallis
+from benchgate.stats.multiple_tests import benjamini_hochberg, holm, kruskal_wallis
 from benchgate.stats.t_tests import TTest, paired_t, two_sample_t
 from validation.published.case import Published
 

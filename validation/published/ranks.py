@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.rank_tests import (
-    mann_whitney,
-    mann_whitney_lower,
-    signed_rank,
-    signed_rank_lower,
-)
+from benchgate.stats.mann_whitney import mann_whitney, mann_whitney_lower
+from benchgate.stats.signed_rank import signed_rank, signed_rank_lower
 from validation.published.case import Published
 
 if TYPE_CHECKING:

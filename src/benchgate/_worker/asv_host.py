@@ -14,18 +14,11 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
-from .asv_benchmark import (
-    AsvDefinition,
-    AsvSuite,
-    OpenTime,
-    OpenTimeraw,
-    OpenValue,
-    fill,
-    measure_of_size,
-)
+from .asv_benchmark import AsvDefinition, AsvSuite, measure_of_size
+from .asv_opened import OpenTime, OpenTimeraw, OpenValue, fill
 from .failures import failure, file_of, prepare
 from .functions import Benchmark, code_of
-from .opened import surroundings
+from .process_state import surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +28,7 @@ if TYPE_CHECKING:
     from .workloads import Describer
 
     Described = tuple[list[dict[str, Any]], dict[str, str]]
-    from .asv_benchmark import OpenAsvBenchmark
+    from .asv_opened import OpenAsvBenchmark
     from .server import Server
 
 

@@ -12,8 +12,8 @@ import sys
 
 from .clocks import are_genuine, perf_counter_ns
 from .failures import Fault, Origins, failure, flush
-from .opened import (
-    STEPS,
+from .opened import STEPS
+from .process_state import (
     had_children,
     occupy,
     reset_peak_rss,

@@ -21,8 +21,10 @@ from benchgate.gate.single_runs import least_rounds
 from benchgate.gate.stored import reads_a_clock
 from benchgate.model.codec import decode_result
 from benchgate.model.document import TOOL_FILE_MIB
+from benchgate.model.environment import Environment, in_common
+from benchgate.model.metrics import Kind
 from benchgate.model.result import RESULT, Result
-from benchgate.model.run import Environment, Kind, Run, in_common
+from benchgate.model.run import Run
 from benchgate.model.run import Source as Code
 from benchgate.units import counted
 

@@ -6,11 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from benchgate.model.metrics import OWN
 from benchgate.model.policy import Outcome
-from benchgate.model.run import (
-    CANARY_IDS,
-    OWN,
-)
+from benchgate.model.run import CANARY_IDS
 from benchgate.tables.fields import Statistic
 
 if TYPE_CHECKING:

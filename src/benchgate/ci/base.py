@@ -10,13 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.base import (
-    choose_base,
-    has_no_benchmarks,
-    judged_by_base,
-    measured_by_base,
-    with_benchmarks_of_head,
-)
+from benchgate.baselines.base import choose_base
+from benchgate.baselines.base_config import judged_by_base, measured_by_base
+from benchgate.baselines.own_benchmarks import has_no_benchmarks, with_benchmarks_of_head
 from benchgate.config import brings_waivers
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.repository import ensure_commit
@@ -34,14 +30,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Accept, Config
-    from benchgate.gate.verdict import JudgedRuns
+    from benchgate.gate.judging import JudgedRuns
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.objects import PullRequest as Pull
     from benchgate.github.plan import Base, EventPlan
     from benchgate.github.runner import Context
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Result
-    from benchgate.model.run import Environment
 
 
 @dataclass(frozen=True, slots=True)

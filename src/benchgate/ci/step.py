@@ -1,33 +1,33 @@
-"""One step of a job: measure, decide, and report to GitHub.
-
-If something cannot be published, that is a warning and does not change the verdict.
-"""
+"""One step of a job: measure, decide, and report to GitHub."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.base import BASE_HAS_NONE
+from benchgate.ci.check_run import CheckRun, write_page
+from benchgate.ci.commenting import CommentTarget, PublishOutcome, comment
+from benchgate.ci.legs import USUAL_ENVIRONMENT
 from benchgate.ci.measuring import ci
-from benchgate.ci.stored_artifacts import USUAL_ENVIRONMENT, environment_key
+from benchgate.ci.readers import Readers
+from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError, without_it
 from benchgate.escape import plain_line
 from benchgate.files import write_atomic
 from benchgate.github.annotations import Annotation, Level, annotate, stopped
 from benchgate.github.artifact_names import Leg
-from benchgate.github.comments import mark, post_sticky
-from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime
+from benchgate.github.comments import mark
+from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.github.runner import PullRequestEvent
 from benchgate.github.step_outputs import write_outputs, write_summary
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import WRONG, Decision, Reason
+from benchgate.model.row_order import WRONG
+from benchgate.model.verdict import Decision
 from benchgate.report.headline import bare
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
-from benchgate.report.view import Links, named, view_verdict, without_secrets
+from benchgate.report.view import view_verdict
 from benchgate.session.result_file import DEFAULT_SUITE
-from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,53 +37,13 @@ if TYPE_CHECKING:
     from benchgate.ci.base import Job
     from benchgate.ci.measuring import CiOutcome, CiRequest
     from benchgate.config import Config
-    from benchgate.github.client import Client
-    from benchgate.github.comments import Marker
-    from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.verdict import Verdict
-    from benchgate.report.view import RowView, VerdictView
+    from benchgate.report.row_view import RowView
+    from benchgate.report.view import VerdictView
     from benchgate.session.effects import Effects
 
-
-_FORBIDDEN: Final = 403
 _NAME_LIMIT: Final = 200
-_PUBLISHES: Final = "a second workflow with `benchgate publish` can comment"
 _DEFINED_HERE: Final = "The benchmark is defined here. The cause may be in any line of this change."
-
-
-_SUMMARY_BYTES: Final = 65_535
-_TITLE_CHARACTERS: Final = 250
-_CONCLUSIONS = {Decision.FAIL: "failure", Decision.PASS: "success", Decision.NO_VERDICT: "neutral"}
-
-
-@dataclass(frozen=True, slots=True)
-class CommentTarget:
-    """The pull request that gets a comment, and the comment's marker.
-
-    Attributes:
-        marker: tells the comments apart by suite and kind of machine; it also names the commit that
-            was judged and the run that measured it.
-    """
-
-    repository: str
-    number: int
-    marker: Marker
-
-
-@dataclass(frozen=True, slots=True)
-class PublishOutcome:
-    """What was published, and what could not be.
-
-    Attributes:
-        comment_url: "" if there is none.
-        notes: for the log.
-        error: why there is no comment although one was wanted.
-    """
-
-    comment_url: str = ""
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
-    error: GitHubError | None = None
 
 
 def name_of(suite: str, environment: str) -> str:
@@ -102,37 +62,6 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
     why_not = without_it("summary", partial(write_summary, render, environ), "", lost.append)
     notes = (f"no summary: {why_not}",) if why_not else ()
     return PublishOutcome(notes=notes, warnings=tuple(lost))
-
-
-def comment(
-    body: str, wanted: CommentPlan, target: CommentTarget | None, client: Client
-) -> PublishOutcome:
-    """Write the comment, or update the existing one.
-
-    Args:
-        body: at most `COMMENT_BYTES` long.
-        wanted: whether a comment is wanted, and the reason.
-        target: None if the pull request is unknown.
-    """
-    if wanted.when is CommentTime.LATER:
-        return PublishOutcome(notes=(f"no comment from this job: {wanted.why}; {_PUBLISHES}",))
-    if target is None or wanted.when is CommentTime.NEVER:
-        return PublishOutcome(notes=(f"no comment: {wanted.why}",))
-    try:
-        posted = post_sticky(client, target.repository, target.number, body, target.marker)
-    except GitHubError as error:
-        if wanted.when is CommentTime.IF_ALLOWED and error.status == _FORBIDDEN:
-            return PublishOutcome(notes=(f"no comment: {wanted.why}",))
-        return no_comment(error)
-    if not posted.url:
-        return PublishOutcome(warnings=(posted.what,))
-    return PublishOutcome(posted.url, notes=(posted.what,))
-
-
-def no_comment(error: GitHubError) -> PublishOutcome:
-    """Report that GitHub did not let benchgate write a comment."""
-    warning = f"no comment: {error.message}. {error.hint}".rstrip()
-    return PublishOutcome(warnings=(warning,), error=error)
 
 
 def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
@@ -181,145 +110,6 @@ def error_lines(error: BenchgateError, redact: Callable[[str], str]) -> list[str
     """The workflow command that shows an error, and what to do, on the page of the run."""
     said = filter(None, (plain_line(error.message, 1000), plain_line(error.hint, 1000)))
     return annotate(Level.ERROR, [Annotation(redact("\n".join(said)), "benchgate")])
-
-
-class CheckRun:
-    """One check run, created before measuring begins.
-
-    Args:
-        now: the time of day, ISO 8601.
-
-    Raises:
-        GitHubError: the token lacks `checks: write`, or GitHub does not answer.
-    """
-
-    def __init__(
-        self, client: Client, repository: str, *, name: str, head: str, now: Callable[[], str]
-    ) -> None:
-        self._client = client
-        self._now = now
-        path = f"/repos/{repository}/check-runs"
-        created = client.post(
-            path, {"name": name, "head_sha": head, "status": "in_progress", "started_at": now()}
-        )
-        self._path = f"{path}/{created['id']}"
-
-    def conclude(self, view: VerdictView, *, passed: bool) -> None:
-        """Conclude the check run with the verdict.
-
-        Args:
-            passed: whether the job passes, whatever the verdict says.
-        """
-        conclusion = _CONCLUSIONS[view.decision]
-        if conclusion == "neutral" and not passed:
-            conclusion = "failure"
-        self._end(
-            conclusion,
-            title=plain_line(view.headline, _TITLE_CHARACTERS),
-            summary=render_comment(view, limit_bytes=_SUMMARY_BYTES),
-        )
-
-    def give_up(self, why: str) -> None:
-        """Conclude it without a verdict, so that nobody waits for one."""
-        title = plain_line(why, _TITLE_CHARACTERS)
-        self._end("cancelled", title="no verdict", summary=title)
-
-    def _end(self, conclusion: str, *, title: str, summary: str) -> None:
-        self._client.patch(
-            self._path,
-            {
-                "status": "completed",
-                "conclusion": conclusion,
-                "completed_at": self._now(),
-                "output": {"title": title, "summary": summary},
-            },
-        )
-
-
-def write_page(
-    path: Path,
-    verdict: Verdict,
-    figures: Callable[[], Mapping[str, BenchmarkFigures]],
-    readers: Readers,
-) -> PublishOutcome:
-    """Write the page; if that is impossible, warn.
-
-    Args:
-        figures: computes them from the result that the verdict is about.
-    """
-    from benchgate.page.report import render_report  # noqa: PLC0415 - loads Jinja2
-
-    shown = readers.as_known(verdict)
-
-    def write() -> None:
-        page = render_report(shown, figures(), readers.redact, links=readers.links(shown))
-        write_atomic(path, page.encode())
-
-    lost: list[str] = []
-    without_it("report as a page of HTML", write, None, lost.append)
-    return PublishOutcome(warnings=tuple(lost))
-
-
-_WELCOME: Final = (
-    "This change adds benchgate. Its {benchmarks} ran, and the next change is compared with them"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """What the readers of a verdict know.
-
-    Attributes:
-        repository_url: the repository's page.
-        head: the commit that its author pushed, which need not be the one that was measured.
-        target: the branch that a pull request is for; "" without a pull request.
-        run_url: the run that measured.
-        name: tells the verdict from others; "" if it is the usual one.
-        redact: removes the secrets from a text.
-        page_url: the report as a page of HTML; "" if there is none.
-    """
-
-    repository_url: str
-    head: str
-    target: str
-    run_url: str
-    name: str
-    redact: Callable[[str], str]
-    page_url: str = ""
-
-    def view(self, verdict: Verdict) -> VerdictView:
-        """The verdict as strings, without secrets."""
-        verdict = self.as_known(verdict)
-        view = _welcomed(without_secrets(view_verdict(verdict), self.redact), verdict)
-        return replace(named(view, self.name), links=self.links(verdict))
-
-    def as_known(self, verdict: Verdict) -> Verdict:
-        """Name the commit of the author, not GitHub's merge commit that nobody has seen."""
-        if not verdict.base.why.startswith(MERGE_COMMIT):
-            return verdict
-        head = replace(verdict.head, sha=self.head, why=f"merged into {self.target}")
-        base = replace(verdict.base, why=f"the target branch {self.target}")
-        return replace(verdict, head=head, base=base)
-
-    def links(self, verdict: Verdict) -> Links:
-        """Addresses for readers of the verdict."""
-        repository, base, head = self.repository_url, verdict.base.sha, verdict.head.sha
-        return Links(
-            self.run_url,
-            f"{repository}/compare/{base}...{head}" if base and head else "",
-            f"{repository}/blob/{head}" if head else "",
-            self.page_url,
-        )
-
-
-def _welcomed(view: VerdictView, verdict: Verdict) -> VerdictView:
-    """Greet a change that brings benchgate, instead of warning that the base lacks it."""
-    if verdict.reason is not Reason.FIRST_RUN or BASE_HAS_NONE not in verdict.warnings:
-        return view
-    new = {row.benchmark for row in verdict.rows if row.outcome is Outcome.NEW}
-    warnings = tuple(text for text in view.warnings if text != BASE_HAS_NONE)
-    headline = _WELCOME.format(benchmarks=counted(len(new), "benchmark"))
-    return replace(view, headline=headline, more="", warnings=warnings)
 
 
 REPORT_FILE = "report.md"

@@ -46,7 +46,9 @@ _SECTIONS = {
 }
 COMMANDS = {name: what for section in _SECTIONS.values() for name, what in section.items()}
 _PLACES = {
-    **{name: ("files", f"{name}_command") for name in ("import", "export", "merge")},
+    "import": ("import_", "import_command"),
+    "export": ("export", "export_command"),
+    "merge": ("merge", "merge_command"),
     **{name: ("validate", f"{name}_command") for name in ("validate", "schema")},
     "run": ("tree", "run_command"),
     "list": ("tree", "list_command"),

@@ -19,7 +19,7 @@ from benchgate.escape import plain_line
 from benchgate.git.commits import SHORT
 from benchgate.git.repository import FULL_SHA
 from benchgate.model.notes import change, sides
-from benchgate.report import words
+from benchgate.report import estimates, row_notes, words
 from benchgate.report.causes import sentences
 from benchgate.report.headline import bare
 from benchgate.report.progress import Progress
@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from benchgate.git.commits import RangeCommit
     from benchgate.model.policy import Options
     from benchgate.model.result import Result
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
     from benchgate.report.progress import RoundState
-    from benchgate.session.bisect import BisectResult, BisectStep
     from benchgate.session.check import CheckRequest
+    from benchgate.session.trials import BisectResult, BisectStep
 
 _MOST: Final = 0.75
 
@@ -168,7 +169,7 @@ class _StepLines(Teller):
             self._print(f"this search was interrupted: {kept} kept (--no-cache starts again)")
 
     def differs(self, whole: Row) -> None:
-        size = f"{words.unsigned(whole.ratio or 1.0)} {words.outcome(whole)}"
+        size = f"{row_notes.unsigned(whole.ratio or 1.0)} {words.outcome(whole)}"
         self._print(f"{words.name(whole)} is {size} at {self._bad} than at {self._good}")
 
     def stepped(self, step: BisectStep) -> None:
@@ -211,7 +212,7 @@ def _render(
             print_text(console, f"could not be measured: {plain_line(why)}", indent=11)
     console.print()
     if found.row:
-        ends = f" ({words.interval(found.row)})" if words.interval(found.row) else ""
+        ends = f" ({estimates.interval(found.row)})" if estimates.interval(found.row) else ""
         values = words.from_to(*sides(found.row))
         before = _before(found.commits[-1], found.commits[0].parents[0])
         print_text(console, f"{change(found.row)}{ends}: {values}, against {before}", indent=2)

@@ -17,8 +17,9 @@ import click
 import requests
 
 from benchgate.ci.base import Job
-from benchgate.ci.measuring import CiRequest, replay
+from benchgate.ci.measuring import CiRequest
 from benchgate.ci.publish import publish
+from benchgate.ci.replay import replay
 from benchgate.ci.step import JobStep, ci_step, error_lines
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository, working_directory

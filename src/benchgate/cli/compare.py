@@ -19,15 +19,16 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
 from benchgate.gate.effect import is_of_other_tools, require_effect
+from benchgate.gate.judging import judge_result, judge_stored
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, is_same_run, newest_first
-from benchgate.gate.verdict import judge_result, judge_stored, make_verdict
+from benchgate.gate.verdict import make_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.config import Config
-    from benchgate.gate.verdict import JudgedRuns
+    from benchgate.gate.judging import JudgedRuns
     from benchgate.model.policy import Options
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict

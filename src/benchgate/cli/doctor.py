@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.model.run import Environment
+    from benchgate.model.environment import Environment
     from benchgate.session.effects import Effects
     from benchgate.session.self_check import Noise
 

@@ -22,12 +22,13 @@ from benchgate.cli.world import configuration, console, kept_builds, real_effect
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.gate.causes import explained
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.calls import NOT_KNOWN
+from benchgate.model.metrics import TIME
 from benchgate.model.notes import change
 from benchgate.model.policy import CHANGED, Options
 from benchgate.model.redact import Redactor
-from benchgate.model.run import TIME
 from benchgate.report import words
 from benchgate.report.causes import function_titles, sentences, view_functions
 from benchgate.report.headline import bare
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchgate.model.result import Result
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
     from benchgate.session.effects import Effects
 
 

@@ -164,7 +164,7 @@ def find(
     # They need packages that `require_packages` explains.
     from benchgate.history.adding import commits_of  # noqa: PLC0415
     from benchgate.history.sources import read_sources  # noqa: PLC0415
-    from benchgate.history.store import Rows  # noqa: PLC0415
+    from benchgate.history.stored_rows import Rows  # noqa: PLC0415
     from benchgate.history.trends import find_history  # noqa: PLC0415
 
     found = read_sources(sources, redact, {ARTIFACTS: lambda: read_artifacts(git)})

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.git.repository import Git
-    from benchgate.project.requirements import BuildSteps
+    from benchgate.project.build_steps import BuildSteps
 
 
 FOLDER = ".github/workflows"

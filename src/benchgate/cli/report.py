@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchgate.baselines.any_file import read_any
-from benchgate.ci.measuring import config_of
+from benchgate.ci.replay import config_of
 from benchgate.cli import options as o
 from benchgate.cli.last_result import require_last_result
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, page_of, put
@@ -18,7 +18,8 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable, read_bytes
-from benchgate.gate.verdict import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.redact import Redactor
 from benchgate.model.result import RESULT
 from benchgate.model.verdict import VERDICT
@@ -79,7 +80,7 @@ def report_of(path: Path, config_file: Path | None, redact: Redactor) -> Report:
         return Report(verdict, "", partial(page_of, verdict, None, redact))
     result = read_any([path])
     if result.base is None and result.screening is None:
-        from benchgate.page.report import render_run  # noqa: PLC0415 - loads Jinja2
+        from benchgate.page.run_page import render_run  # noqa: PLC0415 - loads Jinja2
 
         write = partial(render_run, describe(result), figures_of(result), redact)
         what = f"Statistics of {words.source(result.head.source)}"

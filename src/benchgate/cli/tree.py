@@ -25,7 +25,7 @@ from benchgate.model.run import Tier
 from benchgate.report.statistics import render_result
 from benchgate.report.terminal import Column, Line, print_columns, print_text, render_timing
 from benchgate.session.choice import Choice
-from benchgate.session.measuring import RunRequest, open_tree, run
+from benchgate.session.one_tree import RunRequest, open_tree, run
 from benchgate.units import counted
 
 if TYPE_CHECKING:

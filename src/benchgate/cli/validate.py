@@ -19,13 +19,13 @@ from benchgate.config import (
     ScenarioBenchmark,
     SuiteBenchmark,
 )
-from benchgate.config.benchmarks import ProgramBenchmark
+from benchgate.config.program_benchmarks import ProgramBenchmark
 from benchgate.config.reference import config_schema
 from benchgate.errors import ConfigError
 from benchgate.git.changes import is_ignored
 from benchgate.load.reference import scenario_schema
-from benchgate.load.scenario import depends_on_side, own_files
 from benchgate.load.scenario_file import read_scenario
+from benchgate.load.signature import depends_on_side, own_files
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.sources import (
     BenchSource,

@@ -1,15 +1,8 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
-from benchgate.config.benchmarks import (
-    Benchmark,
-    CommandBenchmark,
-    FunctionBenchmarks,
-    LiveBenchmarks,
-    PythonBenchmark,
-    ScenarioBenchmark,
-    SuiteBenchmark,
-)
+from benchgate.config.benchmarks import Benchmark, ScenarioBenchmark
 from benchgate.config.keeping import to_keep
+from benchgate.config.live_benchmarks import FunctionBenchmarks, LiveBenchmarks, PythonBenchmark
 from benchgate.config.load import from_kept, load, loads, loads_folder
 from benchgate.config.loosening import (
     brings_waivers,
@@ -18,6 +11,7 @@ from benchgate.config.loosening import (
     with_accepted,
     with_options,
 )
+from benchgate.config.program_benchmarks import CommandBenchmark, SuiteBenchmark
 from benchgate.config.resolved import Config, RowPolicy, Sides, matches
 from benchgate.config.tables import Accept, Baseline, Build, Gate, Limit, Measure, Rule, Waive
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.benchmarks import NOT_KEPT
+from benchgate.config.program_benchmarks import NOT_KEPT
 from benchgate.errors import ConfigError
 from benchgate.model.policy import MOST_CHARACTERS, ConfigTables
 from benchgate.model.redact import redacted

@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.benchmarks import FunctionBenchmarks, ScenarioBenchmark
+from benchgate.config.benchmarks import ScenarioBenchmark
 from benchgate.config.keys import Side, said_of
+from benchgate.config.live_benchmarks import FunctionBenchmarks
 from benchgate.config.resolved import Sides, concerns_metric, covers, matcher, overridden, validated
 from benchgate.config.tables import DECIDED_BY, RULE_SETTINGS, Measure, Settings
 from benchgate.model.policy import OVERRIDES, PolicyChange

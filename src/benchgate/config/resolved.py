@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from benchgate.config.benchmarks import KINDS, OUTPUT, ScenarioBenchmark, SuiteBenchmark
+from benchgate.config.benchmarks import KINDS, ScenarioBenchmark
 from benchgate.config.keys import Side
+from benchgate.config.program_benchmarks import OUTPUT, SuiteBenchmark
 from benchgate.config.tables import DECIDED_BY, RULE_SETTINGS, TABLES, Settings
 from benchgate.errors import did_you_mean
-from benchgate.model.run import INSTRUCTIONS, OWN
-from benchgate.model.verdict import TAIL_STATISTICS
+from benchgate.model.metrics import INSTRUCTIONS, OWN
+from benchgate.model.row import TAIL_STATISTICS
 from benchgate.tables.document import DocumentLayout, Kinds, Problem, config_error, from_validation
 
 if TYPE_CHECKING:

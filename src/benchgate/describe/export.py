@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from benchgate.describe.launches import histogram_of
+from benchgate.describe.steps import histogram_of
 from benchgate.escape import spreadsheet_cell
 
 if TYPE_CHECKING:

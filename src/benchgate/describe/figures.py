@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from benchgate.describe.launches import histogram_of, launch_values, mean_of_launches, warmup_curve
+from benchgate.describe.launches import launch_values, warmup_curve
+from benchgate.describe.steps import histogram_of, mean_of_launches
 from benchgate.gate.evidence import SUMMARY, are_in_turn, log_ratios_by_round, statistic_of
 from benchgate.interval import CONFIDENCE
 from benchgate.model.figures import (
@@ -21,8 +22,9 @@ from benchgate.model.figures import (
     LoadFigures,
     SeriesFigures,
 )
-from benchgate.model.run import Kind, renamed
-from benchgate.model.verdict import TAILS, VALUE
+from benchgate.model.metrics import Kind
+from benchgate.model.row import TAILS, VALUE
+from benchgate.model.run import renamed
 from benchgate.stats.spread import nearest_rank, small_sample_note
 
 if TYPE_CHECKING:

@@ -1,62 +1,40 @@
-"""Describes the launches of a series, and the steps of scenarios."""
+"""Describes the launches of a series."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.errors import FormatError
-from benchgate.gate.evidence import cpu_ratio, load_notes, series_of
-from benchgate.model.document import REWRITE
-from benchgate.model.run import CPU_TIME, TIME, Kind, notes_on
+from benchgate.describe.steps import mean_of_launches
+from benchgate.gate.evidence import cpu_ratio, series_of
+from benchgate.model.metrics import CPU_TIME, TIME, Kind, notes_on
+from benchgate.model.row import TAILS
 from benchgate.model.statistics import (
     BetweenLaunches,
-    ErrorCount,
-    LaunchCourse,
     LaunchesForChange,
-    LoadDetail,
-    LoadMetric,
-    LoadPercentile,
-    LoadStatistics,
-    Mean,
-    Quantile,
     Reach,
     SeriesStatistics,
     Warmup,
     WithinLaunch,
-    WithoutOutliers,
 )
-from benchgate.model.verdict import TAILS
 from benchgate.stats.autocorrelation import corrected_sem
-from benchgate.stats.bootstrap import affordable_resamples, hierarchical_intervals
 from benchgate.stats.detectable import (
     detectable_ratio_two_sample,
     launches_to_detect,
     least_launches,
 )
 from benchgate.stats.differences import MOST_COUNTED
-from benchgate.stats.histogram import Histogram, decode
-from benchgate.stats.intervals import (
-    location_interval,
-    mean_interval,
-    quantile_interval,
-    trimmed_mean_interval,
-)
 from benchgate.stats.spread import (
     finite_exp,
     moments,
     nearest_rank,
     robust_spread,
-    small_sample_note,
-    trim,
     variance_components,
-    winsorized_sem,
 )
 from benchgate.stats.trend import settled_index, trend_p
 
@@ -64,10 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.interval import Interval
-    from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.run import BenchmarkResult, Launch, Series
-    from benchgate.stats.spread import OutlierMode
+    from benchgate.model.launches import Launch
+    from benchgate.model.run import BenchmarkResult, Series
 
 
 _LEAST_LAUNCHES = 2
@@ -183,86 +159,6 @@ def _discarded(launches: Sequence[Launch]) -> int:
     return int(np.median([len(launch.warmup) for launch in launches]))
 
 
-_QUANTILES = {
-    "min": 0.0,
-    "p25": 0.25,
-    "median": 0.5,
-    "p75": 0.75,
-    "p95": 0.95,
-    "p99": 0.99,
-    "p99.9": 0.999,
-    "max": 1.0,
-}
-
-
-def quantiles(
-    launches: Sequence[FloatArray], confidence: float, *, seed: int, resampled: bool
-) -> tuple[tuple[Quantile, ...], tuple[str, ...]]:
-    """Quantiles of all samples, and notes; if `resampled`, with intervals except at the ends."""
-    pooled = np.concatenate(launches)
-    inner = {name: p for name, p in _QUANTILES.items() if 0 < p < 1}
-    intervals: dict[str, Interval | None] = {}
-    notes: tuple[str, ...] = ()
-    if resampled:
-        found, notes = _intervals(launches, tuple(inner.values()), confidence, seed=seed)
-        intervals = dict(zip(inner, found, strict=True))
-    found_quantiles = tuple(
-        Quantile(
-            name,
-            p,
-            float(nearest_rank(pooled, p)),
-            intervals.get(name),
-            _note(len(pooled), p, intervals.get(name), resampled=resampled),
-        )
-        for name, p in _QUANTILES.items()
-    )
-    return found_quantiles, notes
-
-
-def full_mean(values: FloatArray, confidence: float) -> Mean:
-    found = moments(values)
-    return Mean(
-        found.n, found.mean, found.sd, found.cv, found.sem, mean_interval(values, confidence)
-    )
-
-
-def trimmed_mean(
-    values: FloatArray, mode: OutlierMode, confidence: float
-) -> tuple[WithoutOutliers, tuple[str, ...]]:
-    """The mean without outliers, with the Winsorized standard error, and notes."""
-    trimmed = trim(values, mode)
-    found = moments(trimmed.kept)
-    mean = Mean(
-        found.n,
-        found.mean,
-        found.sd,
-        found.cv,
-        winsorized_sem(trimmed),
-        trimmed_mean_interval(trimmed, confidence),
-    )
-    notes = tuple(f"outliers by {mode}: {note}" for note in trimmed.notes)
-    return WithoutOutliers(mode, trimmed.dropped_low, trimmed.dropped_high, mean), notes
-
-
-def _note(samples: int, p: float, interval: Interval | None, *, resampled: bool) -> str:
-    """That a quantile is no more than the maximum, or why it has no interval."""
-    if p in {0, 1}:
-        return ""
-    few = "too few samples for an interval" if resampled and interval is None else ""
-    return small_sample_note(samples, p) or few
-
-
-def _intervals(
-    launches: Sequence[FloatArray], ps: tuple[float, ...], confidence: float, *, seed: int
-) -> tuple[Sequence[Interval | None], tuple[str, ...]]:
-    """By resampling launches; of a single launch by order statistics, for itself alone."""
-    if len(launches) == 1:
-        return [quantile_interval(launches[0], p, confidence) for p in ps], ()
-    resamples = affordable_resamples(sum(map(len, launches)))
-    found = hierarchical_intervals(launches, ps, confidence, seed=seed, resamples=resamples)
-    return found.quantiles, tuple(f"quantiles: {note}" for note in found.notes)
-
-
 LEAST_SAMPLES = 10
 """Neighbors of fewer samples are too few to correlate."""
 
@@ -327,143 +223,3 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
         )
     )
     return Reach(finite_exp(float(spread[0])) - 1, alpha, power, detectable, needed)
-
-
-def mean_of_launches(values: FloatArray, confidence: float, *, seed: int) -> Mean:
-    """The geometric mean, if there is one: a launch that took twice as long weighs less."""
-    found = moments(values)
-    spread = (found.sd, found.cv, found.sem)
-    if values.min() <= 0:
-        return Mean(found.n, found.mean, *spread, mean_interval(values, confidence))
-    # exp(log(x)) may differ from x in the last digit; equal values keep theirs.
-    center = float(np.clip(math.exp(moments(np.log(values)).mean), values.min(), values.max()))
-    interval = location_interval(values, confidence, seed=seed)
-    return Mean(found.n, center, *spread, interval, geometric=True)
-
-
-_PERCENTILES: Final = {
-    "min": 0.0,
-    "p50": 0.5,
-    "p75": 0.75,
-    "p90": 0.9,
-    "p95": 0.95,
-    "p99": 0.99,
-    "p99.9": 0.999,
-    "p99.99": 0.9999,
-    "max": 1.0,
-}
-_ERRORS_NAMED: Final = 10
-
-
-def describe_load(
-    benchmark: BenchmarkResult, load: LoadResult, *, seed: int, confidence: float, detailed: bool
-) -> LoadStatistics:
-    """Describe a step of a scenario.
-
-    Args:
-        seed: of the bootstrap.
-        confidence: of the intervals.
-        detailed: whether to read the histograms.
-    """
-    launches = load.launches
-    texts = Counter(kept.text for launch in launches for kept in launch.kept_errors)
-    counts = [(launch.windows.ops, launch.windows.errors) for launch in launches]
-    return LoadStatistics(
-        benchmark=benchmark.id,
-        scenario=load.scenario,
-        target=load.target,
-        step=load.step,
-        loop=load.loop,
-        workers=load.workers,
-        rate=load.rate,
-        launches=len(launches),
-        duration_s=float(np.median([x.duration_s for x in launches])) if launches else 0.0,
-        ops=sum(launch.ops for launch in launches),
-        errors=sum(launch.errors for launch in launches),
-        unfinished=sum(launch.unfinished for launch in launches),
-        metrics=_metrics(benchmark, launches, confidence, seed),
-        error_texts=tuple(ErrorCount(*one) for one in texts.most_common(_ERRORS_NAMED)),
-        window_s=max((launch.windows.width_s for launch in launches), default=None),
-        windows=sum(len(ops) for ops, _ in counts),
-        empty_windows=sum(
-            not any(both) for ops, errors in counts for both in zip(ops, errors, strict=True)
-        ),
-        server=dict(load.server),
-        notes=(*load_notes(launches), *benchmark.notes),
-        detail=_detail(benchmark.id, launches) if detailed else None,
-    )
-
-
-def histogram_of(benchmark: str, launch: LoadLaunch) -> Histogram:
-    """The latencies of a launch, in ns."""
-    place = f"the histogram of {benchmark!r} in round {launch.round}"
-    try:
-        histogram = decode(launch.histogram)
-    except ValueError as error:
-        raise FormatError(f"{place} cannot be read ({error})", hint=REWRITE) from None
-    recorded = launch.ops + launch.unfinished
-    if histogram.count != recorded:
-        counts = f"{histogram.count} latencies, but {recorded} operations have one"
-        raise FormatError(f"{place} has {counts}", hint=REWRITE)
-    return histogram
-
-
-def _metrics(
-    benchmark: BenchmarkResult, launches: Sequence[LoadLaunch], confidence: float, seed: int
-) -> tuple[LoadMetric, ...]:
-    found = [
-        (one.metric.name, one.metric.unit, np.array([np.median(x.samples) for x in one.launches]))
-        for one in benchmark.series
-        if one.launches
-    ]
-    if launches:
-        found.insert(0, ("ops", "", np.array([float(launch.ops) for launch in launches])))
-    return tuple(_metric(name, unit, values, confidence, seed) for name, unit, values in found)
-
-
-def _metric(name: str, unit: str, values: FloatArray, confidence: float, seed: int) -> LoadMetric:
-    mean = mean_of_launches(values, confidence, seed=seed)
-    return LoadMetric(name, unit, mean, float(values.min()), float(values.max()))
-
-
-def _detail(benchmark: str, launches: Sequence[LoadLaunch]) -> LoadDetail:
-    total = Histogram()
-    courses = []
-    for launch in launches:
-        histogram = histogram_of(benchmark, launch)
-        total.merge(histogram)
-        courses.append(_course(launch, histogram))
-    values = {name: total.percentile(p) for name, p in _PERCENTILES.items()}
-    return LoadDetail(
-        tuple(
-            LoadPercentile(name, _PERCENTILES[name], value / 1e9)
-            for name, value in values.items()
-            if value is not None
-        ),
-        None if total.mean is None else total.mean / 1e9,
-        None if total.stdev is None else total.stdev / 1e9,
-        tuple(courses),
-    )
-
-
-def _course(launch: LoadLaunch, histogram: Histogram) -> LaunchCourse:
-    generator = launch.generator
-
-    def at(p: float) -> float | None:
-        value = histogram.percentile(p)
-        return None if value is None else value / 1e9
-
-    return LaunchCourse(
-        launch.round,
-        launch.ops,
-        launch.errors,
-        p50_s=at(0.5),
-        p95_s=at(0.95),
-        p99_s=at(0.99),
-        max_s=at(1.0),
-        window_ops=launch.windows.ops,
-        generator_cpu_ratio=max((group.cpu_ratio for group in generator.groups), default=0.0),
-        start_spread_s=generator.start_spread_s,
-        late_p99_s=generator.late_p99_s,
-        turn_s=launch.turn_s,
-    )

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.describe.centers import full_mean, quantiles, trimmed_mean
 from benchgate.describe.launches import (
     LEAST_SAMPLES,
     between_launches,
-    describe_load,
     finite_ratio,
-    full_mean,
     launch_values,
-    quantiles,
     reach,
     spread_ratio,
     summarize,
-    trimmed_mean,
     warmup,
     within_launch,
 )
+from benchgate.describe.steps import describe_load
 from benchgate.interval import CONFIDENCE
-from benchgate.model.run import Kind, Status
+from benchgate.model.metrics import Kind
+from benchgate.model.run import Status
 from benchgate.model.statistics import (
     Failure,
     Grid,
@@ -36,15 +35,16 @@ from benchgate.model.statistics import (
     SeriesDetail,
     SeriesStatistics,
 )
-from benchgate.stats.rank_tests import kruskal_wallis, pairwise
+from benchgate.stats.multiple_tests import kruskal_wallis, pairwise
 from benchgate.stats.spread import nearest_rank, robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.model.launches import Launch
     from benchgate.model.result import Result
-    from benchgate.model.run import BenchmarkResult, Launch, Run, Series
+    from benchgate.model.run import BenchmarkResult, Run, Series
     from benchgate.stats.spread import OutlierMode
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.formats.contents import RowError, read_json, shown
 from benchgate.formats.http_load import THROUGHPUT
 from benchgate.formats.rows import MEAN_TIME, ForeignFormat, begins, reads
-from benchgate.model.run import INSTRUCTIONS, PEAK_RSS, Better, Kind, Metric
+from benchgate.model.metrics import INSTRUCTIONS, PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile, Node

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from benchgate.formats.contents import Node, RowError, read_json, shown
 from benchgate.formats.origin import MOST_TOLD, environment, told
 from benchgate.formats.rows import as_a_whole, reads, summary, usual_loops
-from benchgate.model.run import MAX_BENCHMARKS, PEAK_RSS, PYTHON, TIME, Kind
+from benchgate.model.metrics import PEAK_RSS, TIME, Kind
+from benchgate.model.run import MAX_BENCHMARKS, PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
-    from benchgate.model.run import Environment
+    from benchgate.model.environment import Environment
 
 _ASV_VERSION = 2
 BENCHMARKS = "benchmarks.json"

@@ -10,7 +10,7 @@ from benchgate.formats.rows import (
     reads,
     summary,
 )
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile

@@ -16,7 +16,7 @@ from benchgate.formats.rows import (
     time_summary,
     usual_loops,
 )
-from benchgate.model.run import TIME, Better, Kind
+from benchgate.model.metrics import TIME, Better, Kind
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile, Node

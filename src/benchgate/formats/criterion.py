@@ -19,7 +19,7 @@ from benchgate.formats.contents import (
 )
 from benchgate.formats.origin import built_by_cargo
 from benchgate.formats.rows import means, reads, sampled, summary, time_summary
-from benchgate.model.run import TIME, Better, Metric
+from benchgate.model.metrics import TIME, Better, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

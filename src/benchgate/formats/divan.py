@@ -16,7 +16,7 @@ from benchgate.formats.contents import (
 )
 from benchgate.formats.origin import built_by_cargo
 from benchgate.formats.rows import MEAN_TIME, reads
-from benchgate.model.run import Better, Kind, Metric
+from benchgate.model.metrics import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from benchgate.formats.contents import RowError, plain_lines, read_json_lines, read_lines, unread
 from benchgate.formats.origin import environment
 from benchgate.formats.rows import APPEND, reads, sampled, usual_loops
-from benchgate.model.run import TIME, Better, Kind, Metric
+from benchgate.model.metrics import TIME, Better, Kind, Metric
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRows
-    from benchgate.model.run import Environment, Series
+    from benchgate.model.environment import Environment
+    from benchgate.model.run import Series
 
 
 _OUTCOME = re.compile(r"--- (FAIL|SKIP): (Benchmark\S*)")

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from benchgate.formats.contents import Node, RowError, read_json, read_table, shown
 from benchgate.formats.origin import BUILD, caches_in, cpu_of, environment, told
 from benchgate.formats.rows import begins, reads, sampled, summary, usual_loops
-from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Better, Kind, Metric
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRow, ReadRows
-    from benchgate.model.run import Environment, Series
+    from benchgate.model.environment import Environment
+    from benchgate.model.run import Series
 
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _CORES = re.compile(r"^Run on \((\d+) X ", re.MULTILINE)

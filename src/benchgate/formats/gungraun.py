@@ -14,7 +14,7 @@ from benchgate.formats.contents import (
 )
 from benchgate.formats.origin import built_by_cargo
 from benchgate.formats.rows import reads
-from benchgate.model.run import INSTRUCTIONS, Kind, Metric
+from benchgate.model.metrics import INSTRUCTIONS, Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile

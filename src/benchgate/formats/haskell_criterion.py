@@ -12,7 +12,7 @@ from benchgate.formats.rows import (
     sampled,
     time_summary,
 )
-from benchgate.model.run import CPU_TIME, TIME, Kind, Metric
+from benchgate.model.metrics import CPU_TIME, TIME, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

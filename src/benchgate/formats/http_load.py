@@ -20,7 +20,7 @@ from benchgate.formats.contents import (
     unread,
 )
 from benchgate.formats.rows import APPEND, MEAN_TIME, begins, reads, sampled, usual_loops
-from benchgate.model.run import ERROR_RATIO, Better, Kind, Metric
+from benchgate.model.metrics import ERROR_RATIO, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

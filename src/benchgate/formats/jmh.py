@@ -15,7 +15,7 @@ from benchgate.formats.rows import (
     sampled,
     summary,
 )
-from benchgate.model.run import TIME, Better, Kind, Metric
+from benchgate.model.metrics import TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from benchgate.formats.contents import RowError, read_json, read_json_lines, sho
 from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, percentile
 from benchgate.formats.origin import told
 from benchgate.formats.rows import MEAN_TIME, distinct, failed, reads, sampled, usual_loops
-from benchgate.model.run import ERROR_RATIO, TIME, Better, Kind, Metric
+from benchgate.model.metrics import ERROR_RATIO, TIME, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -16,7 +16,7 @@ from benchgate.formats.contents import (
 )
 from benchgate.formats.origin import built_by_cargo
 from benchgate.formats.rows import reads, summary, time_summary
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.run import Environment
+from benchgate.model.environment import Environment
 from benchgate.units import format_value
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.contents import RowError, number_in, read_lines, shown
 from benchgate.formats.http_load import NO_ANSWER, THROUGHPUT, LoadRuns, no_answer
 from benchgate.formats.rows import MEAN_TIME, reads, sampled, usual_loops
-from benchgate.model.run import ERROR_RATIO, TIME
+from benchgate.model.metrics import ERROR_RATIO, TIME
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from benchgate.formats.contents import Node, RowError, read_json, shown
 from benchgate.formats.origin import environment, told
 from benchgate.formats.rows import begins, reads, sampled, usual_loops
-from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Metric
+from benchgate.model.metrics import PEAK_RSS, TIME, Metric
+from benchgate.model.run import PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRows
-    from benchgate.model.run import Environment, Series
+    from benchgate.model.environment import Environment
+    from benchgate.model.run import Series
 
 
 # For pyperf, less is better in every unit.

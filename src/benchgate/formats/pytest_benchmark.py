@@ -12,7 +12,7 @@ from benchgate.model.run import PYTHON
 if TYPE_CHECKING:
     from benchgate.formats.contents import ForeignFile
     from benchgate.formats.rows import ReadRows
-    from benchgate.model.run import Environment
+    from benchgate.model.environment import Environment
 
 
 @reads("pytest-benchmark", "pytest --benchmark-json=FILE", begins(b"{", b'"machine_info"'))

@@ -11,27 +11,17 @@ import numpy as np
 
 from benchgate.formats.contents import RowError, shown
 from benchgate.json_object import MAX_NAME
+from benchgate.model.launches import LARGEST, Launch
+from benchgate.model.metrics import TIME, Better, Kind, Metric
 from benchgate.model.notes import UNREADABLE
-from benchgate.model.run import (
-    LARGEST,
-    TIME,
-    BenchmarkResult,
-    Better,
-    Environment,
-    Kind,
-    Launch,
-    Metric,
-    Series,
-    Source,
-    Status,
-    Tier,
-)
+from benchgate.model.run import BenchmarkResult, Series, Source, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.formats.contents import ForeignFile, Node
+    from benchgate.model.environment import Environment
 
 SORTED = "time: the tool sorted the samples"
 """The note on a benchmark whose samples say nothing about drift and warmup: their order is lost."""

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.errors import without_it
 from benchgate.model.calls import Edit
+from benchgate.model.metrics import TIME, observed_as
 from benchgate.model.policy import CHANGED
-from benchgate.model.run import TIME, observed_as
-from benchgate.model.verdict import MOST_FUNCTIONS, CalledFunction, Cause, Explanation
+from benchgate.model.row import MOST_FUNCTIONS, CalledFunction, Cause, Explanation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from benchgate.model.calls import CallTree, ObservedFunction
+    from benchgate.model.row import Row
     from benchgate.model.run import Run
-    from benchgate.model.verdict import Row
 
 
 _Key: TypeAlias = "tuple[str, str]"

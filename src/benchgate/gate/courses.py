@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import Run
-    from benchgate.model.verdict import Row
 
 
 _Key: TypeAlias = tuple[str, str, str]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.config.resolved import matches
 from benchgate.errors import did_you_mean
-from benchgate.gate.evidence import with_scenarios
-from benchgate.model.run import ERROR_RATIO, MEASURED, OWN, TIME, Status, Tier
+from benchgate.gate.scenario_rows import with_scenarios
+from benchgate.model.metrics import ERROR_RATIO, MEASURED, OWN, TIME
+from benchgate.model.run import Status, Tier
 from benchgate.tables.document import Problem, config_error
 
 if TYPE_CHECKING:

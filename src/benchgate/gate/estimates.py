@@ -19,7 +19,8 @@ from benchgate.stats.detectable import (
     launches_needed,
     least_launches,
 )
-from benchgate.stats.rank_tests import paired_shift, two_sample_shift
+from benchgate.stats.mann_whitney import two_sample_shift
+from benchgate.stats.signed_rank import paired_shift
 from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
 from benchgate.units import format_percent
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.verdict import Calibration
-    from benchgate.stats.rank_tests import Shifts
+    from benchgate.model.row import Calibration
+    from benchgate.stats.midranks import Shifts
 
 
 def by_length(rows: Sequence[FloatArray]) -> Iterator[tuple[list[int], FloatArray]]:

@@ -1,10 +1,9 @@
-"""The evidence of a row: one value for each launch, and what is different under load."""
+"""The evidence of a row: one value for each launch of both sides."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
@@ -12,34 +11,23 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.model.load import Loop
-from benchgate.model.run import (
-    DECIDE_UNDER_LOAD,
-    ERROR_RATIO,
-    MEASURED,
-    THROUGHPUT,
-    TIME,
-    UNDER_LOAD,
-    BenchmarkResult,
+from benchgate.model.metrics import (
     Better,
-    Series,
-    Status,
-    Tier,
-    renamed,
 )
-from benchgate.model.verdict import TAIL_STATISTICS, TAILS, VALUE, is_tail
+from benchgate.model.row import TAIL_STATISTICS, TAILS, VALUE, is_tail
+from benchgate.model.run import BenchmarkResult, Series, Status, Tier, renamed
 from benchgate.stats.differences import ratios_in_turn
-from benchgate.stats.rank_tests import MAX_PAIRS
+from benchgate.stats.signed_rank import MAX_PAIRS
 from benchgate.stats.spread import nearest_rank
 from benchgate.stats.timer import clock_step
-from benchgate.units import RATE_UNIT, counted
+from benchgate.units import RATE_UNIT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray, IntArray
-    from benchgate.model.load import LoadLaunch, LoadResult
-    from benchgate.model.run import Launch, Metric
+    from benchgate.model.launches import Launch
+    from benchgate.model.metrics import Metric
 
 
 _ALIKE_LOOPS = 1.5
@@ -401,216 +389,6 @@ def _of_rows(samples: FloatArray, statistic: str) -> FloatArray:
         return nearest_rank(samples, _QUANTILES[statistic])
     values: FloatArray = samples.mean(axis=-1) if statistic == "mean" else samples.min(axis=-1)
     return values
-
-
-LOOPS = {
-    Loop.CLOSED: "closed loop: service time",
-    Loop.OPEN: "open loop: timed from when each operation was due",
-}
-_FIGURE = re.compile(r"[0-9][0-9.,]*( [nmµ]?s\b)?")
-_REASONS_NAMED = 3
-_SETTINGS_NAMED = 3
-
-
-def is_step(result: BenchmarkResult) -> bool:
-    """Whether it is a step of a scenario: a launch of it is one value of each metric."""
-    # The details of the load are not known of a result that a fork measured, and suites of other
-    # tools may have metrics of these names.
-    is_own = result.tier is Tier.INTERLEAVED
-    return is_own and any(series.metric in UNDER_LOAD for series in result.series)
-
-
-def has_error_ratio(result: BenchmarkResult) -> bool:
-    """Whether it is known how many of its operations failed."""
-    return any(series.metric == ERROR_RATIO for series in result.series)
-
-
-def deciding_under_load(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
-    """Choose the metrics of a step that decide; the time stands for those that usually do.
-
-    Args:
-        names: what the configuration names.
-        known: what was measured.
-    """
-    usual = [metric.name for metric in DECIDE_UNDER_LOAD] if TIME.name in names else []
-    wanted = dict.fromkeys((*usual, *(name for name in names if name not in MEASURED)))
-    return tuple(name for name in wanted if name in known)
-
-
-def notes_under_load(pair: Pair, metric: str) -> tuple[str, ...]:
-    """What a reader of a step's row must know about the load; nothing for other benchmarks."""
-    arms = [
-        (arm, result.load)
-        for arm, result in (("base", pair.base), ("head", pair.head))
-        if result and result.load
-    ]
-    launches = [launch for _, load in arms for launch in load.launches]
-    notes = [LOOPS[loop] for loop in dict.fromkeys(load.loop for _, load in arms)]
-    notes += [*load_notes(launches), *_servers(arms)]
-    if metric == ERROR_RATIO.name:
-        notes += [_errors(arm, load.launches) for arm, load in arms if _has_errors(load)]
-    return tuple(notes)
-
-
-def with_scenarios(
-    base: Sequence[BenchmarkResult], head: Sequence[BenchmarkResult]
-) -> tuple[list[BenchmarkResult], list[BenchmarkResult]]:
-    """Give the throughput of each closed loop to its scenario, a benchmark beside its steps.
-
-    The steps of a closed loop share its workers: if one step gets slower, the others get their turn
-    less often. So the throughput of a step says nothing about the step. It stays with the step if
-    there is only one, and in an open loop.
-
-    Args:
-        base, head: the benchmarks of both sides. A scenario has a throughput if all of its steps
-            ran on both.
-    """
-    groups = [_closed_loops(side) for side in (base, head)]
-    shared = {id_ for group in groups for id_, steps in group.items() if len(steps) > 1}
-    sides = []
-    for side, group in zip((base, head), groups, strict=True):
-        steps = {step.id for id_ in shared for step in group.get(id_, ())}
-        complete = [id_ for id_ in shared if all(_is_complete(other.get(id_)) for other in groups)]
-        sides.append(
-            [_without_throughput(one) if one.id in steps else one for one in side]
-            + [_scenario(id_, group[id_]) for id_ in sorted(complete)]
-        )
-    return sides[0], sides[1]
-
-
-def steps_of(result: BenchmarkResult) -> tuple[str, ...]:
-    """The ids of the steps if it is a scenario's throughput, else its own id alone."""
-    is_scenario = is_step(result) and result.load is None and _metrics(result) == {THROUGHPUT}
-    return tuple(result.parts) if is_scenario and result.parts else (result.id,)
-
-
-def scenario_of(result: BenchmarkResult) -> str:
-    """The id of the scenario that it is a step of, or whose throughput it is; "" if of none."""
-    if result.load:
-        return result.id.removesuffix(f"/{result.load.step}")
-    return "" if steps_of(result) == (result.id,) else result.id
-
-
-def _closed_loops(side: Iterable[BenchmarkResult]) -> dict[str, list[BenchmarkResult]]:
-    """The steps of each closed loop, by the id of the scenario."""
-    found: dict[str, list[BenchmarkResult]] = {}
-    for one in side:
-        if one.load and one.load.loop is Loop.CLOSED:
-            found.setdefault(scenario_of(one), []).append(one)
-    # Steps that ran with other benchmark files did not share workers with the rest.
-    files = {id_: min(one.files for one in steps) for id_, steps in found.items()}
-    return {id_: [one for one in steps if one.files is files[id_]] for id_, steps in found.items()}
-
-
-def _is_complete(steps: Sequence[BenchmarkResult] | None) -> bool:
-    return bool(steps) and all(
-        one.status is Status.OK and THROUGHPUT in _metrics(one) for one in steps or ()
-    )
-
-
-def _metrics(result: BenchmarkResult) -> set[Metric]:
-    return {series.metric for series in result.series}
-
-
-def _without_throughput(step: BenchmarkResult) -> BenchmarkResult:
-    return replace(step, series=tuple(s for s in step.series if s.metric != THROUGHPUT))
-
-
-def _scenario(id_: str, steps: Sequence[BenchmarkResult]) -> BenchmarkResult:
-    """Add the throughput of the steps, launch by launch."""
-    parts = {step.id: step.workload for step in steps}
-    launches: dict[int, list[Launch]] = {}
-    for step in steps:
-        for series in step.series:
-            for launch in series.launches if series.metric == THROUGHPUT else ():
-                launches.setdefault(launch.round, []).append(launch)
-    together = tuple(
-        replace(each[0], samples=np.sum([launch.samples for launch in each], axis=0))
-        for _, each in sorted(launches.items())
-        if len(each) == len(steps)
-    )
-    return BenchmarkResult(
-        id_,
-        " ".join(parts.values()),
-        Tier.INTERLEAVED,
-        (Series(THROUGHPUT, 1, together),),
-        location=steps[0].location,
-        parts=parts,
-        round_s=steps[0].round_s,
-        files=steps[0].files,
-    )
-
-
-def load_notes(launches: Sequence[LoadLaunch]) -> tuple[str, ...]:
-    """What was wrong with the load generator itself in some of the launches."""
-    return (*_limits(launches), *_unfinished(launches), *_lost(launches))
-
-
-def _unfinished(launches: Sequence[LoadLaunch]) -> list[str]:
-    unfinished = sum(launch.unfinished for launch in launches)
-    if not unfinished:
-        return []
-    total = sum(launch.ops + launch.errors for launch in launches) + unfinished
-    left = f"{unfinished:,} of {total:,} operations were due, but found no free worker"
-    return [f"{left}: the target is slower than the rate, or needs more workers"]
-
-
-def _limits(launches: Sequence[LoadLaunch]) -> list[str]:
-    """Each kind of limit once, with the figures of the first launch that had it."""
-    first: dict[str, str] = {}
-    count: Counter[str] = Counter()
-    for launch in launches:
-        kinds = {_FIGURE.sub("", limit): limit for limit in launch.generator.limits}
-        first = kinds | first
-        count.update(kinds.keys())
-    of = counted(len(launches), "launch")
-    return [
-        f"in {count[kind]} of {of}, {said[:1].lower()}{said[1:].removesuffix('.')}"
-        for kind, said in first.items()
-    ]
-
-
-def _lost(launches: Sequence[LoadLaunch]) -> list[str]:
-    lost = [
-        [f"{group.place}: {group.lost}" for group in launch.generator.groups if group.lost]
-        for launch in launches
-    ]
-    why = Counter(reason for reasons in lost for reason in reasons)
-    share = f"{sum(map(bool, lost))} of {counted(len(launches), 'launch')}"
-    return [f"workers were lost in {share}: {_named(why)}"] if why else []
-
-
-def _servers(arms: Sequence[tuple[str, LoadResult]]) -> list[str]:
-    """Name settings of the server that differ between the arms."""
-    if len(arms) < 2 or not all(load.server for _, load in arms):
-        return []
-    before, after = (load.server for _, load in arms)
-    names = [n for n in dict.fromkeys((*before, *after)) if before.get(n) != after.get(n)]
-    if not names:
-        return []
-    shown = [f"{n} ({before.get(n, 'none')}, {after.get(n, 'none')})" for n in names]
-    more = f" and {len(names) - _SETTINGS_NAMED} more" if len(names) > _SETTINGS_NAMED else ""
-    return [f"the servers of base and head differ in {', '.join(shown[:_SETTINGS_NAMED])}{more}"]
-
-
-def _has_errors(load: LoadResult) -> bool:
-    return any(launch.errors for launch in load.launches)
-
-
-def _errors(arm: str, launches: Iterable[LoadLaunch]) -> str:
-    launches = list(launches)
-    errors = sum(launch.errors for launch in launches)
-    total = errors + sum(launch.ops for launch in launches)
-    texts = Counter(kept.text for launch in launches for kept in launch.kept_errors)
-    said = f"{errors:,} of {total:,} operations failed on the {arm}"
-    return f"{said}: {_named(texts)}" if texts else said
-
-
-def _named(texts: Counter[str]) -> str:
-    """The most frequent ones."""
-    named = [text for text, _ in texts.most_common(_REASONS_NAMED)]
-    more = len(texts) - len(named)
-    return "; ".join(named) + (f"; and {more} more" if more else "")
 
 
 def cpu_ratio(cpu_s: FloatArray, time_s: FloatArray) -> float | None:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from benchgate.model.metrics import ERROR_RATIO, Better
 from benchgate.model.policy import Outcome
-from benchgate.model.run import ERROR_RATIO, Better
 from benchgate.stats.detectable import least_launches
-from benchgate.stats.rank_tests import mann_whitney
+from benchgate.stats.mann_whitney import mann_whitney
 from benchgate.units import counted, format_change, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.arrays import FloatArray
+    from benchgate.model.row import Row
     from benchgate.model.run import Series
-    from benchgate.model.verdict import Row
 
 
 _ROUNDING = 1e-12

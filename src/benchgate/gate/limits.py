@@ -8,14 +8,12 @@ import numpy as np
 
 from benchgate.config.resolved import matches
 from benchgate.gate.evidence import NOTHING_MEASURED, Pair, series_of, statistic_of
-from benchgate.gate.rows import (
-    about,
-    why_unmeasured,
-)
+from benchgate.gate.rows import about
+from benchgate.gate.shown_rows import why_unmeasured
+from benchgate.model.metrics import Kind
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
-from benchgate.model.run import Kind
-from benchgate.model.verdict import Row
+from benchgate.model.row import Row
 from benchgate.stats.intervals import quantile_interval
 from benchgate.units import counted
 

@@ -11,13 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gate.evidence import Pair, has_failed
-from benchgate.gate.rows import (
-    deciding_rows,
-    notes_of,
-    tested_row,
-    unpaired_row,
-    untested_row,
-)
+from benchgate.gate.pair_rows import deciding_rows
+from benchgate.gate.rows import notes_of, tested_row, unpaired_row, untested_row
 from benchgate.gate.single_runs import judge_at_once
 from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
@@ -27,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.gate.rows import Terms
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult, Run
-    from benchgate.model.verdict import Row
 
 
 TOGETHER: Final = "benchmark changed together with the code"

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.interval import Interval
-from benchgate.model.verdict import Comparison, Effect, RatioEstimate, Significance
-from benchgate.stats.bootstrap import affordable_resamples, ratio_of_percentile
+from benchgate.model.row import Comparison, Effect, RatioEstimate, Significance
+from benchgate.stats.bootstrap import ratio_of_percentile
 from benchgate.stats.detectable import (
     detectable_ratio,
     detectable_ratio_two_sample,
@@ -19,16 +19,15 @@ from benchgate.stats.detectable import (
     least_launches,
 )
 from benchgate.stats.differences import MOST_COUNTED
-from benchgate.stats.rank_tests import (
-    benjamini_hochberg,
+from benchgate.stats.mann_whitney import (
     least_p_mann_whitney,
-    least_p_signed_rank,
     mann_whitney,
     mann_whitney_classical,
-    paired_shift,
-    signed_rank,
     two_sample_shift,
 )
+from benchgate.stats.multiple_tests import benjamini_hochberg
+from benchgate.stats.resampling import affordable_resamples
+from benchgate.stats.signed_rank import least_p_signed_rank, paired_shift, signed_rank
 from benchgate.stats.spread import finite_exp, pooled_robust_spread, robust_spread
 from benchgate.stats.t_tests import effect_size, paired_t, two_sample_t
 
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgment
     from benchgate.stats.bootstrap import RatioInterval
-    from benchgate.stats.rank_tests import MannWhitney, Shifts
+    from benchgate.stats.mann_whitney import MannWhitney
+    from benchgate.stats.midranks import Shifts
     from benchgate.stats.t_tests import TTest
 
 _TAIL = 0.95

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.estimates import by_lengths
-from benchgate.gate.rows import open_outcome
+from benchgate.gate.pair_rows import open_outcome
 from benchgate.gate.single_runs import is_steady
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.run import Tier
-from benchgate.stats.rank_tests import least_p_mann_whitney, mann_whitney, two_sample_shift
+from benchgate.stats.mann_whitney import least_p_mann_whitney, mann_whitney, two_sample_shift
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
     from benchgate.model.run import Run
-    from benchgate.model.verdict import Row
 
 
 def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:

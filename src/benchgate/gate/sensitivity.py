@@ -13,9 +13,10 @@ from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.gate.evidence import cpu_ratio, gather, series_of
 from benchgate.gate.wave_findings import LOOKING_SHARE
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
-from benchgate.model.run import CPU_TIME, INSTRUCTIONS, TIME, Tier
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
+from benchgate.model.row import TAIL_STATISTICS
+from benchgate.model.run import Tier
 from benchgate.model.self_check_findings import Sensitivity, SteadierMetric, Tail
-from benchgate.model.verdict import TAIL_STATISTICS
 from benchgate.stats.detectable import detectable_ratio, launches_to_detect
 from benchgate.stats.differences import MOST_COUNTED
 from benchgate.stats.spread import pooled_robust_spread, robust_spread

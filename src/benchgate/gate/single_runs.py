@@ -32,15 +32,18 @@ from benchgate.gate.estimates import (
 )
 from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
-from benchgate.gate.rows import open_outcome
+from benchgate.gate.pair_rows import open_outcome
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE
+from benchgate.model.metrics import THROUGHPUT, Kind
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
-from benchgate.model.run import THROUGHPUT, Kind
-from benchgate.model.verdict import RUNS_NEEDED, Calibration
+from benchgate.model.row import Calibration
+from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.stats import special
 from benchgate.stats.detectable import least_launches
-from benchgate.stats.rank_tests import holm, mann_whitney, signed_rank
+from benchgate.stats.mann_whitney import mann_whitney
+from benchgate.stats.multiple_tests import holm
+from benchgate.stats.signed_rank import signed_rank
 from benchgate.stats.spread import finite_exp, moments
 from benchgate.units import counted, format_change
 
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 
 _LEAST_SCREENED: Final = 5

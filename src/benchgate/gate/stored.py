@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from benchgate.gate.rows import work_in_files
+from benchgate.gate.same_work import work_in_files
+from benchgate.model.metrics import TIME
 from benchgate.model.notes import unlike_machines
 from benchgate.model.result import SkippedResult
-from benchgate.model.run import TIME, Tier
+from benchgate.model.run import Tier
 from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.units import counted
 

@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.gate.estimates import RowStage, by_lengths, within_clock
+from benchgate.gate.classical import compare_classically, decide_classically
+from benchgate.gate.disturbance import disturbances, doubted
+from benchgate.gate.estimates import RowStage, within_clock
 from benchgate.gate.evidence import (
     Pair,
     files_of,
     folders_of,
-    gather,
-    has_error_ratio,
     has_failed,
     pair,
-    scenario_of,
-    series_of,
-    steps_of,
     unread_in,
-    with_scenarios,
 )
 from benchgate.gate.exact import ALPHA_SHARE, MOSTLY, without_failed_requests
 from benchgate.gate.limits import limit_rows
@@ -32,216 +28,31 @@ from benchgate.gate.other_files import (
     rows_apart,
     with_new_versions,
 )
-from benchgate.gate.rows import (
-    Terms,
-    open_outcome,
-    rows_of_pair,
-    tested_row,
-    unpaired_row,
-    untested_row,
-)
+from benchgate.gate.pair_rows import open_outcome, rows_of_pair
+from benchgate.gate.rows import Terms, tested_row, unpaired_row, untested_row
+from benchgate.gate.scenario_rows import scenario_of, steps_of, with_scenarios
 from benchgate.gate.single_runs import judge_at_once, run_value, with_zeros
+from benchgate.gate.under_load import has_error_ratio
 from benchgate.gate.wave_findings import judge_in_waves
-from benchgate.model.notes import CONFIRMED, DOUBTED, unlike_machines
-from benchgate.model.policy import COMPARED, MOVED, Outcome
+from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
+from benchgate.model.notes import unlike_machines
+from benchgate.model.policy import COMPARED, Outcome
 from benchgate.model.result import ids_of
-from benchgate.model.run import (
-    CANARY_IDS,
-    ERROR_RATIO,
-    FILES_CANARY_ID,
-    INSTRUCTIONS,
-    Better,
-    Status,
-)
-from benchgate.model.verdict import RUNS_NEEDED, Classical, Row
-from benchgate.stats.rank_tests import mann_whitney_classical, paired_shift, signed_rank
-from benchgate.stats.spread import nearest_rank
-from benchgate.units import format_change
+from benchgate.model.run import FILES_CANARY_ID, Status
+from benchgate.model.verdict import RUNS_NEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.estimates import Finding
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.result import Result
-    from benchgate.model.run import BenchmarkResult, Launch, Run
+    from benchgate.model.row import Row
+    from benchgate.model.run import BenchmarkResult, Run
 
-
-_METRIC, _STATISTIC = "time", "p25"
 _BESIDE: Final = "not measured further, because this scenario already got worse"
-
-
-def is_canary(result: BenchmarkResult) -> bool:
-    """Whether this is a canary's result, which is not one of the user's rows."""
-    return result.id in CANARY_IDS
-
-
-def disturbance(
-    base: BenchmarkResult, head: BenchmarkResult, *, margin: float, alpha: float
-) -> float | None:
-    """Return the canary's ratio if it shows a disturbance, else None.
-
-    The same work on both arms differs only if something disturbed one arm more than the other, in a
-    way that taking turns did not cancel. The criterion: two-sided signed rank p <= alpha, and an
-    estimate beyond half the margin.
-    """
-    left, right = series_of(base, _METRIC), series_of(head, _METRIC)
-    if left is None or right is None:
-        return None
-    evidence = gather(
-        Pair(base.id, base, head), left, right, _STATISTIC, margin=margin, paired=True
-    )
-    if evidence.obstacle:
-        return None
-    ratios = evidence.worse_log_ratios()[None, :]
-    estimate = float(paired_shift(ratios, 0.5).estimate[0])
-    p = float(signed_rank(ratios).p_two_sided[0])
-    if p <= alpha and abs(estimate) > np.log1p(margin / 2):
-        return float(np.exp(estimate))
-    return None
-
-
-def disturbances(base: Run, head: Run, *, margin: float, alpha: float) -> Mapping[str, str]:
-    """Describe the disturbance that each canary shows, by its id, except for those that are calm.
-
-    Args:
-        margin: of the gate, as a fraction.
-        alpha: shared by the canaries.
-    """
-    found: dict[str, str] = {}
-    before, after = ({b.id: b for b in run.benchmarks if is_canary(b)} for run in (base, head))
-    shared = sorted(before.keys() & after.keys())
-    for id_ in shared:
-        ratio = disturbance(before[id_], after[id_], margin=margin, alpha=alpha / len(shared))
-        if ratio is not None:
-            work, of = "the same work", ""
-            if id_ == FILES_CANARY_ID:
-                work, of = "writing and reading a file", " of benchmarks that use files"
-            found[id_] = (
-                f"the canary, {work} on both sides, differed by {format_change(ratio)}: something "
-                f"disturbed one side more than the other, so no change{of} is reported; run it "
-                "again"
-            )
-    return found
-
-
-def doubted(row: Row, warning: str) -> Row:
-    """Leave a change open that the disturbance may explain."""
-    if row.outcome not in MOVED:
-        return row
-    note = f"was {row.outcome}{DOUBTED}{warning.split(':', maxsplit=1)[0]}"
-    notes = (each for each in row.notes if not each.startswith(CONFIRMED))
-    return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *notes))
-
-
-_OUTCOMES = {
-    "slower": Outcome.REGRESSED,
-    "faster": Outcome.IMPROVED,
-    "same": Outcome.UNCHANGED,
-    "not tested": Outcome.NOT_TESTED,
-}
-SIGNIFICANCE = 0.05
-FASTER_RATIO = 0.95
-SLOWER_RATIO = 1.05
-LEAST_VALUES = 5
-
-
-def classical(
-    base: Sequence[FloatArray],
-    head: Sequence[FloatArray],
-    p95_ratios: Sequence[float | None],
-    better: Sequence[Better],
-) -> list[Classical]:
-    """Compare rows the classical way.
-
-    Args:
-        base, head: for each row the values to test, of launches or raw samples.
-        p95_ratios: for each row p95 of all samples, head / base; None if there is none.
-        better: for each row the direction of its metric.
-
-    Returns:
-        For each row the two-sided p (no continuity correction, ties corrected), the ratio of
-        the pooled p95, and the result: "slower" or "faster" needs p < 0.05 *and* a ratio
-        of >= 1.05 or <= 0.95 (on the scale of times); numbers are never rounded first.
-    """
-    p_values: list[float | None] = [None] * len(base)
-    for indices, x, y in by_lengths(base, head):
-        if min(x.shape[1], y.shape[1]) >= LEAST_VALUES:
-            for index, p in zip(indices, mann_whitney_classical(x, y).tolist(), strict=True):
-                p_values[index] = p
-    return [
-        Classical(p, ratio, _result(p, ratio, direction))
-        for p, ratio, direction in zip(p_values, p95_ratios, better, strict=True)
-    ]
-
-
-def _result(p: float | None, ratio: float | None, better: Better) -> str:
-    if p is None or not ratio:
-        return "not tested"
-    slower_scale = ratio if better is Better.LOWER else 1 / ratio
-    if p >= SIGNIFICANCE or FASTER_RATIO < slower_scale < SLOWER_RATIO:
-        return "same"
-    return "slower" if slower_scale > 1 else "faster"
-
-
-def remarks(found: Classical) -> tuple[str, ...]:
-    """Explain a result: which condition decided, or that only one of the conditions holds."""
-    p, ratio = found.p, found.p95_ratio
-    if p is None or not ratio:
-        return (f"the classical rule needs {LEAST_VALUES} values of each side, and a p95 above 0",)
-    change = f"p95 changed by {format_change(ratio)}"
-    if found.result != "same":
-        return (f"{change} (p = {p:.2g}), so the classical rule decides",)
-    if p < SIGNIFICANCE:
-        return (f"significant (p = {p:.2g}), but {change}, which is within the threshold",)
-    if not FASTER_RATIO < ratio < SLOWER_RATIO:
-        return (f"{change}, but not significantly (p = {p:.2g})",)
-    return ()
-
-
-def p95_ratio(base: FloatArray, head: FloatArray) -> float | None:
-    """p95 of the head by that of the base; None if a side has no samples, or the base's is 0."""
-    if not len(base) or not len(head):
-        return None
-    base_p95, head_p95 = float(nearest_rank(base, 0.95)), float(nearest_rank(head, 0.95))
-    return head_p95 / base_p95 if base_p95 > 0 else None
-
-
-def compare_classically(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
-    """Compare the evidence of each row the classical way.
-
-    Args:
-        raw: test all samples, not one value per launch.
-    """
-    return classical(
-        [_pooled(e.base_launches) if raw else e.base for e in evidences],
-        [_pooled(e.head_launches) if raw else e.head for e in evidences],
-        # All samples of a suite at once would double the memory.
-        [p95_ratio(_pooled(e.base_launches), _pooled(e.head_launches)) for e in evidences],
-        [e.metric.better for e in evidences],
-    )
-
-
-def _pooled(launches: Sequence[Launch]) -> FloatArray:
-    return np.concatenate([one.samples for one in launches]) if launches else np.empty(0)
-
-
-def decide_classically(row: Row) -> Row:
-    """Let the classical rule decide a row; keep its estimate and interval for the reader."""
-    if row.classical is None:
-        return row
-    return replace(
-        row,
-        outcome=_OUTCOMES[row.classical.result],
-        p=row.classical.p,
-        p_adjusted=None,
-        test="classical",
-        calibration=None,
-        notes=(*remarks(row.classical), *row.notes),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from benchgate.model.notes import CONFIRMED, TOO_FEW
 from benchgate.model.policy import Outcome
 from benchgate.stats import special
 from benchgate.stats.detectable import detectable_ratio, launches_needed, least_launches
-from benchgate.stats.rank_tests import MAX_PAIRS
+from benchgate.stats.signed_rank import MAX_PAIRS
 from benchgate.stats.spread import robust_spread
 from benchgate.units import RATE_UNIT, counted
 

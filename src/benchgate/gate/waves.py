@@ -47,14 +47,9 @@ import numpy as np
 from benchgate.gate.estimates import by_length, by_lengths
 from benchgate.stats import special
 from benchgate.stats.detectable import least_launches
-from benchgate.stats.rank_tests import (
-    MAX_PAIRS,
-    holm,
-    least_p_signed_rank,
-    mann_whitney,
-    paired_shift,
-    signed_rank,
-)
+from benchgate.stats.mann_whitney import mann_whitney
+from benchgate.stats.multiple_tests import holm
+from benchgate.stats.signed_rank import MAX_PAIRS, least_p_signed_rank, paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

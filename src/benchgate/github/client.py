@@ -17,6 +17,7 @@ from pydantic_core import from_json
 from requests.utils import parse_header_links
 
 from benchgate.errors import GitHubError, UsageError
+from benchgate.github.answers import Answer, Request, harmless
 from benchgate.github.objects import (
     Commit,
     CommitComparison,
@@ -26,7 +27,8 @@ from benchgate.github.objects import (
     Review,
     WorkflowRun,
 )
-from benchgate.github.transport import Answer, Request, Transport, decide, harmless
+from benchgate.github.retries import decide
+from benchgate.github.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,9 +36,10 @@ if TYPE_CHECKING:
 
     import requests
 
+    from benchgate.github.answers import Reply
     from benchgate.github.objects import User
     from benchgate.github.runner import WorkflowRunEvent
-    from benchgate.github.transport import Reply, Token
+    from benchgate.github.transport import Token
 
 
 LIMIT_S: Final = 90.0

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from benchgate.git.repository import Git
     from benchgate.history.record import RunRecord
-    from benchgate.history.store import ListedRun, Store
+    from benchgate.history.store import Store
+    from benchgate.history.stored_rows import ListedRun
     from benchgate.json_object import Redact
 
 

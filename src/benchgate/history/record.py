@@ -11,16 +11,19 @@ import numpy as np
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
 from benchgate.describe.launches import launch_values
-from benchgate.gate.evidence import SUMMARY, is_step
+from benchgate.gate.evidence import SUMMARY
+from benchgate.gate.under_load import is_step
+from benchgate.model.metrics import Better, Kind
 from benchgate.model.notes import machine
-from benchgate.model.run import CANARY_ID, Better, Kind, Status, Tier
-from benchgate.model.verdict import VALUE
+from benchgate.model.row import VALUE
+from benchgate.model.run import CANARY_ID, Status, Tier
 from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.model.run import BenchmarkResult, Environment, Run, Series
+    from benchgate.model.environment import Environment
+    from benchgate.model.run import BenchmarkResult, Run, Series
 
 EXACT: Final = "exact"
 _TYPICAL: Final = ("p25", 0.25)

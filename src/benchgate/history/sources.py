@@ -12,7 +12,8 @@ from benchgate.baselines.any_file import read_any
 from benchgate.errors import BenchgateError, UsageError
 from benchgate.files import broken_link
 from benchgate.history.record import record_of, why_not_kept
-from benchgate.history.store import RunReader, RunRows, Store, to_table
+from benchgate.history.run_rows import RunReader, RunRows, to_table
+from benchgate.history.store import Store
 from benchgate.model.result import SkippedResult, by_reason
 
 if TYPE_CHECKING:

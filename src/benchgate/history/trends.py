@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.errors import UsageError, did_you_mean
-from benchgate.gate.evidence import deciding_under_load
+from benchgate.gate.under_load import deciding_under_load
 from benchgate.history.adding import commit_order
 from benchgate.history.record import EXACT
 from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoints
-from benchgate.model.run import THROUGHPUT, TIME, Better
+from benchgate.model.metrics import THROUGHPUT, TIME, Better
 from benchgate.stats.changepoint import (
     DEFAULT_ALPHA,
     LEAST_EQUAL,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.history.adding import KnownCommit
-    from benchgate.history.store import ListedRun, Rows, StoredSeries
+    from benchgate.history.stored_rows import ListedRun, Rows, StoredSeries
     from benchgate.stats.changepoint import ChangePoint
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.load.scenario import known_placeholders, wrong_in
+from benchgate.load.placeholders import known_placeholders, wrong_in
 from benchgate.tables import fields
 from benchgate.tables.document import Problem
 from benchgate.units import format_duration

@@ -16,16 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from benchgate.errors import BenchgateError
 from benchgate.files import write_atomic
+from benchgate.load.aside import LeftAloneError, run_aside
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.group import (
-    EndedGroup,
-    GivenUpError,
-    LeftAloneError,
-    after,
-    epoch_ns,
-    run_aside,
-    run_workers,
-)
+from benchgate.load.group import EndedGroup, GivenUpError, after, epoch_ns, run_workers
 from benchgate.load.launch import INTERRUPTED, LoadOrder, LoadReply, open_launch
 from benchgate.load.recording import Windowing
 from benchgate.load.schedule import plan_of

@@ -11,12 +11,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.files import write_atomic
+from benchgate.load.choices import choices, parameters
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.recording import OperationRecorder, Windowing
-from benchgate.load.schedule import choices, parameters, plan_of, share_of
+from benchgate.load.schedule import plan_of, share_of
 from benchgate.load.worker import LoadWorker, Timing, text_of
 
 if TYPE_CHECKING:
@@ -398,45 +399,6 @@ def _without_gc() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-T = TypeVar("T")
-
-_LOOK_ASIDE_S = 0.05
-
-
-class LeftAloneError(Exception):
-    """The code had not ended when it was left alone; its thread may still run."""
-
-
-def run_aside(work: Callable[[], T], leave_alone: Callable[[], bool]) -> T:
-    """Run code in a thread of its own, and return what it returns.
-
-    Args:
-        leave_alone: asked while it runs; True leaves it alone.
-
-    Raises:
-        LeftAloneError: it was left alone.
-        Exception: what the code raised.
-    """
-    results: list[T] = []
-    errors: list[Exception] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except Exception as error:  # noqa: BLE001 - it is raised again in the other thread
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        if leave_alone():
-            raise LeftAloneError
-        thread.join(_LOOK_ASIDE_S)
-    for error in errors:
-        raise error
-    return results[0]
 
 
 def after(seconds: float) -> Callable[[], bool]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.json_object import Count, JsonObject, Name, Text
 from benchgate.load import drivers
 from benchgate.load.drivers.driver import Driver, LaunchPlace, TargetError, one_line
-from benchgate.load.scenario import SCRATCH, UnsetVariableError, expanded, variables_in
+from benchgate.load.placeholders import SCRATCH, UnsetVariableError, expanded, variables_in
 from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
 from benchgate.load.schedule import TurnOrder
 from benchgate.model.load import LoadLaunch

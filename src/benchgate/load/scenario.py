@@ -1,9 +1,7 @@
-"""A scenario: a workload under load, as a file describes it, and what identifies its work."""
+"""A scenario: a workload under load, as a file describes it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from benchgate.errors import ConfigError, did_you_mean
+from benchgate.errors import ConfigError
 from benchgate.load import parameters
 from benchgate.model.load import Loop
-from benchgate.model.redact import Redactor, redacted
 from benchgate.tables import fields
-from benchgate.tables.fields import PLACEHOLDERS, Table
+from benchgate.tables.fields import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from benchgate.tables.document import KeyPath
 
@@ -337,190 +334,3 @@ class Service(Table):
     cwd: fields.RelativePath = Field(
         default=".", description="Folder to run in, relative to the configuration file."
     )
-
-
-SCRATCH: Final = "scratch"
-PORT: Final = "port"
-
-OWN_PLACEHOLDERS: Final = frozenset({SCRATCH, "root", "env"})
-"""They stand for folders that the launches of the other arm do not use."""
-
-# `$${` is a literal `${`. As in the configuration, {{word}} is no placeholder.
-_TOKEN = re.compile(
-    r"(?P<escaped>\$\$\{)|\$\{(?P<variable>[^{}]*)(?P<end>\}?)"
-    r"|(?<!\{)\{(?P<placeholder>[A-Za-z_]\w*)\}(?!\})"
-)
-_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-class UnsetVariableError(ValueError):
-    """A text names a variable that is not set."""
-
-
-def port_of(service: str) -> str:
-    return f"{service}_{PORT}"
-
-
-def known_placeholders(services: Sequence[str], *, own: bool = False) -> tuple[str, ...]:
-    """The placeholders that a text may have.
-
-    Args:
-        services: the names of all services.
-        own: whether the text belongs to a service, which `{port}` is that of.
-    """
-    only = (PORT,) if own or len(services) == 1 else ()
-    return (*PLACEHOLDERS, SCRATCH, *only, *map(port_of, services))
-
-
-def wrong_in(
-    text: str, known: Sequence[str], *, variables: bool = True
-) -> Iterator[tuple[str, str]]:
-    """Find wrong placeholders and variables in a text; yield what is wrong, and what to do.
-
-    Args:
-        variables: whether variables are replaced in it.
-    """
-    if "\0" in text:
-        yield "contains a NUL character, which no program can be given", "delete it"
-    for token in _TOKEN.finditer(text):
-        name, variable = token["placeholder"], token["variable"]
-        if name is not None and name not in known:
-            yield _unknown(name, known)
-        if variables and variable is not None:
-            if not token["end"]:
-                yield f"${{{variable} has no }} at its end", "write ${NAME}, or $${ for the text ${"
-            elif not _VARIABLE.fullmatch(variable):
-                yield (
-                    f"${{{variable}}} is not the name of a variable",
-                    "write ${NAME}, or $${ for the text ${",
-                )
-
-
-def variables_in(text: str) -> tuple[str, ...]:
-    return tuple(
-        token["variable"] for token in _TOKEN.finditer(text) if token["variable"] is not None
-    )
-
-
-def placeholders_in(text: str) -> tuple[str, ...]:
-    return tuple(
-        token["placeholder"] for token in _TOKEN.finditer(text) if token["placeholder"] is not None
-    )
-
-
-def expanded(
-    text: str, placeholders: Mapping[str, str], environ: Mapping[str, str] | None = None
-) -> str:
-    """Replace placeholders and variables; what they stand for is not expanded again.
-
-    Args:
-        environ: the variables; None leaves them as they are.
-
-    Raises:
-        UnsetVariableError: a variable is not set; the message names it.
-    """
-
-    def value(token: re.Match[str]) -> str:
-        if token["placeholder"] is not None:
-            return placeholders.get(token["placeholder"], token[0])
-        if environ is None:
-            return token[0]
-        if token["escaped"]:
-            return "${"
-        found = environ.get(token["variable"])
-        if found is None:
-            raise UnsetVariableError(f"the variable {token['variable']} is not set")
-        return found
-
-    return _TOKEN.sub(value, text)
-
-
-def each_expanded(text: str, expand: Callable[[str], str]) -> str:
-    """Replace each placeholder and variable by what `expand` makes of it."""
-    return _TOKEN.sub(lambda token: expand(token[0]), text)
-
-
-def _unknown(name: str, known: Sequence[str]) -> tuple[str, str]:
-    allowed = ", ".join(f"{{{one}}}" for one in known)
-    if name == PORT:
-        ports = [f"{{{one}}}" for one in known if one.endswith(f"_{PORT}")]
-        if ports:
-            return f"{{port}} is ambiguous: write {' or '.join(ports)}", f"there are {allowed}"
-        return "{port} needs a [[service]], whose port it is", "add one, or write the port"
-    swapped = [one for one in known if sorted(one) == sorted(name)]
-    meant = did_you_mean(name, swapped or known)
-    hint = f"there are {allowed}; where the braces are meant literally, write {{ {name} }}"
-    return f"there is no placeholder {{{name}}}{meant}", hint
-
-
-_REDACT: Final = Redactor({})
-
-
-def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
-    """Digests of what the workload consists of, without secrets, by a name for people.
-
-    Addresses, passwords and services are no part of it, and neither are the contents of files.
-    """
-    load = scenario.load.model_dump(mode="json", exclude={"cluster"})
-    parts: dict[str, object] = {
-        "its load": {**load, "duration_s": scenario.duration_s, "loop": scenario.loop.value},
-        "its target": _without_address(target),
-        "its seed": scenario.experiment.seed,
-        "its setup": _dumped(scenario.setup),
-        "its teardown": _dumped(scenario.teardown),
-    }
-    for step in scenario.steps:
-        parts[f"its step {step.name}"] = _dumped(step)
-    return {name: _digest(part) for name, part in parts.items()}
-
-
-def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
-    """Say what of a target differs between base and head, such as "its service api".
-
-    Returns:
-        One phrase for each reason; empty if both sides load the same target in the same way.
-    """
-    return tuple(dict.fromkeys(_reasons(scenario, target)))
-
-
-def own_files(scenario: Scenario) -> tuple[str, ...]:
-    """The files of the arm that it names, relative to the configuration: code under test."""
-    return tuple(dict.fromkeys(file for _, one in scenario.tables() for file in one.own_files()))
-
-
-def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
-    yield from (f"its service {one.name}" for one in scenario.services)
-    for path, table in scenario.tables(target):
-        name = f"its step {table.name}" if isinstance(table, Step) else f"its {path[0]}"
-        yield from (f"{file} of {name}" for file in table.own_files())
-        for text in table.texts():
-            for placeholder in placeholders_in(text):
-                if placeholder in PLACEHOLDERS or placeholder.endswith(PORT):
-                    yield f"{{{placeholder}}} of {name}"
-
-
-def _dumped(table: Script | Step | None) -> object:
-    return table.model_dump(mode="json") if table is not None else None
-
-
-def _without_address(target: Target) -> Mapping[str, object]:
-    """What of a target is no address: other texts, such as headers, only lack their secrets.
-
-    Of an address only its placeholders count: with {port} it leads to the arm's own service, and
-    without to what may be the same for both arms, or anything else.
-    """
-    dumped = target.model_dump(mode="json", exclude={"name"})
-    texts = set(target.texts())
-    work: dict[str, object] = {}
-    for key, value in dumped.items():
-        values = value if isinstance(value, list) else [value]
-        if isinstance(value, dict) or texts.isdisjoint(values):
-            work[key] = value
-        elif named := sorted({name for text in values for name in placeholders_in(str(text))}):
-            work[key] = [f"{{{name}}}" for name in named]
-    return work
-
-
-def _digest(value: object) -> str:
-    text = json.dumps(redacted(value, _REDACT), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

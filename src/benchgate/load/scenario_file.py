@@ -15,18 +15,8 @@ from benchgate.errors import ConfigError, did_you_mean
 from benchgate.load import drivers
 from benchgate.load.contradictions import contradictions, place_of
 from benchgate.load.drivers.driver import Driver, TargetError
-from benchgate.load.scenario import (
-    Experiment,
-    Load,
-    Scenario,
-    Script,
-    Service,
-    Step,
-    Target,
-    UnsetVariableError,
-    expanded,
-    variables_in,
-)
+from benchgate.load.placeholders import UnsetVariableError, expanded, variables_in
+from benchgate.load.scenario import Experiment, Load, Scenario, Script, Service, Step, Target
 from benchgate.model.redact import Redactor, passwords_in, redacted
 from benchgate.tables import fields
 from benchgate.tables.document import (

@@ -1,106 +1,24 @@
-"""Which worker does what when, with which parameters: in every launch the same, by its seed. Pure.
-
-The speed of a machine changes while it works: by a tenth from one second to the next is common.
-Launches that take turns of a few milliseconds have nearly the same share of fast and slow moments,
-so their ratio says much more than that of launches one after the other.
-
-Only the raw bits of PCG64 are used: numpy promises that they stay the same in all its versions,
-which it does not promise for anything derived from them.
-"""
+"""Which worker does what when: the same in every launch, by its seed."""
 
 from __future__ import annotations
 
 import math
-import zlib
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
 
 from benchgate.json_object import Count, JsonObject, Text
-from benchgate.load.parameters import Literal, RandomChoice, RandomInt, parsed
+from benchgate.load.ramps import Ramp, rate_ramps, warm_up_rate, worker_ramps
 from benchgate.model.load import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from benchgate.load.parameters import NumberSequence, Parameters, Value
-    from benchgate.load.scenario import Load, Scenario, Step
+    from benchgate.load.scenario import Scenario
 
 
 S_TO_NS = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Ramp:
-    """A part of the time in which a value changes evenly.
-
-    Attributes:
-        begin_s, end_s: since the measured time began.
-        first, last: the values at its ends.
-    """
-
-    begin_s: float
-    end_s: float
-    first: float
-    last: float
-
-    @property
-    def area(self) -> float:
-        """The sum of the value over the time."""
-        return (self.end_s - self.begin_s) * (self.first + self.last) / 2
-
-    def time_of_area(self, area: float) -> float:
-        """Return when so much of the area lies behind, in s since the measured time began."""
-        slope = (self.last - self.first) / (self.end_s - self.begin_s)
-        # The solution of a quadratic equation that loses no digits, also where the slope is 0.
-        root = math.sqrt(max(self.first**2 + 2 * slope * area, 0.0))
-        passed_s = 2 * area / (self.first + root) if area > 0 else 0.0
-        return min(self.begin_s + passed_s, self.end_s)
-
-
-def ramps(
-    first: float, stages: Sequence[tuple[float, float | None]], duration_s: float
-) -> list[Ramp]:
-    """Lay stages end to end: cut off at the end of the time, or hold the last value until then.
-
-    Args:
-        first: the value at the begin.
-        stages: how long each takes, and the value at its end; None holds the value.
-    """
-    found: list[Ramp] = []
-    now_s, value = 0.0, first
-    for length_s, last in (*stages, (math.inf, None)):
-        if now_s >= duration_s:
-            break
-        end_s = min(now_s + length_s, duration_s)
-        target = value if last is None else value + (last - value) * (end_s - now_s) / length_s
-        found.append(Ramp(now_s, end_s, value, target))
-        now_s, value = end_s, target
-    return found
-
-
-def rate_ramps(load: Load, duration_s: float) -> list[Ramp]:
-    """The operations per second of all workers together, in an open loop."""
-    return ramps(load.rate, [(one.duration_s, one.rate) for one in load.stages], duration_s)
-
-
-def worker_ramps(load: Load, duration_s: float) -> list[Ramp]:
-    """How many workers work, in a closed loop."""
-    stages = [(one.duration_s, one.concurrency) for one in load.stages]
-    return ramps(load.concurrency, stages, duration_s)
-
-
-def warm_up_rate(load: Load) -> float:
-    """The operations per second before the measured time.
-
-    It is the rate with which the measured time begins; where that is 0, the first one after it.
-    """
-    return load.rate or next(stage.rate for stage in load.stages if stage.rate)
 
 
 class Arrivals:
@@ -351,115 +269,3 @@ def plan_of(scenario: Scenario, epoch_ns: int, turns: TurnOrder | None = None) -
         warm_up = LoadPhase(first, ends_ns[0], workers=tuple(steady))
         measured = LoadPhase(then, ends_ns[1], workers=tuple(worker_ramps(load, duration_s)))
     return Plan(warm_up if warm_up_ns else None, measured, then.over_ns(measured_ns))
-
-
-BLOCK: Final = 128
-"""Operations whose parameters are drawn at once; the first ones before an iterator is returned."""
-
-_RAW_VALUES: Final = 2**64
-
-
-def parameters(
-    step: Step, *, seed: int, iteration: int, worker: int, workers: int
-) -> Iterator[Parameters]:
-    """Draw the parameters of a worker's operations, endlessly; do not change what it yields.
-
-    Args:
-        seed: that of the scenario.
-        iteration: from 0; each launch draws others.
-        worker: its index among all workers of the launch.
-        workers: how many they are.
-    """
-    generators = {name: parsed(written) for name, written in step.params.items()}
-    fixed = {name: one.value for name, one in generators.items() if isinstance(one, Literal)}
-    if len(fixed) == len(generators):
-        return repeat(fixed)
-    columns = {
-        name: _column(one, _Raw(seed + iteration, worker, step.name, name), worker, workers)
-        for name, one in generators.items()
-        if not isinstance(one, Literal)
-    }
-    # The key of each parameter is there from the start, so that their order is that of the file.
-    blocks = _blocks({name: fixed.get(name) for name in generators}, columns)
-    return chain(next(blocks), chain.from_iterable(blocks))
-
-
-def choices(steps: Sequence[Step], *, seed: int, iteration: int, worker: int) -> Iterator[int]:
-    """Choose the steps of a worker's operations by their weights, endlessly, as their indices.
-
-    Args: as in `parameters`.
-    """
-    if len(steps) == 1:
-        return repeat(0)
-    bounds = np.array(list(accumulate(step.weight for step in steps)), dtype=np.uint64)
-    raw = _Raw(seed + iteration, worker, "", "")
-    total = int(bounds[-1])
-
-    def blocks() -> Iterator[list[int]]:
-        while True:
-            yield np.searchsorted(bounds, raw.below(total, BLOCK), side="right").tolist()
-
-    return chain.from_iterable(blocks())
-
-
-def _blocks(
-    fixed: dict[str, Value], columns: Mapping[str, Callable[[int], list[Value]]]
-) -> Iterator[list[dict[str, Value]]]:
-    while True:
-        block = [fixed.copy() for _ in range(BLOCK)]
-        for name, column in columns.items():
-            for row, value in zip(block, column(BLOCK), strict=True):
-                row[name] = value
-        yield block
-
-
-class _Raw:
-    """A stream of random bits of its own for each worker, step and parameter of a launch."""
-
-    def __init__(self, seed: int, worker: int, step: str, parameter: str) -> None:
-        names = (zlib.crc32(text.encode("utf-8", "replace")) for text in (step, parameter))
-        self._bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(worker, *names)))
-
-    def below(self, bound: int, count: int) -> NDArray[np.uint64]:
-        """Draw numbers from 0 to below a bound, each as likely as the others."""
-        unfair = _RAW_VALUES % bound
-        raw = self._bits.random_raw(count)
-        if unfair:
-            raw = raw[raw < np.uint64(_RAW_VALUES - unfair)]
-            while len(raw) < count:
-                more = self._bits.random_raw(count - len(raw))
-                raw = np.concatenate([raw, more[more < np.uint64(_RAW_VALUES - unfair)]])
-        return raw if bound == _RAW_VALUES else raw % np.uint64(bound)
-
-
-def _column(
-    generator: RandomInt | RandomChoice | NumberSequence, raw: _Raw, worker: int, workers: int
-) -> Callable[[int], list[Value]]:
-    """Make a function that draws the next values of one parameter."""
-    match generator:
-        case RandomInt(low, high):
-            return lambda count: _shifted(raw.below(high - low + 1, count), low)
-        case RandomChoice(values):
-            table = np.empty(len(values), dtype=object)
-            table[:] = values
-            return lambda count: table[raw.below(len(values), count).astype(np.intp)].tolist()
-        case _:
-            return _numbers(generator, worker, workers)
-
-
-def _shifted(drawn: NDArray[np.uint64], low: int) -> list[Any]:
-    # Both wrap around at 2**64, so the sum is right for every range of 64 bits.
-    values: list[Any] = (drawn + np.uint64(low % _RAW_VALUES)).view(np.int64).tolist()
-    return values
-
-
-def _numbers(generator: NumberSequence, worker: int, workers: int) -> Callable[[int], list[Value]]:
-    stride = workers * generator.step
-    following = generator.start + worker * generator.step
-
-    def column(count: int) -> list[Value]:
-        nonlocal following
-        first, following = following, following + count * stride
-        return list(range(first, following, stride))
-
-    return column

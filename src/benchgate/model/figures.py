@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.model.calls import CallTree
-    from benchgate.model.run import Kind
+    from benchgate.model.metrics import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text, Timestamp
 from benchgate.model.document import Format
-from benchgate.model.run import Better
+from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

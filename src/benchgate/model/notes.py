@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
-from benchgate.model.run import ERROR_RATIO, TIME
+from benchgate.model.metrics import ERROR_RATIO, TIME
 from benchgate.units import (
     RATE_UNIT,
     TIME_UNITS,
@@ -21,10 +21,11 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.model.run import Environment, Run
+    from benchgate.model.environment import Environment
+    from benchgate.model.row import Row
+    from benchgate.model.run import Run
     from benchgate.model.self_check_findings import SteadierMetric
     from benchgate.model.statistics import Grid, SeriesStatistics
-    from benchgate.model.verdict import Row
 
 
 OF_ONE_THREAD: Final = (

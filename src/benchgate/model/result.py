@@ -14,8 +14,9 @@ from pydantic import FailFast, Field, model_validator
 from benchgate.errors import UsageError
 from benchgate.json_object import JsonObject, Name, NotNegative, Positive, Text, misplaced
 from benchgate.model.document import Format
+from benchgate.model.environment import in_common
 from benchgate.model.policy import Policy
-from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Run, in_common
+from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

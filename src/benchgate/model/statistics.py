@@ -14,9 +14,11 @@ from pydantic import Field
 from benchgate.interval import Interval
 from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text
 from benchgate.model.document import Format
+from benchgate.model.environment import Environment
 from benchgate.model.load import Loop
+from benchgate.model.metrics import Better, Kind
 from benchgate.model.result import PhaseTime
-from benchgate.model.run import Better, Environment, Kind, Source
+from benchgate.model.run import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
+from benchgate.model.metrics import ERROR_RATIO, Kind
 from benchgate.model.notes import change
 from benchgate.model.policy import Outcome
-from benchgate.model.run import ERROR_RATIO, Kind, Tier
+from benchgate.model.run import Tier
 from benchgate.page.charts import (
     Axis,
     Chart,
@@ -22,7 +23,7 @@ from benchgate.page.charts import (
     without_secrets,
 )
 from benchgate.page.frame import unbroken
-from benchgate.report import words
+from benchgate.report import estimates, words
 from benchgate.units import counted, format_change, format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         LoadFigures,
         SeriesFigures,
     )
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 
 _LOOKS: Final = {"base": Look.BASE, "head": Look.HEAD}
@@ -261,7 +262,7 @@ def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
     used = min(row.launches)
     some = f" It rests on {used} of these rounds." if used < len(common) else ""
     within = f"{format_percent(row.confidence)} interval"
-    said = f"{change(row)} ({within} {words.interval(row)})" if ends else change(row)
+    said = f"{change(row)} ({within} {estimates.interval(row)})" if ends else change(row)
     within_margin = f" Changes within the margin, {format_percent(margin / 100)}, do not count."
     return Chart(
         f"Change in each round, {words.statistic(row)}",

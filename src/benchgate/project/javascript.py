@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.languages import is_file_of_vitest
-from benchgate.project.requirements import (
+from benchgate.project.build_steps import (
     BuildSteps,
     Suite,
     command_table,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.project.requirements import Value
+    from benchgate.project.build_steps import Value
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _RUNS_VITEST = re.compile(r"\bvitest\s+bench\b")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.functions import CONFIGURATIONS, packages_of, without_comments
 from benchgate.measure.sources import PROJECT_FILES, read_source
-from benchgate.project.requirements import PythonSuite, Suite
+from benchgate.project.build_steps import Suite
+from benchgate.project.requirements import PythonSuite
 from benchgate.project.tree import in_folder, in_places, read_ini, table_at
 from benchgate.units import counted
 

@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
 from benchgate.model.policy import MOVED, OPEN, Outcome
-from benchgate.model.verdict import (
-    ORDER,
-    WRONG,
-    Decision,
-    Row,
-    _place,
-    by_benchmark,
-    worst_first,
-)
+from benchgate.model.row import Row
+from benchgate.model.row_order import ORDER, WRONG, _place, by_benchmark, worst_first
+from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

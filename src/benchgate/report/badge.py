@@ -9,13 +9,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
-from benchgate.model.verdict import ORDER, Decision, by_benchmark
+from benchgate.model.row_order import ORDER, by_benchmark
+from benchgate.model.verdict import Decision
 from benchgate.report import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
 
 
 LABEL: Final = "performance"

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
 from benchgate.model.calls import Edit
+from benchgate.model.metrics import INSTRUCTIONS, TIME, observed_as
 from benchgate.model.policy import CHANGED, Outcome
-from benchgate.model.run import INSTRUCTIONS, TIME, observed_as
 from benchgate.report.words import from_to
 from benchgate.units import counted, format_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.model.verdict import CalledFunction, Cause, Row
+    from benchgate.model.row import CalledFunction, Cause, Row
 
 
 _NAME_LIMIT: Final = 100

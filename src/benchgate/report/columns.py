@@ -16,12 +16,13 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchgate.escape import plain_line
-from benchgate.report import words
+from benchgate.report import row_notes, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
 
 
 CsvValue: TypeAlias = str | float | bool | None
@@ -103,7 +104,7 @@ COLUMNS: Final = (
         "detectable_ratio",
         lambda row, _: _change(row.detectable),
         "detectable",
-        words.detectable,
+        row_notes.detectable,
         "the [smallest change](how-it-decides.md#the-formulas) that so many rounds usually find.",
         comment=4,
         terminal=7,
@@ -137,7 +138,7 @@ COLUMNS: Final = (
         "base_launches",
         lambda row, _: row.launches[0],
         "rounds",
-        words.rounds,
+        row_notes.rounds,
         '"10 v 5" means 10 launches of the base and 5 of the head.',
         comment=5,
         terminal=6,
@@ -147,7 +148,7 @@ COLUMNS: Final = (
         "head_launches",
         lambda row, _: row.launches[1],
         "launches",
-        lambda row: words.rounds(row) + (f", {_tier(row)}" if row.tier else ""),
+        lambda row: row_notes.rounds(row) + (f", {_tier(row)}" if row.tier else ""),
         page=1,
     ),
     RowColumn(
@@ -172,7 +173,7 @@ COLUMNS: Final = (
         drop=4,
     ),
     RowColumn("location", lambda row, _: row.location),
-    RowColumn("note", lambda row, verdict: "; ".join(words.notes_of(row, verdict.settings))),
+    RowColumn("note", lambda row, verdict: "; ".join(row_notes.notes_of(row, verdict.settings))),
     RowColumn("decision", lambda _, verdict: verdict.decision.value),
     RowColumn("base_commit", lambda _, verdict: verdict.base.sha),
     RowColumn("head_commit", lambda _, verdict: verdict.head.sha),

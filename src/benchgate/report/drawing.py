@@ -14,7 +14,7 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 
 _MISSING: Final = " "

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from benchgate.model.verdict import Verdict
     from benchgate.report.columns import CsvValue
-    from benchgate.report.view import BenchmarkView, RowView, VerdictView
+    from benchgate.report.row_view import BenchmarkView, RowView
+    from benchgate.report.view import VerdictView
 
 
 _State: TypeAlias = Literal["passed", "failure", "error", "skipped"]

@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.escape import plain_line
+from benchgate.model.metrics import Better
 from benchgate.model.notes import TOO_FEW, machine, sides
 from benchgate.model.policy import MOVED, OPEN, Outcome
-from benchgate.model.run import Better
+from benchgate.model.row import VALUE, ConfirmationCost
+from benchgate.model.row_order import worst_first
 from benchgate.model.verdict import (
     NO_BASELINE,
-    VALUE,
-    ConfirmationCost,
     Decision,
     Reason,
     compared_benchmarks,
     decided_benchmarks,
     partly_compared,
-    worst_first,
 )
-from benchgate.report import words
+from benchgate.report import estimates, row_notes, words
 from benchgate.report.arrangement import Together, arrange, benchmarks_of, first_row
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
     from benchgate.report.arrangement import Line
 
 
@@ -143,7 +143,7 @@ def _unconfirmed(suspects: Sequence[Line]) -> list[str]:
     it = "it" if len(suspects) == 1 else "them"
     return [
         f"{_listed(suspects, looks_like=True)} looked {words.worse_word(rows)} at first",
-        f"deciding {it} takes {words.confirming(takes)}",
+        f"deciding {it} takes {row_notes.confirming(takes)}",
     ]
 
 
@@ -303,9 +303,9 @@ def _changed(line: Line, *, in_parentheses: bool = False) -> str:
     """Name and size of the change: "`parse/large` +15 %", "all 10 `parser/*` +13 to +15 %"."""
     row = first_row(line)
     if isinstance(line, Together):
-        name, size = line.title, words.rounded_span(*line.ratios)
+        name, size = line.title, estimates.rounded_span(*line.ratios)
     else:
-        name, size = f"`{words.name(row, _NAME_LIMIT)}`", words.rounded(row)
+        name, size = f"`{words.name(row, _NAME_LIMIT)}`", estimates.rounded(row)
     if row.outcome is Outcome.OVER_LIMIT:
         limit, value = sides(row)
         size = f"at {value} (limit {limit})"

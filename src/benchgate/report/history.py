@@ -15,7 +15,7 @@ from rich.text import Text
 
 from benchgate.escape import ASCII, BLOCKS, plain_line
 from benchgate.model.redact import redacted
-from benchgate.model.verdict import TAIL_STATISTICS, is_tail
+from benchgate.model.row import TAIL_STATISTICS, is_tail
 from benchgate.report import words
 from benchgate.report.drawing import sparkline
 from benchgate.report.terminal import Column, Line, print_columns, print_text

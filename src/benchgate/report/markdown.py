@@ -7,14 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
 from benchgate.escape import (
-    breaking_code,
     code_block,
-    code_cell,
     code_span,
     html_code,
     html_text,
@@ -29,113 +25,36 @@ from benchgate.model.verdict import Decision
 from benchgate.report import words
 from benchgate.report.columns import IN_COMMENT
 from benchgate.report.headline import bare
-from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
-from benchgate.report.view import (
-    NAME_LIMIT,
-    BenchmarkView,
-    Group,
-    TogetherView,
+from benchgate.report.links import NAME_LIMIT
+from benchgate.report.markdown_cells import (
+    about_cell,
+    change_cell,
+    link,
+    name,
+    notes_of,
+    together_cell,
+    told,
+    unbroken,
 )
+from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
+from benchgate.report.row_view import BenchmarkView, TogetherView
+from benchgate.report.view import Group
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.report.causes import CauseView
+    from benchgate.report.links import Links
     from benchgate.report.row_detail import ComparisonView
-    from benchgate.report.view import (
-        FailureView,
-        Footnote,
-        Links,
-        RowView,
-        VerdictView,
-    )
+    from benchgate.report.row_view import FailureView, Footnote, RowView
+    from benchgate.report.view import VerdictView
 
-
-# Of the others, a number in bold would look as if it were known.
-_NOTE_LIMIT = 600
 _MARK = re.compile(r"\[\d+\]")
 _PERCENT = re.compile(r"(?<=\d) %")
 _BOUND = "\N{NO-BREAK SPACE}%"
-# A longer name does not fit beside the change on a phone, unless its lines may break.
-_UNBROKEN_NAME = 28
-NO_NOTES: Final[Mapping[str, str]] = MappingProxyType({})
 # They need no line of their own: the table of all benchmarks has them.
 _FINE = frozenset({Outcome.UNCHANGED, Outcome.WITHIN_LIMIT})
-
-
-def change_cell(row: RowView, change: str = "") -> str:
-    """The first cell: by how much, and how sure that is.
-
-    Args:
-        change: instead of that of the row.
-    """
-    known, what = change or row.change, f"{row.icon}&nbsp;{unbroken(row.word)}"
-    if row.outcome not in CHANGED or not known:
-        return lines(what, unbroken(row.change))
-    below = "least to most" if change else row.interval
-    return lines(what, f"**{unbroken(known)}**", _small(unbroken(below)))
-
-
-def about_cell(one: BenchmarkView, links: Links, once: Mapping[str, str] = NO_NOTES) -> str:
-    """The second cell: the benchmark, what is said of it, and its values.
-
-    Args:
-        once: what stands in place of these marks.
-    """
-    first = one.first
-    is_changed = first.outcome in CHANGED and first.change
-    subject = link(name(first), links.source(first.location))
-    note, *others = (plain_line(_written_out(text, once), _NOTE_LIMIT) for text in _notes(one))
-    gap = " " if note.startswith("[") else ", "
-    return lines(
-        " ".join(filter(None, (f"**{subject}**" if is_changed else subject, prose(first.about)))),
-        _small(gap.join(filter(None, (unbroken(first.values), told(note))))),
-        _small(_course(first)),
-        *(_small(told(text)) for text in others),
-    )
-
-
-def together_cell(one: TogetherView) -> str:
-    """The second cell of benchmarks that changed together."""
-    note = told(plain_line(one.note, _NOTE_LIMIT))
-    title = with_code(one.title, code_cell)
-    return lines(f"**{title}**", _small(f"each {note}" if note else ""))
-
-
-def told(text: str) -> str:
-    """A sentence for a table cell, in which `...` is code."""
-    return with_code(text, code_cell)
-
-
-def _course(row: RowView) -> str:
-    """The bars of earlier runs and of this one, and what they are."""
-    return f"{prose(row.course_title)}: {code_cell(row.course)}" if row.course else ""
-
-
-def link(text: str, url: str) -> str:
-    """Markdown that shows a text, as a link if there is an address."""
-    return f"[{text}](<{quote(url, safe=':/?#=&%')}>)" if url else text
-
-
-def name(row: RowView) -> str:
-    """The whole id; a long one may take several lines."""
-    is_long = len(row.benchmark) > _UNBROKEN_NAME
-    return breaking_code(row.benchmark) if is_long else code_cell(row.benchmark)
-
-
-def lines(*parts: str) -> str:
-    """The parts that are not empty, one below the other."""
-    return "<br>".join(part for part in parts if part)
-
-
-def unbroken(text: str) -> str:
-    """Keep a number on one line with its unit."""
-    return prose(text).replace(" ", "&nbsp;")
-
-
-def _small(text: str) -> str:
-    return f"<sub>{text}</sub>" if text else ""
 
 
 PRODUCT = "benchgate"
@@ -230,24 +149,13 @@ def _result(
     return change_cell(one.first), about_cell(one, links, once)
 
 
-def _notes(one: BenchmarkView | TogetherView) -> tuple[str, ...]:
-    """The notes in the line of a table: that on its first row, then those on others."""
-    return (one.note, *(one.about_others if isinstance(one, BenchmarkView) else ()))
-
-
 def _said_once(
     shown: Iterable[BenchmarkView | TogetherView], verdict: VerdictView
 ) -> Mapping[str, str]:
     """The footnotes that only one benchmark in a table has, by mark: they need not be below it."""
     single = [one for one in shown if isinstance(one, BenchmarkView)]
-    counts = Counter(mark for one in single for mark in set(_MARK.findall(" ".join(_notes(one)))))
+    counts = Counter(mark for one in single for mark in set(_MARK.findall(" ".join(notes_of(one)))))
     return {note.mark: note.text for note in verdict.footnotes if counts[note.mark] == 1}
-
-
-def _written_out(note: str, once: Mapping[str, str]) -> str:
-    for mark, text in once.items():
-        note = note.replace(f" {mark}", f"; {text}").replace(mark, text)
-    return note
 
 
 def footnote_lines(
@@ -256,7 +164,7 @@ def footnote_lines(
     """The notes that these benchmarks share with others, each once."""
     shown = list(shown)
     once = _said_once(shown, verdict)
-    marks = {mark for one in shown for mark in _MARK.findall(" ".join(_notes(one)))} - once.keys()
+    marks = {mark for one in shown for mark in _MARK.findall(" ".join(notes_of(one)))} - once.keys()
     return [_footnote(note) for note in verdict.footnotes if note.mark in marks]
 
 

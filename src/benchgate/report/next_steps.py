@@ -12,17 +12,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.escape import plain_line
+from benchgate.model.metrics import Better
 from benchgate.model.policy import OPEN, Outcome
-from benchgate.model.run import CHANGED_FILES_ID, NEW_VERSION, Better
-from benchgate.model.verdict import (
-    Decision,
-    NextStep,
-    Reason,
-    StepKind,
-    by_benchmark,
-    lacks,
-    missing_rounds,
-)
+from benchgate.model.row_order import by_benchmark, lacks, missing_rounds
+from benchgate.model.run import CHANGED_FILES_ID, NEW_VERSION
+from benchgate.model.verdict import Decision, NextStep, Reason, StepKind
 from benchgate.report import words
 from benchgate.report.arrangement import Together, arrange
 from benchgate.report.causes import view_causes
@@ -32,7 +26,8 @@ from benchgate.units import counted, format_budget, format_duration
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.model.verdict import Row, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
     from benchgate.report.arrangement import Line
 
 _FILTERS_SHOWN: Final = 3

@@ -18,8 +18,8 @@ from rich.text import Text
 from benchgate.escape import plain_line
 from benchgate.model.notes import change
 from benchgate.model.policy import Outcome
-from benchgate.model.verdict import WRONG
-from benchgate.report import words
+from benchgate.model.row_order import WRONG
+from benchgate.report import estimates, words
 from benchgate.report.terminal import CUT, encodable, print_text
 from benchgate.units import counted, format_duration
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 
 MEASURE: Final = "measure"
@@ -213,7 +213,7 @@ class _ProgressDisplay(Progress):
         first = rows[0]
         is_wrong, is_better = first.outcome in WRONG, first.outcome is Outcome.IMPROVED
         ratios = [row.ratio for row in rows if row.ratio is not None]
-        size = words.change_span(min(ratios), max(ratios)) if ratios else ""
+        size = estimates.change_span(min(ratios), max(ratios)) if ratios else ""
         is_many = len(rows) > 1
         folders = {words.name(row).partition("[")[0].rpartition("/")[0] for row in rows}
         names = ", ".join(map(_title, rows[:_NAMES]))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.escape import plain_line
-from benchgate.report import words
+from benchgate.report import estimates, row_notes, words
 from benchgate.units import format_change, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.model.verdict import Comparison, Effect, Row
+    from benchgate.model.row import Comparison, Effect, Row
 
 RATIO_TITLES = ("change by", "estimate", "interval", "method")
 TEST_TITLES = ("test", "p", "p head more", "p head less")
@@ -43,7 +43,7 @@ def view_comparison(row: Row, found: Comparison) -> ComparisonView:
             (
                 plain_line(one.name),
                 format_change(one.ratio),
-                words.change_span(one.interval.low, one.interval.high) if one.interval else "",
+                estimates.change_span(one.interval.low, one.interval.high) if one.interval else "",
                 plain_line(one.interval.method) if one.interval else "",
             )
             for one in found.ratios
@@ -95,7 +95,7 @@ def _signed(size: float) -> str:
 
 def _launches(row: Row, found: Comparison) -> str:
     base, head = found.launches
-    parts = [f"{base} v {head} in all; the decision uses {words.rounds(row) or 'none'}"]
+    parts = [f"{base} v {head} in all; the decision uses {row_notes.rounds(row) or 'none'}"]
     if min(base, head) > 1 and row.margin:
         needed = "more than 1000" if found.launches_needed is None else found.launches_needed
         parts.append(f"finding a change of {format_percent(row.margin)} takes {needed} of each")

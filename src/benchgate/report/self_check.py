@@ -11,7 +11,7 @@ from rich.text import Text
 from benchgate.escape import _NAME_LIMIT, named, plain_line
 from benchgate.model.notes import compare_by, rule_for, steadier
 from benchgate.model.policy import Outcome
-from benchgate.report import words
+from benchgate.report import row_notes, words
 from benchgate.report.terminal import Column, Line, print_columns, print_facts, print_text
 from benchgate.units import counted, format_duration, format_percent
 
@@ -301,7 +301,7 @@ def _tail(tail: Tail | None) -> str:
 
 
 def _change(ratio: float | None) -> str:
-    return "nothing" if ratio is None else words.unsigned(ratio)
+    return "nothing" if ratio is None else row_notes.unsigned(ratio)
 
 
 def _legend(check: SelfCheck) -> str:

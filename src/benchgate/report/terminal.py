@@ -18,7 +18,7 @@ from benchgate.model.verdict import Decision
 from benchgate.report.columns import ON_TERMINAL
 from benchgate.report.headline import bare
 from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
-from benchgate.report.view import TogetherView
+from benchgate.report.row_view import TogetherView
 from benchgate.report.words import ARROW
 from benchgate.units import format_duration
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from benchgate.model.result import PhaseTime
     from benchgate.report.row_detail import ComparisonView
-    from benchgate.report.view import BenchmarkView, Group, VerdictView
+    from benchgate.report.row_view import BenchmarkView
+    from benchgate.report.view import Group, VerdictView
 
 
 CUT = "…"

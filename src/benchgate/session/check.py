@@ -5,32 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.baselines.base import (
+from benchgate.baselines.base import choose_base
+from benchgate.baselines.base_config import judged_by_base, measured_by_base
+from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
+from benchgate.baselines.own_benchmarks import (
     BASE_HAS_NO_BENCHMARKS,
     BENCHMARKS_OF_HEAD,
     OWN_BENCHMARKS,
-    choose_base,
     has_no_benchmarks,
-    judged_by_base,
-    measured_by_base,
     with_benchmarks_of_head,
 )
-from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
-from benchgate.config.benchmarks import PATTERN
+from benchgate.config.live_benchmarks import PATTERN
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.effect import require_effect
+from benchgate.gate.judging import judge_run, judge_stored
 from benchgate.gate.stored import fit_for
-from benchgate.gate.verdict import judge_run, judge_stored, make_verdict
+from benchgate.gate.verdict import make_verdict
 from benchgate.model.run import BenchmarkFiles
 from benchgate.session.benchmark_sets import UNABLE
 from benchgate.session.choice import chosen_of
-from benchgate.session.measuring import (
-    NOTHING_RUNS_ON_BASE,
-    ArmsRequest,
-    RunRequest,
-    measure_arms,
-    run,
-)
+from benchgate.session.measuring import NOTHING_RUNS_ON_BASE, ArmsRequest, measure_arms
+from benchgate.session.one_tree import RunRequest, run
 from benchgate.session.opening import no_benchmarks
 from benchgate.session.result_file import working_tree_source
 

@@ -15,7 +15,8 @@ from benchgate.measure.machine import (
     find_valgrind,
     why_not_counted,
 )
-from benchgate.model.run import INSTRUCTIONS, LEAST_COUNTED_ROUNDS, VALGRIND
+from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
+from benchgate.model.run import LEAST_COUNTED_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -1,37 +1,34 @@
-"""Measures one tree, or two arms in turn, until everything is decided or the time is up."""
+"""Measures two arms in turn, until everything is decided or the time is up."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from benchgate.config import SuiteBenchmark
 from benchgate.gate.effect import require_effect
 from benchgate.gate.estimates import RowStage
+from benchgate.gate.judging import judge_run
 from benchgate.gate.suite import Need
-from benchgate.gate.verdict import apply_waivers, judge_run
+from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.git.changes import changed_since
-from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.arm import ArmName
 from benchgate.measure.machine import require_address_space
-from benchgate.measure.sources import installed_versions, packages_in
-from benchgate.measure.trees import content_digest, one_arm, same_arms, sweep, two_arms
+from benchgate.measure.sources import packages_in
+from benchgate.measure.trees import content_digest, same_arms, sweep, two_arms
+from benchgate.model.metrics import observed_as
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.result import Phase
-from benchgate.model.run import MOST_CHANGED, PYTHON, BenchmarkFiles, Source, observed_as
-from benchgate.model.verdict import (
-    WRONG,
-    by_benchmark,
-    decided_benchmarks,
-    missing_rounds,
-    worst_first,
-)
+from benchgate.model.row_order import WRONG, by_benchmark, missing_rounds, worst_first
+from benchgate.model.run import MOST_CHANGED, BenchmarkFiles, Source
+from benchgate.model.verdict import decided_benchmarks
 from benchgate.session.arm_build import cache_for
-from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
+from benchgate.session.fixed_rounds import too_few_rounds
+from benchgate.session.one_tree import RunRequest
 from benchgate.session.opening import open_session
 from benchgate.session.outlook import (
     describe_rounds,
@@ -40,25 +37,25 @@ from benchgate.session.outlook import (
     of_left_out,
     of_the_screen,
     some_of,
-    too_few_rounds,
 )
 from benchgate.session.recorder import SAME_CODE
-from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
+from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds, own_ids
+from benchgate.session.unlike import unlike_arms, unlike_packages, unmatched
 from benchgate.stats import special
 from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.gate.verdict import JudgedRuns
+    from benchgate.gate.judging import JudgedRuns
     from benchgate.git.repository import Git
     from benchgate.measure.trees import Trees
     from benchgate.model.result import Result
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
     from benchgate.report.progress import Progress
+    from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast
     from benchgate.session.recorder import BaseTrial
@@ -67,137 +64,8 @@ if TYPE_CHECKING:
     from benchgate.session.unfinished import Unfinished
 
 
-DEFAULT_ROUNDS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """What the user asked for, in addition to the configuration.
-
-    Attributes:
-        output: the result file; saved after rounds, at most once a second.
-        must_save: it is an error if the file cannot be written; otherwise that is a warning.
-        introspect: ask the targets of scenarios for their versions and settings.
-    """
-
-    choice: Choice = field(default_factory=Choice)
-    output: Path | None = None
-    suite: str = DEFAULT_SUITE
-    must_save: bool = True
-    introspect: bool = False
-
-
-def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
-    """Measure the working tree, or the current folder if it is not in a repository.
-
-    Raises:
-        MeasureError: the build failed.
-        UsageError: no benchmarks.
-        Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
-    """
-    require_address_space()
-    began_s, started = effects.clock(), effects.now()
-    opened = open_tree(request.choice, config, git, effects, introspect=request.introspect)
-    with opened as (session, notes):
-        result_file = ResultFile(
-            session=session,
-            sources={ArmName.HEAD: working_tree_source(git) if git else Source()},
-            effects=effects,
-            began_s=began_s,
-            started=started,
-            suite=request.suite,
-            output=request.output,
-            must_save=request.must_save,
-            warnings=notes,
-        )
-        planner = _planned(session, config)
-        numbers = planner.numbers()
-        plan = describe_rounds(numbers, config.measure.budget_s)
-        effects.progress.found(len(session.ids), plan)
-        with result_file.kept_when_interrupted():
-            dropped = measure_rounds(
-                session,
-                planner,
-                budget_s=config.measure.budget_s,
-                clock=effects.clock,
-                phases=effects.phases,
-                progress=effects.progress,
-                save=result_file.save_sometimes,
-                foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
-            )
-        if session.left_out:
-            budget_s = config.measure.budget_s
-            result_file.warnings += (of_left_out(session.left_out, budget_s),)
-        if dropped:
-            budget = format_duration(config.measure.budget_s)
-            result_file.warnings += (f"the budget of {budget} ended before the last round",)
-        result_file.finish(session.conclude())
-        return result_file.result()
-
-
-def _planned(session: Session, config: Config) -> FixedRounds:
-    """Plan the rounds: a scenario may say how many it needs, if the user does not."""
-    if config.measure.rounds:
-        return FixedRounds(session, config.measure.rounds)
-    own = {one.id: one.rounds for one in session.definitions(ArmName.HEAD) if one.rounds}
-    return FixedRounds(session, DEFAULT_ROUNDS, own)
-
-
-@contextmanager
-def open_tree(
-    choice: Choice,
-    config: Config,
-    git: Git | None,
-    effects: Effects,
-    *,
-    runs_suites: bool = True,
-    introspect: bool = False,
-) -> Iterator[tuple[Session, tuple[str, ...]]]:
-    """Open a session on the working tree alone; return it and notes for its result.
-
-    Args:
-        runs_suites, introspect: as in `open_session`.
-    """
-    effects.phases.begin(Phase.CHECK_OUT)
-    with ExitStack() as stack:
-        if git is None:
-            folder = effects.cwd
-            arm = Arm(ArmName.HEAD, folder, folder / ".benchgate-env")
-            session = open_session(
-                stack,
-                [arm],
-                config,
-                effects,
-                checkout=None,
-                choice=choice,
-                runs_suites=runs_suites,
-                introspect=introspect,
-            )
-            yield session, ()
-            return
-        warnings = sweep(git)
-        is_kept = cache_for(config, effects, git.root) is not None
-        trees = stack.enter_context(one_arm(git, same_places=is_kept))
-        session = open_session(
-            stack,
-            trees.arms.values(),
-            config,
-            effects,
-            checkout=git.root,
-            choice=choice,
-            ground=trees.ground,
-            runs_suites=runs_suites,
-            introspect=introspect,
-        )
-        yield session, (*warnings, *trees.notes)
-
-
 _CLASSICAL_ROUNDS = 10
 NOTHING_RUNS_ON_BASE = "none of the head's benchmarks runs on the base"
-_BUILT_BY_THEIR_OWN = (
-    "base and head have different [build] tables, and each was built with its own: "
-    "this may cause a difference"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -555,57 +423,6 @@ def budget_ended(
         units[unit] = max(missing[id_], units.get(unit, 0))
     enough_s = budget_s + sum(rounds * costs_s.get(unit, 0.0) for unit, rounds in units.items())
     return (f"{said}; a budget of {format_budget(enough_s)} would be long enough",)
-
-
-def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:
-    """Describe how the arms differ apart from their code: each follows its own configuration.
-
-    Args:
-        toolchains: versions by tool.
-    """
-    said = []
-    base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
-    if (base.commands, base.env) != (head.commands, head.env):
-        said.append(_BUILT_BY_THEIR_OWN)
-    before, after = (toolchains[arm] for arm in (ArmName.BASE, ArmName.HEAD))
-    for tool in sorted(before.keys() & after.keys()):
-        if before[tool] != after[tool]:
-            old, new = (_with_version(tool, side[tool]) for side in (before, after))
-            said.append(f"the base uses {old}, the head {new}: this may cause a difference")
-    return tuple(said)
-
-
-def unlike_packages(base: Iterable[str], head: Iterable[str]) -> tuple[str, ...]:
-    """Warn of installed packages that have other versions on the two sides.
-
-    Args:
-        base, head: as `packages_in` returns them.
-    """
-    before, after = installed_versions(base), installed_versions(head)
-    differ = [one for one in sorted(before | after) if before.get(one) != after.get(one)]
-    if not differ:
-        return ()
-    said = [f"{one} {before.get(one, 'none')}, here {after.get(one, 'none')}" for one in differ]
-    named = "; ".join(said[:_PACKAGES])
-    more = f"; and {len(said) - _PACKAGES} more" if len(said) > _PACKAGES else ""
-    return (f"the base has other packages ({named}{more}): this may cause a difference",)
-
-
-_PACKAGES = 5
-
-
-def _with_version(tool: str, version: str) -> str:
-    """Name a tool with its version, which often names the tool itself: "rustc 1.75.0"."""
-    names_itself = tool == PYTHON or version.startswith(f"{tool} ")
-    return version if names_itself else f"{tool} {version}"
-
-
-def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:
-    """Warn of waivers that match nothing, unless a suite that did not run may match."""
-    suites = any(isinstance(one, SuiteBenchmark) for one in config.benchmarks)
-    if suites and not choice.is_everything:
-        return ()
-    return config.unmatched(session.known_ids)
 
 
 def fixed_rounds(config: Config) -> int | None:

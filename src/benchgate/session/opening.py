@@ -21,8 +21,9 @@ from benchgate.measure.contract import EngineSettings
 from benchgate.measure.machine import available_cpus, kept_off
 from benchgate.measure.processes import Guardian
 from benchgate.measure.workers import describe_runtimes
+from benchgate.model.metrics import ALLOC_BLOCKS, ALLOC_PEAK, INSTRUCTIONS
 from benchgate.model.result import Phase
-from benchgate.model.run import ALLOC_BLOCKS, ALLOC_PEAK, INSTRUCTIONS, BenchmarkFiles, Status
+from benchgate.model.run import BenchmarkFiles, Status
 from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
 from benchgate.session.benchmark_sets import Attempt, SetFinder, found_by
 from benchgate.session.choice import keep_share, leave_out_unwanted

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import DiscoveryFailure, Observation
+from benchgate.model.launches import Launch
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, VALGRIND
 from benchgate.model.run import (
     CHANGED_FILES_ID,
-    CPU_TIME,
-    INSTRUCTIONS,
-    TIME,
-    VALGRIND,
     BenchmarkFiles,
     BenchmarkResult,
-    Launch,
     Series,
     Status,
     Tier,
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.measure.contract import Definition, Discovery
     from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch
-    from benchgate.model.run import Metric
+    from benchgate.model.metrics import Metric
 
 
 _CHANGES_NAMED = 5

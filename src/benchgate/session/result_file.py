@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.git.repository import Git
-    from benchgate.model.run import Environment
+    from benchgate.model.environment import Environment
     from benchgate.session.effects import Effects
     from benchgate.session.session import Session
 

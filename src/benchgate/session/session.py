@@ -19,14 +19,8 @@ from benchgate.measure.contract import (
     ignore,
 )
 from benchgate.measure.processes import Budget
-from benchgate.model.run import (
-    CANARY_IDS,
-    INSTRUCTIONS,
-    LEAST_COUNTED_ROUNDS,
-    TIME,
-    BenchmarkFiles,
-    before_round,
-)
+from benchgate.model.metrics import INSTRUCTIONS, TIME
+from benchgate.model.run import CANARY_IDS, LEAST_COUNTED_ROUNDS, BenchmarkFiles, before_round
 from benchgate.session.benchmark_sets import FoundSet, found_by
 from benchgate.session.lanes import Lanes
 from benchgate.session.outlook import some_of

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Result
-    from benchgate.model.run import BenchmarkResult, Environment, Run, Source
+    from benchgate.model.run import BenchmarkResult, Run, Source
     from benchgate.session.session import Session
 
 _ANEW = "`benchgate check` without --continue measures anew."

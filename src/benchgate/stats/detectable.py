@@ -9,7 +9,8 @@ import numpy as np
 
 from benchgate.stats import special
 from benchgate.stats.checks import require_finite, require_fraction
-from benchgate.stats.rank_tests import least_p_mann_whitney, least_p_signed_rank
+from benchgate.stats.mann_whitney import least_p_mann_whitney
+from benchgate.stats.signed_rank import least_p_signed_rank
 from benchgate.stats.spread import require_launches
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.rank_tests import doubled_midranks
+from benchgate.stats.midranks import doubled_midranks
 from benchgate.stats.spread import nearest_rank
 
 if TYPE_CHECKING:

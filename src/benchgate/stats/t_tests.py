@@ -15,7 +15,7 @@ import numpy as np
 from benchgate.stats import special
 from benchgate.stats.checks import require_fraction, require_vector
 from benchgate.stats.intervals import t_interval
-from benchgate.stats.rank_tests import doubled_midranks
+from benchgate.stats.midranks import doubled_midranks
 from benchgate.stats.spread import moments
 
 if TYPE_CHECKING:

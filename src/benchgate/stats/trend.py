@@ -10,7 +10,7 @@ import numpy as np
 
 from benchgate.stats import special
 from benchgate.stats.checks import require_vector
-from benchgate.stats.rank_tests import rank_sum_ways
+from benchgate.stats.midranks import rank_sum_ways
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray

@@ -11,8 +11,8 @@ from distributed import Client
 from tests.load.cluster.clusters import events, places, tasks
 from tests.load.databases import PASSWORD, USER
 
+from benchgate.load import choices
 from benchgate.load import cluster as on_dask
-from benchgate.load import schedule
 from benchgate.load.cluster import run_on_cluster
 from benchgate.load.generator import run_iteration
 from benchgate.load.launch import LoadOrder
@@ -88,7 +88,7 @@ def test_each_worker_draws_the_parameters_of_the_seed(
     (step,) = launch.scenario.steps
     drawn: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for worker in range(4):
-        stream = schedule.parameters(step, seed=7, iteration=0, worker=worker, workers=4)
+        stream = choices.parameters(step, seed=7, iteration=0, worker=worker, workers=4)
         for position, values in enumerate(islice(stream, len(requested))):
             drawn[int(str(values["id"]))].append((worker, position))
     unique = [drawn[value][0] for value in requested if len(drawn[value]) == 1]

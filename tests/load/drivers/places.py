@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.load import drivers
 from benchgate.load.drivers.driver import LaunchPlace, one_line
-from benchgate.load.scenario import expanded
+from benchgate.load.placeholders import expanded
 from benchgate.load.scenario_file import secrets_in
 from benchgate.model.redact import Redactor
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchgate.load.drivers.mysql import DIALECT as MYSQL
 from benchgate.load.drivers.postgresql import DIALECT as POSTGRESQL
-from benchgate.load.drivers.sql import Dialect, ParamStyle, names_in, pieces, split, translated
+from benchgate.load.drivers.sql_text import Dialect, ParamStyle, names_in, pieces, split, translated
 from benchgate.load.drivers.sqlite import DIALECT as SQLITE
 
 ALL = pytest.mark.parametrize("dialect", [SQLITE, POSTGRESQL, MYSQL])

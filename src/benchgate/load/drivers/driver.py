@@ -14,15 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Type
 from pydantic import AfterValidator
 
 from benchgate.errors import did_you_mean
-from benchgate.load.scenario import (
-    OWN_PLACEHOLDERS,
-    PORT,
-    Load,
-    Script,
-    Step,
-    Target,
-    placeholders_in,
-)
+from benchgate.load.placeholders import OWN_PLACEHOLDERS, PORT, placeholders_in
+from benchgate.load.scenario import Load, Script, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -23,7 +23,8 @@ from benchgate.load.drivers.driver import (
 )
 from benchgate.load.drivers.fillers import filler, json_filler, names_in, text_of
 from benchgate.load.drivers.http_wire import ERRORS, SEEN_BYTES, Wire, reason
-from benchgate.load.scenario import Pattern, Script, Step, Target, each_expanded
+from benchgate.load.placeholders import each_expanded
+from benchgate.load.scenario import Pattern, Script, Step, Target
 from benchgate.tables import fields
 from benchgate.tables.fields import Table
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field
 
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlSession, SqlStep, SqlTarget
+from benchgate.load.drivers.sql import SqlDriver, SqlSession, SqlStep, SqlTarget
+from benchgate.load.drivers.sql_text import Dialect
 from benchgate.tables import fields
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field, field_validator
 
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.drivers.sql import Dialect, SqlDriver, SqlSession, SqlStep, SqlTarget
+from benchgate.load.drivers.sql import SqlDriver, SqlSession, SqlStep, SqlTarget
+from benchgate.load.drivers.sql_text import Dialect
 from benchgate.tables import fields
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import ArmName
     from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch
-    from benchgate.model.run import Metric
+    from benchgate.model.metrics import Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.run import TIME
+from benchgate.model.metrics import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,13 +6,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.benchmarks import AsvBenchmark
+from benchgate.config.live_benchmarks import AsvBenchmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.config.benchmarks import FunctionBenchmarks
+    from benchgate.config.live_benchmarks import FunctionBenchmarks
     from benchgate.measure.arm import Arm
 
 

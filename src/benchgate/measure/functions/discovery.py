@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import FunctionBenchmarks
+from benchgate.config.live_benchmarks import FunctionBenchmarks
 from benchgate.errors import UsageError
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import (
@@ -24,18 +24,19 @@ from benchgate.measure.functions.returned_values import metric_of
 from benchgate.measure.languages import parts as parts_of
 from benchgate.measure.sources import find_files, find_programs
 from benchgate.measure.workers import ForeignModuleError, WorkerFailedError, describe_runtime
-from benchgate.model.run import PEAK_RSS, PYTHON, TIME, Tier, renamed
+from benchgate.model.metrics import PEAK_RSS, TIME
+from benchgate.model.run import PYTHON, Tier, renamed
 from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.config.benchmarks import LiveBenchmarks
+    from benchgate.config.live_benchmarks import LiveBenchmarks
     from benchgate.measure.arm import Arm
     from benchgate.measure.contract import EngineSettings
     from benchgate.measure.functions.starting import Workers
     from benchgate.measure.sources import BenchFile
-    from benchgate.model.run import Metric
+    from benchgate.model.metrics import Metric
     from benchgate.stats.timer import Timer
 
 

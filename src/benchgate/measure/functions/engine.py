@@ -44,7 +44,7 @@ from benchgate.measure.workers import (
     WorkerSkippedError,
 )
 from benchgate.model.calls import NOT_KNOWN
-from benchgate.model.run import TIME, Kind
+from benchgate.model.metrics import TIME, Kind
 
 if TYPE_CHECKING:
     import random
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from benchgate.config.benchmarks import LiveBenchmarks
+    from benchgate.config.live_benchmarks import LiveBenchmarks
     from benchgate.measure.contract import EngineSettings
     from benchgate.measure.processes import Guardian
     from benchgate.measure.sources import BenchFile

@@ -18,7 +18,7 @@ from benchgate.model.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.config.benchmarks import FunctionBenchmarks, LiveBenchmarks
+    from benchgate.config.live_benchmarks import FunctionBenchmarks, LiveBenchmarks
     from benchgate.measure.arm import Arm
 
 

@@ -28,7 +28,7 @@ from benchgate.measure.functions.sample_plan import (
 from benchgate.measure.functions.sampler import Sampler, Sampling
 from benchgate.measure.machine import CounterError
 from benchgate.measure.workers import COUNTS_SETUPS, count_per_call
-from benchgate.model.run import (
+from benchgate.model.metrics import (
     ALLOC_BLOCKS,
     ALLOC_PEAK,
     CPU_TIME,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.run import PEAK_RSS, Better, Kind, Metric
+from benchgate.model.metrics import PEAK_RSS, Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import (

@@ -9,10 +9,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from benchgate.config.benchmarks import (
-    FunctionBenchmarks,
-    LiveBenchmarks,
-)
+from benchgate.config.live_benchmarks import FunctionBenchmarks, LiveBenchmarks
 from benchgate.measure.contract import Described
 from benchgate.measure.functions.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.languages import NotBuiltError, Programs

@@ -11,16 +11,14 @@ from benchgate.measure.contract import (
 )
 from benchgate.measure.functions.lockstep import observed
 from benchgate.measure.workers import WorkerFailedError
-from benchgate.model.run import (
-    LARGEST,
-    Kind,
-)
+from benchgate.model.launches import LARGEST
+from benchgate.model.metrics import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.measure.workers import Worker
-    from benchgate.model.run import Metric
+    from benchgate.model.metrics import Metric
 
 
 def measure_values(

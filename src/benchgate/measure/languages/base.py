@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
-from benchgate.config.benchmarks import LiveBenchmarks
+from benchgate.config.live_benchmarks import LiveBenchmarks
 from benchgate.measure.processes import run_command
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from benchgate.config.benchmarks import GoBenchmark
+from benchgate.config.live_benchmarks import GoBenchmark
 from benchgate.measure.languages.base import (
     ADAPTERS,
     Language,

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import NodeBenchmark
+from benchgate.config.live_benchmarks import NodeBenchmark
 from benchgate.measure.languages.base import (
     ADAPTERS,
     NAMED_FOR_TESTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import WorkerBenchmark
+from benchgate.config.live_benchmarks import WorkerBenchmark
 from benchgate.measure.languages.base import Language, Toolbox, WorkerProgram, digest, text_of
 
 if TYPE_CHECKING:

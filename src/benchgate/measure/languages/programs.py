@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.benchmarks import (
+from benchgate.config.live_benchmarks import (
     CppBenchmark,
     GoBenchmark,
     NodeBenchmark,
@@ -26,7 +26,7 @@ from benchgate.measure.machine import Layout
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.config.benchmarks import LiveBenchmarks
+    from benchgate.config.live_benchmarks import LiveBenchmarks
     from benchgate.measure.arm import Arm
     from benchgate.measure.processes import Guardian
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from shutil import copytree
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.benchmarks import RustBenchmark
+from benchgate.config.live_benchmarks import RustBenchmark
 from benchgate.errors import UsageError
 from benchgate.measure.languages.base import (
     ADAPTERS,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.machine.cpus import available_cpus
 from benchgate.measure.machine.os_files import read_os_file
-from benchgate.model.run import Environment
+from benchgate.model.environment import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.contract import MetricSamples, Observation
 from benchgate.measure.session_folder import SessionFolder
-from benchgate.model.run import INSTRUCTIONS, VALGRIND
+from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -21,7 +21,7 @@ from benchgate.measure.observing.python_text import (
 )
 from benchgate.measure.workers import WorkerFailedError
 from benchgate.model.calls import MOST_NODES, CallTree, Edit, ObservedFunction
-from benchgate.model.run import TIME
+from benchgate.model.metrics import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

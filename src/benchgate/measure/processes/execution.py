@@ -9,7 +9,7 @@ import numpy as np
 
 from benchgate.errors import MeasureError
 from benchgate.measure.contract import MetricSamples
-from benchgate.model.run import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
 from benchgate.process import signal_name
 from benchgate.units import format_value
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.run import Metric
+    from benchgate.model.metrics import Metric
 
 
 MOST_OUTPUT_BYTES: Final = 256 << 20

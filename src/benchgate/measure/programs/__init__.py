@@ -3,7 +3,6 @@
 from benchgate.measure.programs.commands import (
     HASH_SEED,
     ArmCommand,
-    RunSettings,
     arm_commands,
     padded,
     require_equal_variables,
@@ -11,6 +10,7 @@ from benchgate.measure.programs.commands import (
 )
 from benchgate.measure.programs.engine import CommandEngine
 from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode
+from benchgate.measure.programs.run_settings import RunSettings
 from benchgate.measure.programs.runner import ArmRunner, CommandFailedError, RunFailedError
 from benchgate.measure.programs.variables import environ_of, with_equal_names
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.arm import ArmName
     from benchgate.measure.processes import Execution
-    from benchgate.measure.programs.commands import ArmCommand, RunSettings
+    from benchgate.measure.programs.commands import ArmCommand
+    from benchgate.measure.programs.run_settings import RunSettings
 
     Executions: TypeAlias = dict[ArmCommand, list[Execution]]
 

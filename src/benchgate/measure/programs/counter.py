@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import ArmName
     from benchgate.measure.contract import Observation
     from benchgate.measure.machine import Valgrind
-    from benchgate.measure.programs.commands import ArmCommand, RunSettings
+    from benchgate.measure.programs.commands import ArmCommand
+    from benchgate.measure.programs.run_settings import RunSettings
     from benchgate.measure.programs.runner import ArmRunner
 
 

@@ -19,17 +19,14 @@ from benchgate.measure.contract import (
 )
 from benchgate.measure.processes import CommandLauncher
 from benchgate.measure.programs.bursts import BURST_S, BurstRunner
-from benchgate.measure.programs.commands import (
-    arm_commands,
-    run_settings,
-    with_hash_seed,
-    workload_hash,
-)
+from benchgate.measure.programs.commands import arm_commands, with_hash_seed, workload_hash
 from benchgate.measure.programs.counter import ProgramCounter
 from benchgate.measure.programs.observer import ProgramObserver, UnobservedError
+from benchgate.measure.programs.run_settings import run_settings
 from benchgate.measure.programs.runner import ArmRunner, CommandFailedError
 from benchgate.model.calls import NOT_KNOWN
-from benchgate.model.run import TIME, Tier, renamed
+from benchgate.model.metrics import TIME
+from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
     import random

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.measure.arm import Arm, ArmName
-    from benchgate.measure.programs.commands import ArmCommand, RunSettings
+    from benchgate.measure.programs.commands import ArmCommand
+    from benchgate.measure.programs.run_settings import RunSettings
     from benchgate.measure.programs.runner import ArmRunner
     from benchgate.model.calls import CallTree
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import Arm, ArmName
     from benchgate.measure.contract import EngineSettings
     from benchgate.measure.processes import CommandLauncher, Execution
-    from benchgate.measure.programs.commands import ArmCommand, RunSettings
+    from benchgate.measure.programs.commands import ArmCommand
+    from benchgate.measure.programs.run_settings import RunSettings
 
 
 class RunFailedError(Exception):

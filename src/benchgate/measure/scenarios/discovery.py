@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import ConfigError
-from benchgate.load.scenario import depends_on_side, signature
 from benchgate.load.scenario_file import read_scenario
+from benchgate.load.signature import depends_on_side, signature
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import Definition, DiscoveryFailure, workload_of
 from benchgate.model.load import LoadResult

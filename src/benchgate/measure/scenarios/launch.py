@@ -25,7 +25,7 @@ from benchgate.measure.scenarios.services import (
     called,
     watched,
 )
-from benchgate.model.run import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
+from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
 from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 import psutil
 
 from benchgate.errors import MeasureError
-from benchgate.load.scenario import UNNAMED_SERVICE, UnsetVariableError, expanded, port_of
+from benchgate.load.placeholders import UnsetVariableError, expanded, port_of
+from benchgate.load.scenario import UNNAMED_SERVICE
 from benchgate.measure.machine import bound_to
 from benchgate.measure.scenarios.readiness import HOST, Surroundings, unmet
 from benchgate.measure.scenarios.service_log import ServiceLog

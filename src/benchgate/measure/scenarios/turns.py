@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.load import drivers
 from benchgate.load.group import is_ready, tell_ended
 from benchgate.load.launch import INTERRUPTED, LoadReply
-from benchgate.load.scenario import OWN_PLACEHOLDERS, PORT, placeholders_in
+from benchgate.load.placeholders import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.schedule import TurnOrder, turn_ns
 from benchgate.measure.programs import RunFailedError
 from benchgate.measure.scenarios.launch import LaunchTools, opened

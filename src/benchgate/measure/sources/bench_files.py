@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
-from benchgate.config.benchmarks import (
+from benchgate.config.live_benchmarks import (
     PATTERN,
     FunctionBenchmarks,
     LiveBenchmarks,

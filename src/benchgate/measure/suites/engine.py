@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.benchmarks import FILTER
+from benchgate.config.program_benchmarks import FILTER
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import (
     DataFiles,

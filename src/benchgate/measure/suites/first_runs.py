@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.gate.rows import TOOL, VERSION
+from benchgate.gate.same_work import TOOL, VERSION
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import (
     DataFiles,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import ArmName
     from benchgate.measure.contract import MetricSamples
     from benchgate.measure.suites.run import SuiteRun
-    from benchgate.model.run import Metric
+    from benchgate.model.metrics import Metric
 
 
 _MOST_MISSING = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.benchmarks import OUTPUT
+from benchgate.config.program_benchmarks import OUTPUT
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import TooLargeError, read_below, read_bytes
 from benchgate.formats import NAMES, find_format, read_as

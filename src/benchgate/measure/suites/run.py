@@ -14,7 +14,8 @@ from benchgate.measure.contract import MetricSamples
 from benchgate.measure.processes import trouble_with
 from benchgate.measure.programs import RunFailedError
 from benchgate.measure.suites.output import CHARACTERS_SHOWN, RunOutput, UnreadableError
-from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Kind, Status
+from benchgate.model.metrics import Kind
+from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
