@@ -33,9 +33,9 @@ from benchgate.describe.figures import figures_of
 from benchgate.page.history import render_history_page
 from benchgate.page.report import render_report
 from benchgate.report.history import render_history, view_history
+from benchgate.report.links import Links
 from benchgate.report.markdown import render_comment
 from benchgate.report.terminal import render_verdict
-from benchgate.report.links import Links
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

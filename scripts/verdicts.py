@@ -15,17 +15,15 @@ from tests.loads import measured_step
 from tests.results import arm
 
 from benchgate.config import loads
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
 from benchgate.model.calls import Edit
-from benchgate.model.policy import Outcome, PolicyChange
-from benchgate.model.result import Result
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import Metric
-from benchgate.model.run import NEW_VERSION, BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.policy import Outcome, PolicyChange
+from benchgate.model.result import Result
 from benchgate.model.row import CalledFunction, Cause, Classical, ConfirmationCost, Explanation, Row
 from benchgate.model.row_order import worst_first
+from benchgate.model.run import NEW_VERSION, BenchmarkResult, Run, Series, Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import headline
 
@@ -385,7 +383,7 @@ def _loaded(slower: float, source: Source) -> Run:
 def judged(result: Result) -> Verdict:
     """What the gate says of a result."""
     config = loads("", "benchgate.toml")
-    return replace(make_verdict(judge_result(result, config), config), duration_s=74.0)
+    return replace(judge(result, config), duration_s=74.0)
 
 
 def history() -> History:

@@ -23,8 +23,8 @@ from benchgate.config.tables import MOST_RULES
 from benchgate.errors import ConfigError, FormatError
 from benchgate.formats import find_format
 from benchgate.formats.contents import ForeignFile
-from benchgate.gate.judging import judge_run
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.judging import judge_runs
+from benchgate.gate.verdict import judge
 from benchgate.json_object import MAX_NAME
 from benchgate.load.scenario_file import read_scenario
 from benchgate.measure.workers.replies import read_reply
@@ -185,9 +185,7 @@ def test_reading_a_result(make: Input) -> None:
     assert not grows_too_fast(make, result, RESULT_BYTES)
 
 
-VERDICT_FILE = VERDICT.write(
-    make_verdict(judge_run(decode_result(GENUINE.encode(), "it"), CONFIG), CONFIG), str
-).decode()
+VERDICT_FILE = VERDICT.write(judge(decode_result(GENUINE.encode(), "it"), CONFIG), str).decode()
 
 
 def in_verdict(place: str, filling: Input) -> Input:
@@ -319,7 +317,7 @@ def test_judging_files_that_cannot_be_read(*, swapped: bool) -> None:
         assert found.base is not None
         return replace(found, base=found.head, head=found.base) if swapped else found
 
-    assert not grows_too_fast(make, lambda found: judge_run(found, CONFIG), 4000)
+    assert not grows_too_fast(make, lambda found: judge_runs(found, CONFIG), 4000)
 
 
 @pytest.mark.parametrize("alike", [False, True])

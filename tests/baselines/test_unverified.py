@@ -10,7 +10,7 @@ from tests.results import bench as of_tests
 
 from benchgate.baselines.unverified import KnownBenchmarks, SanitizedResult, cleaned
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run
+from benchgate.gate.judging import judge_runs
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import OWN, TIME, Metric
@@ -221,20 +221,20 @@ def test_a_failure_on_the_base_excuses_nothing_if_only_the_fork_says_so(
     result = Result(arm(bench("a"), failed if head_fails else bench("b")), arm(bench("a"), failed))
     known = KnownBenchmarks(frozenset({"a", "b"}))
     clean = cleaned(result, known, HEAD, BASE)
-    outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}
+    outcomes = {row.outcome for row in judge_runs(clean.result, loads("", "x.toml")).judgment.rows}
     assert Outcome.BASE_FAILED not in outcomes
     assert Outcome.FAILED in outcomes or not head_fails
     assert "this run says that 1 benchmark fails on the base" in clean.warnings[0]
     ours = replace(known, broken=frozenset({"b"}))
     clean = cleaned(result, ours, HEAD, BASE)
-    outcomes = {row.outcome for row in judge_run(clean.result, loads("", "x.toml")).judgment.rows}
+    outcomes = {row.outcome for row in judge_runs(clean.result, loads("", "x.toml")).judgment.rows}
     assert Outcome.BASE_FAILED in outcomes
     assert clean.warnings == ()
 
 
 def outcomes_in(clean: SanitizedResult) -> dict[str, Outcome]:
     config = loads('[gate]\nstatistics = ["p25"]', "x.toml")
-    judged = judge_run(clean.result, config).judgment
+    judged = judge_runs(clean.result, config).judgment
     return {row.benchmark: row.outcome for row in judged.rows}
 
 
@@ -265,7 +265,7 @@ def test_that_a_benchmark_changed_together_with_the_code_excuses_nothing() -> No
     base, head = of_tests("a", 1), replace(of_tests("a", 2), workload="another")
     files = {"files": BenchmarkFiles.BASE}
     clean = cleaned(Result(arm(head, **files), arm(base, **files)), KnownBenchmarks(), HEAD, BASE)
-    (row,) = judge_run(clean.result, loads("", "x.toml")).judgment.rows
+    (row,) = judge_runs(clean.result, loads("", "x.toml")).judgment.rows
     assert (row.outcome, row.changed_together) == (Outcome.INCOMPARABLE, False)
 
 
@@ -296,7 +296,7 @@ def test_a_step_of_a_scenario_is_judged_without_what_it_recorded() -> None:
     known = KnownBenchmarks(frozenset({head.id}))
     found = cleaned(Result(arm(head), arm(base)), known, HEAD, BASE).result
     assert found.head.benchmarks[0].load is None
-    rows = judge_run(found, loads("", "benchgate.toml")).judgment.rows
+    rows = judge_runs(found, loads("", "benchgate.toml")).judgment.rows
     regressed = {row.metric for row in rows if row.outcome is Outcome.REGRESSED}
     assert {"throughput", "time_p50"} <= regressed
     assert MARK not in {note for row in rows for note in row.notes}

@@ -13,8 +13,7 @@ from tests.results import arm
 from benchgate.config import loads
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.calls import CallTree, ObservedFunction
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import Metric
@@ -56,7 +55,7 @@ UNSEEN: Final = "\u202egnp.exe\u2066a\u200bb\u00ad\ufeff\x1b[31m"
 def verdict_of(result: Result) -> Verdict:
     """The verdict on a result of both sides."""
     config = loads("", "benchgate.toml")
-    return make_verdict(judge_result(result, config), config)
+    return judge(result, config)
 
 
 def judged(result: Result) -> str:

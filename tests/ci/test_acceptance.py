@@ -20,8 +20,7 @@ from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.ci.replay import config_of
 from benchgate.config import load
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.github.runner import (
     Context,
     EventRepository,
@@ -482,7 +481,7 @@ def test_the_same_verdict_can_be_made_again(change: Callable[..., Change]) -> No
     assert result.policy is not None
     assert result.policy.accepted == Acceptance("maintainer", AcceptanceMethod.REVIEW)
     config = config_of(result.policy)
-    again = make_verdict(judge_result(result, config), config)
+    again = judge(result, config)
     assert again.rows == accepted.judged().rows
     assert again.exit_code == 0
 

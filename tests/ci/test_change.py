@@ -12,9 +12,8 @@ from benchgate.ci import change
 from benchgate.ci.change import ChangeRequest, measure_change
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, MeasureError
-from benchgate.gate.judging import judge_result
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.git.repository import Git
 from benchgate.measure.machine.environment import read_environment
 from benchgate.model.policy import Outcome
@@ -154,7 +153,7 @@ def held(result: Result) -> Screening:
 
 
 def outcomes(result: Result, config: Config = CONFIG) -> dict[str, tuple[Outcome, Tier | None]]:
-    rows = make_verdict(judge_result(result, config), config).rows
+    rows = judge(result, config).rows
     return {row.benchmark: (row.outcome, row.tier) for row in rows}
 
 
@@ -237,7 +236,7 @@ def test_what_could_not_be_used_is_told_all_the_same(machine: Machine, world: Wo
     assert (held(result).head, held(result).earlier) == (None, ())
     assert (held(result).skipped, held(result).warnings) == (SKIPPED, ("careful",))
     assert held(result).recent == ()
-    verdict = make_verdict(judge_result(result, CONFIG), CONFIG)
+    verdict = judge(result, CONFIG)
     assert verdict.skipped == SKIPPED
     assert verdict.warnings == ("careful", "both")
     assert {row.tier for row in verdict.rows} == {Tier.LOCKSTEP}
@@ -247,7 +246,7 @@ def test_too_few_stored_runs_still_show_their_values(machine: Machine, world: Wo
     few = stored(count=9)
     result = make(machine, world, few)
     assert machine.done == ["both"]
-    verdict = make_verdict(judge_result(result, CONFIG), CONFIG)
+    verdict = judge(result, CONFIG)
     assert {row.tier for row in verdict.rows} == {Tier.LOCKSTEP}
     assert {(row.benchmark, len(row.recent)) for row in verdict.rows} == {
         ("a", 9),
@@ -267,7 +266,7 @@ def test_what_is_measured_in_turn_has_the_values_that_left_it_open(
     machine.head_s = SLOWER
     result = make(machine, world, stored())
     assert machine.done == ["alone", "both"]
-    verdict = make_verdict(judge_result(result, CONFIG), CONFIG)
+    verdict = judge(result, CONFIG)
     assert {row.benchmark: len(row.recent) for row in verdict.rows} == {"a": 12, "b": 12, "c": 12}
 
 

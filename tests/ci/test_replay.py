@@ -15,8 +15,7 @@ from benchgate.ci.replay import config_of, replay
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.github.client import RunUrl
 from benchgate.model.policy import OVERRIDES, Options, Outcome, Policy
 from benchgate.model.result import Screening, Shard, SkippedResult, StoredRun, join
@@ -136,7 +135,7 @@ def test_it_is_the_same_verdict_to_the_last_byte(github: GitHubServer) -> None:
     result = slower(policy, warnings=("careful",), duration_s=12.5)
     head, base = loads(LAX + WAIVED, "benchgate.toml"), loads(GATE, "b1c2d3e:x.toml")
     config = policy_from(base, head)
-    first = make_verdict(judge_result(result, config), config)
+    first = judge(result, config)
     verdict = replayed(github, result)
     assert VERDICT.write(verdict, str) == VERDICT.write(first, str)
     assert {change.key for change in verdict.policy_changes} == {"gate.margin", "waive[0]"}

@@ -11,8 +11,7 @@ from tests.results import arm
 
 from benchgate.config import loads
 from benchgate.gate.causes import explain, explained
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
 from benchgate.model.policy import Outcome
 from benchgate.model.row import Cause, Row
@@ -376,23 +375,20 @@ def test_edited_native_code_is_named_if_it_was_not_observed(
 
 def test_what_was_observed_changes_no_verdict() -> None:
     config = loads("", "benchgate.toml")
-    seen, unseen = (
-        make_verdict(judge_result(one, config), config)
-        for one in (samples.explained(), samples.measured())
-    )
+    seen, unseen = (judge(one, config) for one in (samples.explained(), samples.measured()))
     assert any(one.explanation for one in seen.rows)
     assert [replace(one, explanation=None) for one in seen.rows] == list(unseen.rows)
 
 
 def test_a_cause_that_cannot_be_found_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     config = loads("", "benchgate.toml")
-    whole = make_verdict(judge_result(samples.explained(), config), config)
+    whole = judge(samples.explained(), config)
 
     def broken(*_: object) -> object:
         raise RecursionError("too deep")
 
     monkeypatch.setattr("benchgate.gate.causes.explain", broken)
-    found = make_verdict(judge_result(samples.explained(), config), config)
+    found = judge(samples.explained(), config)
     assert list(found.rows) == [replace(one, explanation=None) for one in whole.rows]
     (warning,) = set(found.warnings) - set(whole.warnings)
     assert warning.startswith("no cause: benchgate itself failed there")

@@ -10,9 +10,9 @@ import pytest
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result, judge_run, judge_stored
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge, make_verdict
 from benchgate.measure.arm import ArmName
 from benchgate.model.policy import Options, Outcome
 from benchgate.model.result import Screening, SkippedResult, StoredRun
@@ -67,7 +67,7 @@ def test_a_run_of_two_arms(
     world: World, head_s: float, outcome: Outcome, decision: Decision, code: int
 ) -> None:
     result = measured(world, 1e-3, head_s)
-    verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+    verdict = judge(result, CONFIG)
     assert (verdict.decision, verdict.exit_code) == (decision, code)
     assert {row.benchmark: row.outcome for row in verdict.rows} == {
         "a": outcome,
@@ -80,7 +80,7 @@ def test_a_run_of_two_arms(
 
 def test_one_arm_alone_cannot_be_judged(world: World) -> None:
     with pytest.raises(UsageError, match="holds only one side"):
-        judge_run(replace(measured(world, 1e-3, 1e-3), base=None), CONFIG)
+        judge_runs(replace(measured(world, 1e-3, 1e-3), base=None), CONFIG)
 
 
 def test_stored_results_of_different_machines_are_no_hard_evidence(world: World) -> None:
@@ -88,7 +88,7 @@ def test_stored_results_of_different_machines_are_no_hard_evidence(world: World)
     environment = replace(after.head.environment, cpu_model="another CPU")
     after = replace(after, head=replace(after.head, environment=environment))
     found = StoredResults("file", (EarlierResult("before", before),))
-    verdict = make_verdict(judge_stored(found, after, CONFIG), CONFIG)
+    verdict = judge(after, CONFIG, found)
     assert verdict.decision is not Decision.FAIL
     assert any("measured on different machines" in warning for warning in verdict.warnings)
 
@@ -118,7 +118,7 @@ def test_ten_earlier_runs_decide(
 ) -> None:
     earlier = earlier_runs(world, [1e-3 * (1 + 0.01 * (-1) ** day) for day in range(runs)])
     head = measured(world, 1e-3, head_s)
-    verdict = make_verdict(judge_stored(earlier, head, CONFIG), CONFIG)
+    verdict = judge(head, CONFIG, earlier)
     (row,) = [row for row in verdict.rows if row.benchmark == "a"]
     assert row.outcome is outcome
     assert (verdict.decision, verdict.exit_code) == conclusion
@@ -136,7 +136,7 @@ def test_ten_earlier_runs_decide(
 def test_the_textbook_rule_knows_no_calibration(world: World) -> None:
     config = loads('[gate]\nrule = "classical"\n', "benchgate.toml")
     earlier = earlier_runs(world, [1e-3] * 12)
-    verdict = make_verdict(judge_stored(earlier, measured(world, 1e-3, 2e-3), config), config)
+    verdict = judge(measured(world, 1e-3, 2e-3), config, earlier)
     (row,) = [row for row in verdict.rows if row.benchmark == "a" and row.statistic == "p25"]
     assert (row.outcome, row.advisory, row.calibration) == (Outcome.REGRESSED, True, None)
     assert verdict.exit_code == 0
@@ -144,7 +144,7 @@ def test_the_textbook_rule_knows_no_calibration(world: World) -> None:
 
 def test_on_a_first_run_every_benchmark_is_new(world: World) -> None:
     head = measured(world, 1e-3, 1e-3)
-    verdict = make_verdict(judge_stored(StoredResults("directory"), head, CONFIG), CONFIG)
+    verdict = judge(head, CONFIG, StoredResults("directory"))
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     assert headline(verdict).startswith("First run of 2 benchmarks")
     assert {row.outcome for row in verdict.rows} == {Outcome.NEW}
@@ -156,7 +156,7 @@ def test_results_that_cannot_be_used_are_no_first_run(world: World) -> None:
     found = StoredResults(
         "directory", (), (SkippedResult("a.json", "it is torn"),), ("careful there",)
     )
-    verdict = make_verdict(judge_stored(found, head, CONFIG), CONFIG)
+    verdict = judge(head, CONFIG, found)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert headline(verdict).startswith("No verdict: nothing could be compared")
     assert verdict.base_source == "directory"
@@ -191,7 +191,7 @@ def test_a_waiver_holds_on_the_day_of_the_measurement(
     conclusion: tuple[Decision, int],
 ) -> None:
     config = loads('[gate]\nstatistics = ["p25"]\n' + WAIVED.format(ceiling=ceiling), "x.toml")
-    verdict = make_verdict(judge_run(measured(world, 1e-3, 2e-3), config), config, day=day)
+    verdict = judge(measured(world, 1e-3, 2e-3), config, day=day)
     (row,) = [row for row in verdict.rows if row.benchmark == "a"]
     assert row.outcome is outcome
     assert (verdict.decision, verdict.exit_code) == conclusion
@@ -218,7 +218,7 @@ def test_what_is_waived_was_compared_and_what_is_missing_or_new_was_not(
     }
     gate = f'[gate]\nstatistics = ["p25"]\nmin_compared = {min_compared}\n'
     config = loads(gate + WAIVED.format(ceiling="150%"), "x.toml")
-    verdict = make_verdict(judge_run(measured_all(world, fakes), config), config)
+    verdict = judge(measured_all(world, fakes), config)
     assert (verdict.decision, verdict.exit_code) == conclusion
     outcomes = [Outcome.MISSING, Outcome.WAIVED, Outcome.NEW, Outcome.UNCHANGED]
     assert [row.outcome for row in verdict.rows] == outcomes
@@ -227,10 +227,10 @@ def test_what_is_waived_was_compared_and_what_is_missing_or_new_was_not(
 def test_a_change_is_judged_by_its_base_and_what_it_loosens_is_told(world: World) -> None:
     head = loads('[gate]\nstatistics = ["p25"]\nmargin = "300%"\n', "benchgate.toml")
     result = measured(world, 1e-3, 2e-3)
-    own = make_verdict(judge_run(result, head), head)
+    own = judge(result, head)
     assert (own.exit_code, own.settings.policy, own.policy_changes) == (0, "head", ())
     config = policy_from(CONFIG, head)
-    verdict = make_verdict(judge_run(result, config), config)
+    verdict = judge(result, config)
     assert (verdict.exit_code, verdict.settings.policy) == (3, "base")
     (change,) = verdict.policy_changes
     assert (change.key, change.before, change.after) == ("gate.margin", "2 %", "300 %")
@@ -244,7 +244,7 @@ def test_rules_are_compared_for_the_benchmarks_of_the_base_or_those_named(world:
 
     base = loads(rules(starts="5%"), "base.toml")
     config = policy_from(base, loads(rules(starts="5%", ends="10%"), "head.toml"))
-    judged = judge_run(measured_all(world, {"ab": world.fake(1e-3, 1e-3)}), config)
+    judged = judge_runs(measured_all(world, {"ab": world.fake(1e-3, 1e-3)}), config)
     for ids, expected in ((None, ["2 %", "5 %"]), (["ab"], ["2 %", "5 %"]), ([], ["2 %"])):
         verdict = make_verdict(judged, config, ids=ids)
         assert [change.before for change in verdict.policy_changes] == expected
@@ -265,7 +265,7 @@ def test_the_base_judges_a_renamed_benchmark_under_its_old_name(
     fakes = {"old": world.fake(1e-3, None), "new": world.fake(None, 2e-3)}
     gate = '[gate]\nstatistics = ["p25"]\n'
     config = policy_from(loads(gate + rules, "base"), loads('[aliases]\nold = "new"', "head"))
-    verdict = make_verdict(judge_run(measured_all(world, fakes), config), config)
+    verdict = judge(measured_all(world, fakes), config)
     (row,) = verdict.rows
     assert (row.benchmark, row.renamed_from, row.outcome) == ("new", "old", outcome)
     assert verdict.decision is not Decision.NO_VERDICT
@@ -299,7 +299,7 @@ def test_an_interrupted_measurement_is_never_a_pass(
     conclusion: tuple[Decision, int, Reason | None],
 ) -> None:
     part = interrupted(measured(world, 1e-3, head_s, rounds))
-    verdict = make_verdict(judge_run(part, CONFIG), CONFIG)
+    verdict = judge(part, CONFIG)
     assert next(row for row in verdict.rows if row.benchmark == "a").outcome is outcome
     assert (verdict.decision, verdict.exit_code, verdict.reason) == conclusion
     assert not verdict.complete
@@ -314,7 +314,7 @@ def test_a_stored_result_that_was_interrupted_never_passes(world: World, ended_e
     else:
         after = interrupted(after)
     found = StoredResults("file", (EarlierResult("before.json", before),))
-    verdict = make_verdict(judge_stored(found, after, CONFIG), CONFIG)
+    verdict = judge(after, CONFIG, found)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert (verdict.reason, verdict.complete) == (Reason.INTERRUPTED, False)
     named = "before.json was interrupted: it may lack rounds and benchmarks"
@@ -327,13 +327,13 @@ def test_a_result_is_complete_only_if_all_of_its_runs_are(world: World, ended_ea
     earlier = (StoredRun("before", "", alone.head),)
     head = interrupted(alone).head if ended_early == "alone" else alone.head
     result = interrupted(in_turn) if ended_early == "in turn" else in_turn
-    judged = judge_result(replace(result, screening=Screening(head, earlier)), CONFIG)
+    judged = judge_runs(replace(result, screening=Screening(head, earlier)), CONFIG)
     assert judged.complete is (ended_early == "neither")
 
 
 def test_an_interrupted_first_run_says_so(world: World) -> None:
     head = interrupted(measured(world, 1e-3, 1e-3))
-    verdict = make_verdict(judge_stored(StoredResults("directory"), head, CONFIG), CONFIG)
+    verdict = judge(head, CONFIG, StoredResults("directory"))
     assert (verdict.exit_code, verdict.reason) == (4, Reason.INTERRUPTED)
 
 
@@ -355,11 +355,11 @@ def test_noise_alone_is_no_pass(world: World) -> None:
     """Neither does it fail, unless the configuration wants that."""
     result = measured(world, 1e-3, 1e-3)
     result = replace(result, head=noisy(result.head))
-    verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+    verdict = judge(result, CONFIG)
     assert {row.outcome for row in verdict.rows} == {Outcome.INCONCLUSIVE}
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     assert headline(verdict) == ("No verdict: no benchmark could be decided")
     strict = CONFIG.with_overrides(Options(fail_on=("inconclusive",)))
-    verdict = make_verdict(judge_run(result, strict), strict)
+    verdict = judge(result, strict)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert verdict.reason is Reason.LEFT_OPEN

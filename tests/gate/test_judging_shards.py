@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import binom
 
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run, judge_stored
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.stored import EarlierResult, StoredResults
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import Metric
@@ -85,7 +85,7 @@ def joined(*parts: Result) -> Result:
 
 def test_each_row_is_what_its_own_shard_made_of_it() -> None:
     parts = [shard(number, {"b": 0.1, "c": -0.1}) for number in (1, 2)]
-    verdict = make_verdict(judge_run(joined(*parts), CONFIG), CONFIG)
+    verdict = judge(joined(*parts), CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 3)
     assert {row.benchmark: row.outcome for row in verdict.rows} == {
         "a": Outcome.UNCHANGED,
@@ -93,7 +93,7 @@ def test_each_row_is_what_its_own_shard_made_of_it() -> None:
         "c": Outcome.IMPROVED,
         "d": Outcome.UNCHANGED,
     }
-    of_parts = [row for part in parts for row in judge_run(part, CONFIG).judgment.rows]
+    of_parts = [row for part in parts for row in judge_runs(part, CONFIG).judgment.rows]
     assert set(verdict.rows) == set(of_parts)
     assert verdict.settings.correction == "holm, bonferroni over 2 shards"
     assert verdict.settings.alpha == CONFIG.gate.alpha
@@ -102,7 +102,7 @@ def test_each_row_is_what_its_own_shard_made_of_it() -> None:
 
 
 def test_a_part_says_so() -> None:
-    verdict = make_verdict(judge_run(shard(2, {"b": 0.1}), CONFIG), CONFIG)
+    verdict = judge(shard(2, {"b": 0.1}), CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 3)
     assert verdict.settings.correction == "holm, bonferroni over 2 shards"
     (warning,) = verdict.warnings
@@ -111,11 +111,11 @@ def test_a_part_says_so() -> None:
 
 def test_a_shard_without_benchmarks_fails_nothing_and_passes_nothing() -> None:
     empty = shard(5, count=5)
-    verdict = make_verdict(judge_run(empty, CONFIG), CONFIG)
+    verdict = judge(empty, CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     assert verdict.warnings[0].startswith("shard 5 of 5: 0 of 4 benchmarks")
     whole = joined(empty, *(shard(number, count=5) for number in range(1, 5)))
-    verdict = make_verdict(judge_run(whole, CONFIG), CONFIG)
+    verdict = judge(whole, CONFIG)
     assert verdict.decision is Decision.PASS
     assert len(verdict.rows) == len(SUITE)
 
@@ -134,20 +134,20 @@ def test_a_number_to_be_compared_is_one_of_the_whole_suite(
     config = loads(f'[gate]\nstatistics = ["p25"]\nmin_compared = {wanted}', "x")
     parts = [shard(1), shard(2)]
     for result, expected in ((parts[0], of_part), (joined(*parts), of_whole)):
-        verdict = make_verdict(judge_run(result, config), config)
+        verdict = judge(result, config)
         assert (verdict.decision, verdict.exit_code) == expected
 
 
 def test_a_canary_judges_the_shard_that_it_was_measured_in() -> None:
     slower = {"a": 0.1, "b": 0.1}
     parts = [shard(1, slower), shard(2, slower | {CANARY_ID: 0.1})]
-    verdict = make_verdict(judge_run(joined(*parts), CONFIG), CONFIG)
+    verdict = judge(joined(*parts), CONFIG)
     outcomes = {row.benchmark: row.outcome for row in verdict.rows}
     assert (outcomes["a"], outcomes["b"]) == (Outcome.REGRESSED, Outcome.INCONCLUSIVE)
     (warning,) = verdict.warnings
     assert warning.startswith("shard 2: the canary")
     parts[0] = shard(1)
-    verdict = make_verdict(judge_run(joined(*parts), CONFIG), CONFIG)
+    verdict = judge(joined(*parts), CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
 
 
@@ -160,7 +160,7 @@ def stored(*results: Result) -> StoredResults:
 def test_a_part_is_held_against_its_part_of_a_stored_result() -> None:
     whole, part = joined(shard(1), shard(2)), shard(2, {"b": 0.1})
     earlier = replace(whole, head=replace(whole.head, source=Source("c" * 40)), shards=())
-    verdict = make_verdict(judge_stored(stored(earlier), part, CONFIG), CONFIG)
+    verdict = judge(part, CONFIG, stored(earlier))
     assert {row.benchmark: row.outcome for row in verdict.rows} == {
         "b": Outcome.REGRESSED,
         "d": Outcome.UNCHANGED,
@@ -168,7 +168,7 @@ def test_a_part_is_held_against_its_part_of_a_stored_result() -> None:
     assert verdict.settings.correction == "holm, bonferroni over 2 shards"
     assert verdict.settings.min_compared == 2
     assert verdict.warnings[0].startswith("shard 2 of 2: 2 of 4 benchmarks")
-    first = make_verdict(judge_stored(stored(), part, CONFIG), CONFIG)
+    first = judge(part, CONFIG, stored())
     assert {row.outcome for row in first.rows} == {Outcome.NEW}
     assert (first.decision, first.exit_code) == (Decision.NO_VERDICT, 0)
     assert first.warnings[0].startswith("shard 2 of 2: 2 of 4 benchmarks")
@@ -186,7 +186,7 @@ def test_stored_results_of_machines_that_differ_are_not_compared(cpu: str) -> No
         replace(earlier, head=replace(earlier.head, started=f"2025-12-{day:02}T00:00:00Z"))
         for day in range(1, 13)
     ]
-    verdict = make_verdict(judge_stored(stored(*twelve), whole, CONFIG), CONFIG)
+    verdict = judge(whole, CONFIG, stored(*twelve))
     assert verdict.settings.correction == "holm"
     assert not any(row.advisory for row in verdict.rows)
     differ = cpu != "one"
@@ -209,9 +209,9 @@ def test_all_shards_together_keep_to_alpha(screen_rounds: int, shards: int, own:
             ids = suite[number - 1 :: shards]
             head, base = (arm(noise(rng, ids), screen_rounds) for _ in "hb")
             parts.append(Result(head, base, shard=Shard(number, shards, suite)))
-        rows = judge_run(joined(*parts), config).judgment.rows
+        rows = judge_runs(joined(*parts), config).judgment.rows
         alarms += any(row.outcome in changed for row in rows)
-        as_suites = [judge_run(replace(part, shard=None), config) for part in parts]
+        as_suites = [judge_runs(replace(part, shard=None), config) for part in parts]
         rows = tuple(row for one in as_suites for row in one.judgment.rows)
         without_shares += any(row.outcome in changed for row in rows)
     # A rate of alpha gives more in one of a thousand simulations; each shard at alpha does.
@@ -223,7 +223,7 @@ def test_one_interrupted_shard_keeps_the_suite_from_a_pass() -> None:
     parts = [shard(number) for number in (1, 2)]
     parts[1] = replace(parts[1], head=replace(parts[1].head, complete=False))
     for result in (parts[1], joined(*parts)):
-        verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+        verdict = judge(result, CONFIG)
         assert {row.outcome for row in verdict.rows} == {Outcome.UNCHANGED}
         assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
         assert verdict.reason is Reason.INTERRUPTED

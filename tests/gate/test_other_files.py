@@ -13,10 +13,10 @@ from tests.loads import load_launch, load_result
 from tests.results import arm, bench
 
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.other_files import TOGETHER
 from benchgate.gate.pair_rows import OTHER_FILES
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.launches import Launch
 from benchgate.model.load import Loop
@@ -82,7 +82,7 @@ def judged(
     files: BenchmarkFiles = BASE,
 ) -> Verdict:
     config = loads(P25 + toml, "benchgate.toml")
-    return make_verdict(judge_run(measured(base, head, files), config), config)
+    return judge(measured(base, head, files), config)
 
 
 def rows_of(verdict: Verdict, id_: str) -> list[Row]:
@@ -115,7 +115,7 @@ def test_what_is_new_needs_no_rounds_and_is_no_benchmark_of_the_base() -> None:
     side = [old("a", MS, rounds=4), new("b", MS, rounds=4)]
     result = measured(side, side)
     result = replace(result, head=replace(result.head, screen_rounds=5))
-    found = judge_run(result, config)
+    found = judge_runs(result, config)
     assert {need.benchmark for need in found.needs} == {"a"}
     assert found.judgment.base_benchmarks == 1
     assert [one.pair.id for one in found.judgment.evidence] == ["a"]
@@ -341,7 +341,7 @@ def test_runs_that_do_not_agree_on_the_files_are_compared_by_those_of_each_bench
     result = measured([bench("a", MS)], [old("a", 2 * MS)])
     assert result.base
     result = replace(result, base=replace(result.base, files=OWN))
-    found = make_verdict(judge_run(result, config), config)
+    found = judge(result, config)
     assert [row.notes for row in found.rows] == [(OTHER_FILES,)]
     assert found.decision is Decision.NO_VERDICT
 
@@ -383,7 +383,7 @@ def test_each_statistic_has_its_own_figures_of_the_new_version() -> None:
     base = [a, replace(version("a", MS), series=(series,))]
     head = [a, replace(version("a", MS), series=(slow,))]
     config = loads("", "benchgate.toml")
-    found = make_verdict(judge_run(measured(base, head), config), config)
+    found = judge(measured(base, head), config)
     notes = {row.statistic: [n for n in row.notes if "new version" in n] for row in found.rows}
     assert notes == {
         "p25": ["its new version: 1.000 ms -> 1.000 ms (0.00 %)"],
@@ -437,7 +437,7 @@ def test_new_versions_are_not_counted_in_shards() -> None:
     config = loads(P25, "benchgate.toml")
     side = [old("a", MS), version("a", 2 * MS)]
     part = measured(side, side, shard=Shard(1, 2, ("a", "b")))
-    found = judge_run(part, config)
+    found = judge_runs(part, config)
     assert found.warnings[0].startswith("shard 1 of 2: 1 of 2 benchmarks")
     assert [row.benchmark for row in found.judgment.rows] == ["a"]
 
@@ -477,7 +477,7 @@ def test_a_result_file_gives_the_same_verdict() -> None:
     config = loads(P25, "benchgate.toml")
     result = measured(base, head)
     read = decode_result(encode_result(result, str), "result.json")
-    found, again = (make_verdict(judge_run(one, config), config) for one in (result, read))
+    found, again = (judge(one, config) for one in (result, read))
     assert found == again
     assert VERDICT.read(VERDICT.write(found, str), "verdict.json") == found
     assert found.files is BASE
@@ -510,7 +510,7 @@ def test_whatever_is_only_shown_the_rest_is_judged_as_without_it(
         result = measured([one for one, _ in pairs], [one for _, one in pairs])
         if screens:
             result = replace(result, head=replace(result.head, screen_rounds=5))
-        return make_verdict(judge_run(result, config), config)
+        return judge(result, config)
 
     judged_ = [(old(id_, MS), old(id_, ratio * MS)) for id_, ratio in ratios.items()]
     versions = [one for one in shown.items() if one[1][0] == "version"][:1]

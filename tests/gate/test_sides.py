@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchgate.config import loads
 from benchgate.gate.rows import sides
-from benchgate.gate.suite import judge
+from benchgate.gate.suite import judge_suite
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
@@ -126,7 +126,7 @@ def test_base_head_and_change_of_every_row_have_one_source(way: str) -> None:
         rng = np.random.default_rng(seed)
         base, head = odd(run(rng, 20), rng), odd(run(rng, 20), rng)
         more = [odd(run(rng, 20), rng) for _ in range(earlier - 1)]
-        found = judge(
+        found = judge_suite(
             base,
             head,
             config,

@@ -18,8 +18,7 @@ from tests.results import arm, measured
 
 from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.metrics import Metric
@@ -55,7 +54,7 @@ LINKS = Links(
 
 def page_of(result: Result) -> tuple[Verdict, str]:
     config = from_kept(None)
-    made = make_verdict(judge_result(result, config), config)
+    made = judge(result, config)
     return made, render_report(made, figures_of(result), str)
 
 
@@ -274,9 +273,7 @@ def test_no_secret_anywhere() -> None:
     )
     config = from_kept(None)
     whole = Result(head=run, base=run)
-    html = render_report(
-        make_verdict(judge_result(whole, config), config), figures_of(whole), redact
-    )
+    html = render_report(judge(whole, config), figures_of(whole), redact)
     assert secret not in html
     assert "[removed]" in html
     assert json.dumps(HtmlPage(html).data).count("[removed]") > 0
@@ -295,6 +292,6 @@ def test_it_says_whose_benchmark_files_ran_if_not_those_of_the_base(
     files: BenchmarkFiles, source_: str, said: str | None
 ) -> None:
     result, config = measured({"a": 1.0}), from_kept(None)
-    judged = make_verdict(judge_result(result, config), config)
+    judged = judge(result, config)
     found = decided(replace(judged, files=files, base_source=source_))
     assert [one for one in found if "benchmark files" in one] == ([said] if said else [])

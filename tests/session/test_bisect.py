@@ -12,8 +12,7 @@ from tests.results import measured
 
 from benchgate.config import loads
 from benchgate.errors import BaselineError, BenchgateError, Interrupted, UsageError
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.session.bisect import BisectRequest, Teller, bisect
 from benchgate.session.measuring import NOTHING_RUNS_ON_BASE
 
@@ -68,7 +67,7 @@ class Checks:
             raise before
         assert isinstance(after, float)
         result = measured({BENCHMARK: before}, {BENCHMARK: after})
-        return make_verdict(judge_result(result, config), config), result
+        return judge(result, config), result
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from benchgate.baselines.files import read_result
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.judging import judge_runs
+from benchgate.gate.verdict import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.arm import ArmName
 from benchgate.model.row import ConfirmationCost
@@ -51,7 +51,7 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
         planner = ScreenAndConfirm(
             session,
             WaveSettings.of(CONFIG),
-            lambda: judge_run(record.result(), CONFIG).needs,
+            lambda: judge_runs(record.result(), CONFIG).needs,
             frozenset(),
         )
 
@@ -69,8 +69,8 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
             save=save,
         )
         record.finish()
-        verdict = make_verdict(judge_run(record.result(), CONFIG), CONFIG)
-        again = make_verdict(judge_run(read_result(output), CONFIG), CONFIG)
+        verdict = judge(record.result(), CONFIG)
+        again = judge(read_result(output), CONFIG)
         assert again.rows == verdict.rows
         assert (again.decision, again.exit_code, headline(again)) == (
             verdict.decision,

@@ -10,7 +10,7 @@ import pytest
 from tests.world import BOTH, FakeEngine, World
 
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.run import Source
 from benchgate.session.result_file import ResultFile
@@ -63,7 +63,7 @@ def estimates(
     measure_rounds(
         session,
         ScreenAndConfirm(
-            session, waves, lambda: judge_run(result.result(), CONFIG).needs, frozenset()
+            session, waves, lambda: judge_runs(result.result(), CONFIG).needs, frozenset()
         ),
         budget_s=budget_s,
         clock=world.clock,

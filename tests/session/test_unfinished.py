@@ -10,8 +10,8 @@ import pytest
 from benchgate import __version__
 from benchgate.config import loads
 from benchgate.errors import Interrupted, UsageError
-from benchgate.gate.judging import judge_run
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.judging import judge_runs
+from benchgate.gate.verdict import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.arm import ArmName
 from benchgate.model.codec import decode_result, encode_result
@@ -49,11 +49,13 @@ def check(
         output=None,
         warnings=(),
     )
-    planner = ScreenAndConfirm(session, WAVES, lambda: judge_run(file.result(), CONFIG).needs, once)
+    planner = ScreenAndConfirm(
+        session, WAVES, lambda: judge_runs(file.result(), CONFIG).needs, once
+    )
     if unfinished:
         file.warnings += unfinished.restore(session)
         planner.go_on(
-            session.full_rounds, lambda rounds: judge_run(unfinished.until(rounds), CONFIG).needs
+            session.full_rounds, lambda rounds: judge_runs(unfinished.until(rounds), CONFIG).needs
         )
     try:
         with file.kept_when_interrupted():
@@ -90,7 +92,7 @@ def launches(result: Result) -> dict[tuple[str, str, str], list[tuple[int, int, 
 
 
 def decided(result: Result) -> tuple[Any, ...]:
-    verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+    verdict = judge(result, CONFIG)
     return (
         verdict.exit_code,
         [

@@ -12,7 +12,7 @@ from benchgate.ci.stored_artifacts import (
 )
 from benchgate.errors import MeasureError
 from benchgate.gate.courses import courses
-from benchgate.gate.judging import judge_result
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.screening import can_settle, to_measure
 from benchgate.gate.stored import StoredResults, fit_for, of_machine
 from benchgate.git.changes import settings_digest
@@ -88,7 +88,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
         if runs:
             tried = _tried(runs[0])
             screening = _held(found, alone, config, choice)
-            judged = judge_result(replace(alone, screening=screening), config)
+            judged = judge_runs(replace(alone, screening=screening), config)
             choice = replace(choice, ids=to_measure(judged.judgment))
             if not choice.ids:
                 return replace(alone, screening=screening)

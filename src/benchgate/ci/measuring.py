@@ -20,7 +20,7 @@ from benchgate.describe.figures import figures_of
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.effect import require_effect
-from benchgate.gate.judging import judge_result
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.stored import StoredResults
 from benchgate.gate.verdict import make_verdict
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
@@ -147,7 +147,7 @@ def ci(
     _save(output, result, effects)
     is_whole = request.choice.is_whole and request.shards is None
     require_effect(judged_by, [result], is_whole=is_whole)
-    judged = judge_result(result, judged_by)
+    judged = judge_runs(result, judged_by)
     require_baseline(judged, result, judged_by, compared.why)
     verdict = make_verdict(judged, judged_by)
     page = f"{_name(ArtifactKind.REPORT, request, job)}.html"

@@ -33,8 +33,7 @@ from benchgate.errors import (
 )
 from benchgate.escape import plain_line
 from benchgate.gate.effect import require_effect, untested_metrics
-from benchgate.gate.judging import judge_result, judge_run
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.git.repository import FULL_SHA, ensure_commit
 from benchgate.github.artifact_names import Leg
 from benchgate.github.client import commit_of, merge_base
@@ -236,8 +235,7 @@ class Publication:
         # It counts as the whole of a suite, because a shard is judged less strictly.
         whole = replace(clean.result, warnings=said, shard=None, screening=None, policy=None)
         ids = tuple(names.values())
-        judged = replace(judge_run(whole, config), untested=untested)
-        verdict = make_verdict(judged, config, day=self._today, ids=ids)
+        verdict = judge(whole, config, day=self._today, ids=ids, untested=untested)
         return replace(verdict, policy_changes=cleaned_loosening(verdict.policy_changes, base, ids))
 
     def _own_verdict(self, result: Result, period: RunPeriod) -> Verdict:
@@ -261,7 +259,7 @@ class Publication:
         head = replace(result.head, source=source)
         known = replace(result, head=head, base=_without_words(result.base), warnings=said)
         known = replace(known, policy=None)
-        return make_verdict(judge_result(known, config), config, day=self._today)
+        return judge(known, config, day=self._today)
 
     def _confirmed(self, result: Result, config: Config) -> AcceptanceAnswer:
         """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.

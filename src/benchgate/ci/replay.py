@@ -9,8 +9,7 @@ from benchgate.ci.stored_artifacts import (
 )
 from benchgate.config import from_kept, policy_from, with_accepted
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.github.artifact_names import ArtifactKind, artifact_prefix
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.client import read_run
@@ -30,7 +29,7 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
     artifact = _choose(client, run, name)
     result = read_result_of(client, run.repository, artifact)
     config = config_of(result.policy)
-    return make_verdict(judge_result(result, config), config), result
+    return judge(result, config), result
 
 
 def config_of(policy: Policy | None) -> Config:

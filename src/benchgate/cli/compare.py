@@ -19,7 +19,7 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
 from benchgate.gate.effect import is_of_other_tools, require_effect
-from benchgate.gate.judging import judge_result, judge_stored
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, is_same_run, newest_first
 from benchgate.gate.verdict import make_verdict
@@ -76,15 +76,13 @@ def judge_files(
     last = read(head, seen=seen, like=results[0].result.tool if results else "")
     every = [last, *(one.result for one in results)]
     require_effect(config, every, is_whole=is_of_other_tools(every))
-    if earlier:
-        if len(earlier) == 1 and is_same_run(results[0].run, last.head):
-            raise UsageError(
-                f"{', '.join(map(str, head))} and {results[0].name} are of one run",
-                hint="Name a result of the base and one of the head.",
-            )
-        judged = judge_stored(StoredResults("file", results), last, config)
-    else:
-        judged = judge_result(last, config)
+    if len(earlier) == 1 and is_same_run(results[0].run, last.head):
+        raise UsageError(
+            f"{', '.join(map(str, head))} and {results[0].name} are of one run",
+            hint="Name a result of the base and one of the head.",
+        )
+    found = StoredResults("file", results) if earlier else None
+    judged = judge_runs(last, config, found)
     if detail:
         judged = _with_comparisons(judged, config)
     return last, judged

@@ -22,8 +22,7 @@ from benchgate.cli.world import configuration, console, kept_builds, real_effect
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.gate.causes import explained
-from benchgate.gate.judging import judge_result
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.calls import NOT_KNOWN
 from benchgate.model.metrics import TIME
 from benchgate.model.notes import change
@@ -102,7 +101,7 @@ def command(
     if result:
         found = read_any([result])
         config = config_for(found, config_file)
-        rows = make_verdict(judge_result(found, config), config).rows
+        rows = judge(found, config).rows
     else:
         effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
         rows, found = _measured(benchmark or "*", config_file, overrides, effects)

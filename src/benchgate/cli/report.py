@@ -18,7 +18,7 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
 from benchgate.describe.statistics import describe
 from benchgate.files import ensure_writable, read_bytes
-from benchgate.gate.judging import judge_result
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.verdict import make_verdict
 from benchgate.model.redact import Redactor
 from benchgate.model.result import RESULT
@@ -86,7 +86,7 @@ def report_of(path: Path, config_file: Path | None, redact: Redactor) -> Report:
         what = f"Statistics of {words.source(result.head.source)}"
         return Report(None, what, lambda nav: write(nav=nav).encode())
     config = config_for(result, config_file)
-    judged = judge_result(result, config)
+    judged = judge_runs(result, config)
     verdict = make_verdict(judged, config)
     figures = figures_of(result, judged.base, config.aliases)
     return Report(verdict, "", partial(page_of, verdict, figures, redact))

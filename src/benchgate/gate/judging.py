@@ -10,7 +10,7 @@ from benchgate.gate.courses import courses, courses_of, with_courses
 from benchgate.gate.other_files import of_base
 from benchgate.gate.screening import joined as with_settled
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
-from benchgate.gate.suite import about_shard, joined, judge, share_of
+from benchgate.gate.suite import about_shard, joined, judge_suite, share_of
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
@@ -56,16 +56,22 @@ class JudgedRuns:
         return self.judgment.needs
 
 
-def judge_result(result: Result, config: Config) -> JudgedRuns:
-    """Judge a result by everything in it: both arms, and what stored runs showed first."""
+def judge_runs(result: Result, config: Config, earlier: StoredResults | None = None) -> JudgedRuns:
+    """Judge a result by everything that is known: both arms, and what stored runs show.
+
+    Args:
+        earlier: results that its head is compared with, instead of with what it holds itself.
+    """
+    if earlier is not None:
+        return _judge_stored(earlier, result, config)
     screening = result.screening
     if screening is None:
-        return judge_run(result, config)
-    earlier = (EarlierResult(one.name, Result(one.run), one.why) for one in screening.earlier)
-    found = StoredResults("artifact", tuple(earlier), screening.skipped, screening.warnings)
+        return _judge_arms(result, config)
+    runs = (EarlierResult(one.name, Result(one.run), one.why) for one in screening.earlier)
+    found = StoredResults("artifact", tuple(runs), screening.skipped, screening.warnings)
     plain = replace(result, screening=None)
     if screening.head is None:
-        measured = judge_run(plain, config)
+        measured = _judge_arms(plain, config)
         return replace(
             measured,
             judgment=with_courses(measured.judgment, screening.recent),
@@ -73,11 +79,11 @@ def judge_result(result: Result, config: Config) -> JudgedRuns:
             warnings=(*found.warnings, *measured.warnings),
         )
     if result.base is None:
-        judged = judge_stored(found, replace(plain, head=screening.head), config)
+        judged = _judge_stored(found, replace(plain, head=screening.head), config)
         source = NO_BASELINE if screening.is_first else found.source
         return replace(judged, base_source=source)
-    stored = judge_stored(found, replace(plain, head=screening.head, warnings=()), config)
-    measured = judge_run(plain, config)
+    stored = _judge_stored(found, replace(plain, head=screening.head, warnings=()), config)
+    measured = _judge_arms(plain, config)
     judgment = with_settled(stored.judgment, measured.judgment)
     return replace(
         measured,
@@ -88,7 +94,7 @@ def judge_result(result: Result, config: Config) -> JudgedRuns:
     )
 
 
-def judge_run(result: Result, config: Config) -> JudgedRuns:
+def _judge_arms(result: Result, config: Config) -> JudgedRuns:
     """Judge a result with two arms that were measured in turn."""
     if result.base is None:
         raise UsageError(
@@ -113,7 +119,7 @@ def judge_run(result: Result, config: Config) -> JudgedRuns:
 
 def _judge_shard(base: Run, part: Result, config: Config) -> Judgment:
     """Judge what one machine measured, a part of a suite or all of it."""
-    judgment = judge(
+    judgment = judge_suite(
         base,
         part.head,
         config,
@@ -132,7 +138,7 @@ def _shards(result: Result) -> int:
     return result.shard.count if result.shard else 1
 
 
-def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRuns:
+def _judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRuns:
     """Judge a result by earlier results that were measured at other times.
 
     The first usable one is the base. If there are too few others to know how much runs differ, the
@@ -143,7 +149,7 @@ def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRu
     stored = choose_stored(found.earlier, head.head, config.aliases)
     base = stored.base
     run = share_of(base.head, head, config.aliases)
-    judgment = judge(
+    judgment = judge_suite(
         run,
         head.head,
         config,
@@ -174,7 +180,7 @@ def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRu
     return JudgedRuns(
         nothing,
         head.head,
-        judge(nothing, head.head, config, paired=False, waves=None),
+        judge_suite(nothing, head.head, config, paired=False, waves=None),
         head.duration_s,
         (*about_shard(head), *found.warnings, *head.warnings),
         base_source=NO_BASELINE if found.is_empty else found.source,

@@ -97,7 +97,7 @@ class Judgment:
     evidence: tuple[Evidence, ...] = field(default=(), compare=False)
 
 
-def judge(
+def judge_suite(
     base: Run,
     head: Run,
     config: Config,

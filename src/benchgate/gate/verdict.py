@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.config import loosening
 from benchgate.gate.causes import explained
 from benchgate.gate.conclusion import VerdictTerms, conclude, excused
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.waivers import apply_waivers
 from benchgate.model.environment import in_common
 from benchgate.model.notes import busy_machine, compare_instead
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.judging import JudgedRuns
+    from benchgate.gate.stored import StoredResults
     from benchgate.model.environment import Environment
     from benchgate.model.policy import PolicyChange
+    from benchgate.model.result import Result
     from benchgate.model.row import Row
     from benchgate.model.run import Run
 
@@ -87,6 +90,24 @@ def about_machine(rows: Iterable[Row], environment: Environment) -> tuple[str, .
         for row in rows
     )
     return (busy,) if busy and is_open else ()
+
+
+def judge(
+    result: Result,
+    config: Config,
+    earlier: StoredResults | None = None,
+    *,
+    day: date | None = None,
+    ids: Sequence[str] | None = None,
+    untested: tuple[str, ...] = (),
+) -> Verdict:
+    """Judge a result, and decide; see `judge_runs` and `make_verdict`.
+
+    Args:
+        untested: metrics that must decide, or have a limit, and that both sides left out.
+    """
+    judged = replace(judge_runs(result, config, earlier), untested=untested)
+    return make_verdict(judged, config, day=day, ids=ids)
 
 
 def make_verdict(

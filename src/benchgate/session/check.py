@@ -18,9 +18,8 @@ from benchgate.baselines.own_benchmarks import (
 from benchgate.config.live_benchmarks import PATTERN
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.effect import require_effect
-from benchgate.gate.judging import judge_run, judge_stored
 from benchgate.gate.stored import fit_for
-from benchgate.gate.verdict import make_verdict
+from benchgate.gate.verdict import judge
 from benchgate.model.run import BenchmarkFiles
 from benchgate.session.benchmark_sets import UNABLE
 from benchgate.session.choice import chosen_of
@@ -100,7 +99,7 @@ def check(
     if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:
         raise _nothing_runs(result)
     require_effect(config, [result], is_whole=request.choice.is_whole)
-    return make_verdict(judge_run(result, config), config), result
+    return judge(result, config), result
 
 
 def _files(
@@ -158,7 +157,7 @@ def check_stored(
     fit = replace(fit, warnings=warnings)
     every = [result, *(one.result for one in chosen.earlier)]
     require_effect(config, every, is_whole=request.choice.is_whole)
-    return make_verdict(judge_stored(fit, result, config), config), result
+    return judge(result, config, fit), result
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.gate.effect import require_effect
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.judging import judge_run
+from benchgate.gate.judging import judge_runs
 from benchgate.gate.suite import Need
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import LOOKS, WaveSettings
@@ -285,7 +285,7 @@ def _plan_judged(
         """Let what is only shown have rounds enough for an interval, after everything else."""
         if rounds == 1:
             require_effect(config, [result], is_whole=request.choice.is_whole)
-        judged = judge_run(result, config)
+        judged = judge_runs(result, config)
         tell.of(judged, rounds)
         ahead = LOOKS * waves.screen_rounds - rounds
         left = shown if ahead > 0 else ()
@@ -384,7 +384,7 @@ class Decided:
     def rows(self, result_file: ResultFile) -> Sequence[Row]:
         """The rows after all rounds so far."""
         known = self._rows.get(result_file.session.full_rounds)
-        return known or judge_run(result_file.result(), self.config).judgment.rows
+        return known or judge_runs(result_file.result(), self.config).judgment.rows
 
 
 def budget_ended(
