@@ -15,6 +15,7 @@ from tests.loads import measured_step
 from tests.results import arm
 
 from benchgate.config import loads
+from benchgate.gate.verdict import judge
 from benchgate.model.calls import Edit
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch

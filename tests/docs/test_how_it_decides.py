@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchgate.config import loads
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.gate import waves
+from benchgate.gate import suspects, waves
 from benchgate.gate.single_runs import prediction_reach
 from benchgate.gate.wave_findings import LOOKING_LONGER_SHARE, LOOKING_SHARE
 from benchgate.gate.waves import unspent_families
@@ -25,8 +25,8 @@ CONFIG = loads("", "benchgate.toml")
 def test_the_constants() -> None:
     assert waves.LOOKS == waves.TESTS == 2
     assert "Two waves of two tests and the [late look](#the-late-look) make five" in TEXT
-    assert f"at most {waves.SUSPECT_P} (for a tail {waves.SUSPECT_TAIL_P})" in TEXT
-    assert waves.SUSPECT_MARGIN_SHARE == 0.5
+    assert f"at most {suspects.MOST_P} (for a tail {suspects.MOST_TAIL_P})" in TEXT
+    assert suspects.MARGIN_SHARE == 0.5
     assert "the estimated change is beyond half the margin" in TEXT
     assert f"L + {waves._SPARE_ROUNDS})" in TEXT  # noqa: SLF001 - only the procedure needs it
     assert [LEAST_TAIL_SAMPLES[name] for name in ("p95", "max", "p99", "p99.9")] == [
@@ -42,9 +42,9 @@ def test_the_rounds_to_confirm() -> None:
     told = TEXT.partition("With the defaults, n is ")[2].partition(".")[0]
     pairs = re.findall(r"(\d+) for (\d+) suspect", told)
     assert len(pairs) == 3
-    for rounds, suspects in pairs:
+    for rounds, count in pairs:
         for wave in range(waves.LOOKS):
-            found = waves.rounds_to_confirm(int(suspects), settings.look(wave), settings)
+            found = waves.rounds_to_confirm(int(count), settings.look(wave), settings)
             assert found == int(rounds)
 
 

@@ -23,11 +23,10 @@ from benchgate.config.live_benchmarks import (
     WorkerBenchmark,
 )
 from benchgate.config.program_benchmarks import CommandBenchmark, SuiteBenchmark
+from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from benchgate.tables import fields
 
 
 class ScenarioBenchmark(BenchmarkTable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import PurePath, PurePosixPath
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from benchgate.config.benchmark_table import (
     DATA,
@@ -17,9 +17,7 @@ from benchgate.config.benchmark_table import (
     BenchmarkTable,
 )
 from benchgate.config.keys import key, neutral, on
-
-if TYPE_CHECKING:
-    from benchgate.tables import fields
+from benchgate.tables import fields
 
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})

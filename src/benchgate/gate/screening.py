@@ -17,7 +17,7 @@ from benchgate.gate.estimates import by_lengths
 from benchgate.gate.pair_rows import open_outcome
 from benchgate.gate.single_runs import is_steady
 from benchgate.gate.suite import judge_suite
-from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
+from benchgate.gate.suspects import look_changed
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.run import Tier
 from benchgate.stats.mann_whitney import least_p_mann_whitney, mann_whitney, two_sample_shift
@@ -122,11 +122,13 @@ def _suspects(evidences: Sequence[Evidence]) -> set[str]:
         estimate = two_sample_shift(x, y, 0.5).estimate
         test = mann_whitney(x, y)
         p = np.where(estimate > 0, test.p_greater, test.p_less)
-        # Launches that do not overlap are sufficient, however few they are.
-        at_least = least_p_mann_whitney(x.shape[1], y.shape[1])
-        limit = [max(SUSPECT_TAIL_P if e.is_tail else SUSPECT_P, at_least) for e in chosen]
-        half_margin = np.log1p([e.margin * SUSPECT_MARGIN_SHARE for e in chosen])
-        suspected = (np.abs(estimate) > half_margin) & (p <= limit)
+        suspected = look_changed(
+            estimate,
+            p,
+            least_p_mann_whitney(x.shape[1], y.shape[1]),
+            [e.margin for e in chosen],
+            [e.is_tail for e in chosen],
+        )
         suspects |= {e.pair.id for e, is_one in zip(chosen, suspected, strict=True) if is_one}
     return suspects
 

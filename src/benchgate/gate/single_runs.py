@@ -33,7 +33,7 @@ from benchgate.gate.estimates import (
 from benchgate.gate.evidence import NOTHING_MEASURED
 from benchgate.gate.exact import compare_exact
 from benchgate.gate.pair_rows import open_outcome
-from benchgate.gate.waves import SUSPECT_MARGIN_SHARE
+from benchgate.gate.suspects import is_large
 from benchgate.model.metrics import THROUGHPUT, Kind
 from benchgate.model.notes import TOO_FEW
 from benchgate.model.policy import Outcome
@@ -378,5 +378,4 @@ def _is_suspect(evidence: Evidence) -> bool:
     """Whether all rounds agree that it got worse, and there are enough for a screen to tell."""
     if not evidence.paired or evidence.is_tail or evidence.rounds < _LEAST_SCREENED:
         return False
-    least = float(evidence.worse_log_ratios().min())
-    return least > math.log1p(evidence.margin * SUSPECT_MARGIN_SHARE)
+    return bool(is_large(float(evidence.worse_log_ratios().min()), evidence.margin))

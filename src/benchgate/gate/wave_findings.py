@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.estimates import Finding, RowStage, paired_estimates
+from benchgate.gate.suspects import MARGIN_SHARE
 from benchgate.gate.waves import (
-    SUSPECT_MARGIN_SHARE,
     TESTS,
     WaveRows,
     confirm,
@@ -370,7 +370,7 @@ def _foreseen(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
 def _looks_changed(ratios: FloatArray, limit: float) -> bool:
     """Whether the first rounds all agree that a row changed, or the only one by much."""
     low, high = float(ratios.min()), float(ratios.max())
-    return max(low, -high) > limit * (SUSPECT_MARGIN_SHARE if len(ratios) > 1 else 2)
+    return max(low, -high) > limit * (MARGIN_SHARE if len(ratios) > 1 else 2)
 
 
 def _likely_rounds(ratios: FloatArray, limit: float, terms: _Terms) -> int:

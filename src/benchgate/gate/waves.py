@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.estimates import by_length, by_lengths
+from benchgate.gate.suspects import is_large, look_changed
 from benchgate.stats import special
 from benchgate.stats.detectable import least_launches
 from benchgate.stats.mann_whitney import mann_whitney
@@ -64,10 +65,6 @@ LOOKS = 2
 TESTS = 2
 # For rows that are measured until they are decided.
 LATE_LOOKS = (60, 120, 240, 480, 960)
-SUSPECT_P = 0.1
-# A tail spreads widely and would often be suspected for no reason: all of five rounds must agree.
-SUSPECT_TAIL_P = 0.05
-SUSPECT_MARGIN_SHARE = 0.5
 _SPARE_ROUNDS = 3
 
 
@@ -197,7 +194,7 @@ def _clear(rows: WaveRows, suspects: list[Suspect | None], wave: int) -> None:
         if len(fresh) < half:
             continue
         # The median ignores how far off disturbed rounds are.
-        if suspect.sign * np.median(fresh) <= np.log1p(rows.margins[index] * SUSPECT_MARGIN_SHARE):
+        if not is_large(suspect.sign * float(np.median(fresh)), rows.margins[index]):
             suspects[index] = replace(suspect, rounds=())
 
 
@@ -225,14 +222,14 @@ def _screen(rows: WaveRows, looked_at: Mapping[int, FloatArray]) -> dict[int, in
     indices = list(looked_at)
     ratios = np.stack(list(looked_at.values()))
     estimate = paired_shift(ratios, 0.5).estimate
-    margins = np.array([rows.margins[i] for i in indices])
-    beyond = np.abs(estimate) > np.log1p(margins * SUSPECT_MARGIN_SHARE)
-    are_tails = np.array([rows.are_tails[i] for i in indices])
-    # Rounds that all agree are sufficient, however few they are.
-    at_least = least_p_signed_rank(ratios.shape[1])
-    limit = np.maximum(np.where(are_tails, SUSPECT_TAIL_P, SUSPECT_P), at_least)
     signs = np.sign(estimate)
-    suspected = beyond & (_least_p(signs[:, np.newaxis] * ratios) <= limit)
+    suspected = look_changed(
+        estimate,
+        _least_p(signs[:, np.newaxis] * ratios),
+        least_p_signed_rank(ratios.shape[1]),
+        [rows.margins[i] for i in indices],
+        [rows.are_tails[i] for i in indices],
+    )
     return {i: int(signs[row]) for row, i in enumerate(indices) if suspected[row]}
 
 
