@@ -12,6 +12,7 @@ import sys
 
 from .clocks import are_genuine, perf_counter_ns
 from .failures import Fault, Origins, failure, flush
+from .free_blocks import FreeBlocks
 from .opened import STEPS
 from .process_state import (
     had_children,
@@ -112,6 +113,7 @@ class Server:
         self.dumps = json.dumps
         self.is_fork = False
         self.taken: list[Any] = []
+        self.free_blocks: FreeBlocks | None = None
         self.listed: dict[str, Any] = {}
         self.opened: OpenBenchmark | None = None
         self.rss_is_own = False
@@ -210,6 +212,8 @@ class Server:
     def next(self) -> str | None:
         """Return the id of the benchmark to open; None if benchgate has closed its side."""
         id_ = self.carry_out(until="open")
+        if id_ is not None and self.free_blocks is None:
+            self.free_blocks = FreeBlocks()
         self.forget_peak()
         return id_
 
@@ -274,6 +278,8 @@ class Server:
         while line is not None:
             try:
                 if line == SAMPLE and self.opened:
+                    if self.free_blocks:
+                        self.free_blocks.draw()
                     self.send(b"%d %d %d\n" % self.opened.timed())
                 else:
                     step, _, argument = line.decode().partition(" ")
