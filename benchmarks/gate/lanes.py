@@ -23,6 +23,7 @@ from benchgate.measure.functions.grouping import divide
 from benchgate.model.metrics import TIME
 from benchgate.model.result import Phase
 from benchgate.model.run import CANARY_IDS, Tier
+from benchgate.session.conditions import Conditions
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def later_rounds_s(check: Check, costs: Costs, lanes: int) -> float:
     files = [file for file in (ids - CANARY_IDS, ids & CANARY_IDS) if file]
     engines = [_File(file, costs, now) for file in files]
     lane_cpus = [None] * lanes
-    session = Session(engines, list(ArmName), check.seed, now.read, lane_cpus=lane_cpus)
+    session = Session(engines, list(ArmName), check.seed, now.read, Conditions(lane_cpus=lane_cpus))
     session.discover()
     began_s = 0.0
     for index, measured in enumerate(check.rounds):

@@ -18,7 +18,7 @@ from benchgate.model.verdict import Decision
 from benchgate.report.headline import headline
 from benchgate.session.outlook import of_fixed_rounds
 from benchgate.session.result_file import ResultFile
-from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
+from benchgate.session.rounds import FixedRounds, RoundLoop, ScreenAndConfirm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
             record.save()
             world.clock.now_s += pause_s
 
-        measure_rounds(
+        RoundLoop(
             session,
             planner,
             budget_s=budget_s,
@@ -67,7 +67,7 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
             phases=world.phases,
             progress=world.progress,
             save=save,
-        )
+        ).measure()
         record.finish()
         verdict = judge(record.result(), CONFIG)
         again = judge(read_result(output), CONFIG)
@@ -118,7 +118,7 @@ def test_nothing_fails_where_nothing_changed(
 def told_in(world: World, budget_s: float, fakes: Mapping[str, Fake]) -> list[tuple[int, str]]:
     """Measure 20 rounds; return what is said, with the number of benchmarks begun before."""
     session, _ = world.open(fakes)
-    measure_rounds(
+    RoundLoop(
         session,
         FixedRounds(session, 20),
         budget_s=budget_s,
@@ -127,7 +127,7 @@ def told_in(world: World, budget_s: float, fakes: Mapping[str, Fake]) -> list[tu
         progress=world.progress,
         save=lambda: None,
         foresee=lambda spending: of_fixed_rounds(spending, 20),
-    )
+    ).measure()
     return world.progress.messages
 
 

@@ -17,7 +17,7 @@ from benchgate.measure.contract.settings import EngineSettings
 from benchgate.measure.machine.cpus import available_cpus, supports_pinning
 from benchgate.measure.processes.guardian import Guardian
 from benchgate.session.choice import EVERYTHING, Choice
-from benchgate.session.engines import Place, choose_place, make_engines
+from benchgate.session.engines import EngineMaker, Place, choose_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,14 +53,8 @@ def measured(
             (tmp_path / name / file).write_text(text)
         arms.append(Arm(name, tmp_path / name, tmp_path / "env", str(name), guardian.variables))
     place = Place(None, available_cpus(), None, "not pinned")
-    engines = make_engines(
-        config,
-        arms,
-        place,
-        guardian,
-        {"PATH": os.environ["PATH"]},
-        settings=EngineSettings(config.measure),
-    )
+    maker = EngineMaker(place, guardian, {"PATH": os.environ["PATH"]})
+    engines = maker.make(config, arms, EngineSettings(config.measure))
     try:
         return _round(engines, id_)
     finally:
@@ -131,7 +125,7 @@ def suites_of(
     place = Place(None, available_cpus(), None, "not pinned")
     environ = {"PATH": os.environ["PATH"]}
     settings = EngineSettings(config.measure, **keys)
-    return make_engines(config, [arm], place, guardian, environ, settings=settings, choice=choice)
+    return EngineMaker(place, guardian, environ, choice).make(config, [arm], settings)
 
 
 def test_each_suite_has_an_engine(tmp_path: Path, guardian: Guardian) -> None:
@@ -164,9 +158,8 @@ def test_only_a_suites_own_pin_pins_it(
     place = choose_place(config, None)
     arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
     environ = {"PATH": os.environ["PATH"]}
-    (engine,) = make_engines(
-        config, [arm], place, guardian, environ, settings=EngineSettings(config.measure)
-    )
+    maker = EngineMaker(place, guardian, environ)
+    (engine,) = maker.make(config, [arm], EngineSettings(config.measure))
     (found,) = engine.discover().found[ArmName.HEAD]
     engine.close()
     cpus = (tmp_path / "tree/cpus").read_text().split()[1]
@@ -214,14 +207,8 @@ def test_suites_are_joined_by_their_titles(tmp_path: Path, guardian: Guardian) -
         arms.append(Arm(name, tmp_path / name, tmp_path / "env", variables=guardian.variables))
     place = Place(None, available_cpus(), None, "not pinned")
     environ = {"PATH": os.environ["PATH"]}
-    engines = make_engines(
-        config,
-        arms,
-        place,
-        guardian,
-        environ,
-        settings=EngineSettings(config.measure, runs_suites=False),
-    )
+    settings = EngineSettings(config.measure, runs_suites=False)
+    engines = EngineMaker(place, guardian, environ).make(config, arms, settings)
     found = [
         {arm: [one.id for one in each] for arm, each in engine.discover().found.items()}
         for engine in engines

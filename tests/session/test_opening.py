@@ -14,14 +14,17 @@ from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.processes.guardian import Guardian
 from benchgate.measure.trees.checkouts import two_arms
 from benchgate.session import opening
+from benchgate.session.building import Builder
 from benchgate.session.choice import Choice
-from benchgate.session.opening import Builder, note_uncounted
+from benchgate.session.engines import EngineMaker
+from benchgate.session.opening import note_uncounted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tests.world import World
 
+    from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.session.recorder import BaseTrial
 
@@ -56,20 +59,20 @@ def test_who_is_built_and_started_first_is_drawn(
 ) -> None:
     orders = []
 
-    def make_engines(_: object, arms: Sequence[Arm], *__: object, **___: object) -> list[object]:
+    def make(_: object, __: Config, arms: Sequence[Arm], ___: object) -> list[object]:
         if len(arms) == 1:  # the base is tried before the head is built
             return []
         orders.append(tuple(arm.name for arm in arms))
         return [world.open({"a": world.fake()})[1]]
 
-    monkeypatch.setattr(opening, "make_engines", make_engines)
+    monkeypatch.setattr(EngineMaker, "make", make)
     arms = [Arm(name, tmp_path, tmp_path / "env") for name in ArmName]
     seeds = iter(range(100))
     effects = replace(world.effects, draw_seed=lambda: next(seeds))
     for _ in range(6):
         with ExitStack() as stack:
             session = opening.open_session(
-                stack, arms, loads("", "a.toml"), effects, checkout=None, choice=Choice()
+                stack, opening.Opening(arms, loads("", "a.toml"), effects, Choice(), checkout=None)
             )
             assert session.arms == tuple(ArmName)
     assert set(orders) == {tuple(ArmName), tuple(ArmName)[::-1]}
@@ -78,10 +81,10 @@ def test_who_is_built_and_started_first_is_drawn(
 def test_each_side_asks_its_own_tools_after_its_build(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make_engines(_: object, arms: Sequence[Arm], *__: object, **___: object) -> list[object]:
+    def make(_: object, __: Config, arms: Sequence[Arm], ___: object) -> list[object]:
         return [world.open({"a": world.fake()})[1]] if len(arms) > 1 else []
 
-    monkeypatch.setattr(opening, "make_engines", make_engines)
+    monkeypatch.setattr(EngineMaker, "make", make)
     arms = []
     for name in ArmName:
         (tmp_path / name).mkdir()
@@ -90,7 +93,8 @@ def test_each_side_asks_its_own_tools_after_its_build(
     text = '[build]\ncommand = "cp release tool"\ntoolchains = { cc = "cat tool" }\n'
     with ExitStack() as stack:
         session = opening.open_session(
-            stack, arms, loads(text, "a.toml"), world.effects, checkout=None, choice=Choice()
+            stack,
+            opening.Opening(arms, loads(text, "a.toml"), world.effects, Choice(), checkout=None),
         )
         found = {arm: versions["cc"] for arm, versions in session.toolchains.items()}
     assert found == {ArmName.BASE: "base", ArmName.HEAD: "head"}

@@ -10,7 +10,7 @@ from benchgate.measure.arm import ArmName
 from benchgate.model.result import Phase
 from benchgate.model.run import Source, Status
 from benchgate.session.result_file import ResultFile, working_tree_source
-from benchgate.session.rounds import FixedRounds, measure_rounds
+from benchgate.session.rounds import FixedRounds, RoundLoop
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def begin(
 
 def measure(world: World, session: Session, record: ResultFile, rounds: int) -> None:
     with record.kept_when_interrupted():
-        measure_rounds(
+        RoundLoop(
             session,
             FixedRounds(session, rounds),
             budget_s=1000,
@@ -48,7 +48,7 @@ def measure(world: World, session: Session, record: ResultFile, rounds: int) -> 
             phases=world.phases,
             progress=world.progress,
             save=record.save,
-        )
+        ).measure()
 
 
 def test_a_finished_record(world: World, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from benchgate.gate.estimates import RowStage
 from benchgate.gate.suite import Need
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.processes.budget import Budget
-from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
+from benchgate.session.rounds import FixedRounds, RoundLoop, ScreenAndConfirm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ def measure(
     world: World, session: Session, planner: Planner, budget_s: float
 ) -> tuple[tuple[str, ...], list[int]]:
     saves: list[int] = []
-    still_open = measure_rounds(
+    still_open = RoundLoop(
         session,
         planner,
         budget_s=budget_s,
@@ -35,7 +35,7 @@ def measure(
         phases=world.phases,
         progress=world.progress,
         save=lambda: saves.append(1),
-    )
+    ).measure()
     return still_open, saves
 
 
@@ -88,7 +88,7 @@ def test_time_left_counts_what_a_round_takes_besides_its_benchmarks(world: World
     def save() -> None:
         world.clock.now_s += 3.0
 
-    measure_rounds(
+    RoundLoop(
         session,
         FixedRounds(session, 4),
         budget_s=100,
@@ -96,7 +96,7 @@ def test_time_left_counts_what_a_round_takes_besides_its_benchmarks(world: World
         phases=world.phases,
         progress=world.progress,
         save=save,
-    )
+    ).measure()
     # The first round also starts everything, so only the later ones tell.
     assert left_s(world) == [None, 6.0, 10.0, 5.0]
 
@@ -129,7 +129,7 @@ def test_the_budget_bounds_what_is_measured_and_nothing_later(world: World) -> N
     def save() -> None:
         limits.append(session.budget.limit(100))
 
-    measure_rounds(
+    RoundLoop(
         session,
         FixedRounds(session, 2),
         budget_s=20,
@@ -138,7 +138,7 @@ def test_the_budget_bounds_what_is_measured_and_nothing_later(world: World) -> N
         progress=world.progress,
         save=save,
         spent_s=3,
-    )
+    ).measure()
     assert limits == [(20 - 3 - 4 + 10, 20), (20 - 3 - 8 + 10, 20)]
     assert session.budget.limit(100) == (100, None), "observing has a limit of its own"
 

@@ -16,7 +16,7 @@ from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, VALGRIND
 from benchgate.model.run import LEAST_COUNTED_ROUNDS
-from benchgate.session.rounds import FixedRounds, measure_rounds
+from benchgate.session.rounds import FixedRounds, RoundLoop
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Opened:
     world: World
 
     def measure(self, rounds: int, budget_s: float = math.inf) -> None:
-        measure_rounds(
+        RoundLoop(
             self.session,
             FixedRounds(self.session, rounds),
             budget_s=budget_s,
@@ -93,7 +93,7 @@ class Opened:
             phases=self.world.phases,
             progress=self.world.progress,
             save=lambda: None,
-        )
+        ).measure()
 
     def counts(self, id_: str) -> list[float]:
         (found,) = (one for one in self.session.results()[ArmName.HEAD] if one.id == id_)

@@ -18,8 +18,9 @@ from benchgate.measure.contract.observation import MetricSamples, Observation
 from benchgate.measure.trees.checkouts import two_arms
 from benchgate.model.metrics import Metric
 from benchgate.model.run import CANARY_ID, Tier
+from benchgate.session.conditions import Conditions
 from benchgate.session.recorder import UNTRIED, BaseTrial, Lesson
-from benchgate.session.rounds import FixedRounds, measure_rounds
+from benchgate.session.rounds import FixedRounds, RoundLoop
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
@@ -111,10 +112,7 @@ def make(
         list(ArmName),
         7,
         clock,
-        tried=tried,
-        ground=ground,
-        lane_cpus=[None] * lanes,
-        tell=told,
+        Conditions(tried=tried, ground=ground, lane_cpus=[None] * lanes, tell=told),
     )
     session.discover()
     return session
@@ -190,8 +188,7 @@ def test_what_cannot_be_divided_has_no_part_in_the_division(world: World) -> Non
         BOTH,
         7,
         lambda: 0.0,
-        tried=trial([*IDS, *whole.fakes]),
-        lane_cpus=[None] * 2,
+        Conditions(tried=trial([*IDS, *whole.fakes]), lane_cpus=[None] * 2),
     )
     session.discover()
     measure(session, 1)
@@ -281,7 +278,7 @@ def test_a_first_round_in_lanes_foresees_what_later_ones_take(world: World) -> N
         clock.now_s += 8.0 if id_ == "a" else 4.0
 
     session = make(Divisible(act=act), tried=trial("abc"), clock=clock)
-    measure_rounds(
+    RoundLoop(
         session,
         FixedRounds(session, 2),
         budget_s=100.0,
@@ -290,7 +287,7 @@ def test_a_first_round_in_lanes_foresees_what_later_ones_take(world: World) -> N
         progress=world.progress,
         save=lambda: None,
         foresee=forecasts.append,
-    )
+    ).measure()
     (forecast,) = forecasts
     assert (forecast.round_s, forecast.slowest_s) == (8 / 2 + 4 / 2 + 4 / 2 + 4, 8.0)
     ends_s = world.progress.started[1].ends_s

@@ -14,7 +14,7 @@ from benchgate.gate.judging import judge_runs
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.run import Source
 from benchgate.session.result_file import ResultFile
-from benchgate.session.rounds import ScreenAndConfirm, measure_rounds
+from benchgate.session.rounds import RoundLoop, ScreenAndConfirm
 from benchgate.session.session import Session
 
 CALM, NOISY = 0.003, 0.02
@@ -60,7 +60,7 @@ def estimates(
     def save() -> None:
         world.clock.now_s += beside_s
 
-    measure_rounds(
+    RoundLoop(
         session,
         ScreenAndConfirm(
             session, waves, lambda: judge_runs(result.result(), CONFIG).needs, frozenset()
@@ -70,7 +70,7 @@ def estimates(
         phases=world.phases,
         progress=world.progress,
         save=save,
-    )
+    ).measure()
     told = world.progress
     first, *later = zip(told.started, told.started_s, strict=True)
     assert first[0].ends_s is None, "nothing is known yet"

@@ -17,7 +17,7 @@ from benchgate.measure.arm import ArmName
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.run import Source
 from benchgate.session.result_file import ResultFile
-from benchgate.session.rounds import ScreenAndConfirm, measure_rounds
+from benchgate.session.rounds import RoundLoop, ScreenAndConfirm
 from benchgate.session.unfinished import Unfinished
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def check(
         )
     try:
         with file.kept_when_interrupted():
-            measure_rounds(
+            RoundLoop(
                 session,
                 planner,
                 budget_s=budget_s,
@@ -68,7 +68,7 @@ def check(
                 progress=world.progress,
                 save=file.save,
                 spent_s=unfinished.spent_s if unfinished else 0.0,
-            )
+            ).measure()
     except Interrupted:
         return file.result()
     file.finish()

@@ -208,9 +208,7 @@ class SetFinder:
         edited = {
             new
             for old, new in ids.items()
-            if old in on_head and new in head
-            # Nobody knows which of them read a file that no `data` names.
-            if laying.edits_data or head[new].workload != base[old].workload
+            if old in on_head and new in head and self._is_edited(base[old], head[new])
         }
         by_head, unable = self._able(of_head, by_head, fresh | edited)
         together = self._changed_together(of_base, by_base, ids, head, edited)
@@ -230,12 +228,9 @@ class SetFinder:
             [base[id_] for id_ in base.keys() & deleted], [head[id_] for id_ in fresh]
         )
         notes = self._note_scripts(by_base, notes)
-        found += [
-            _kept(one, by_base_as, notes=notes, failures_of=[ArmName.BASE]) for one in by_base
-        ]
-        found += [
-            _kept(one, by_head_as, notes=unable, failures_of=[ArmName.HEAD]) for one in by_head
-        ]
+        of_base_only, of_head_only = [ArmName.BASE], [ArmName.HEAD]
+        found += [_kept(x, by_base_as, notes=notes, failures_of=of_base_only) for x in by_base]
+        found += [_kept(x, by_head_as, notes=unable, failures_of=of_head_only) for x in by_head]
         if together:
             own = self._discover(Tables(BenchmarkFiles.OWN, laying.of_base, laying.of_head))
             found += [
@@ -248,6 +243,10 @@ class SetFinder:
                 for one in own
             ]
         return found
+
+    def _is_edited(self, base: Definition, head: Definition) -> bool:
+        # Nobody knows which of them read a file that no `data` names.
+        return self.laying.edits_data or head.workload != base.workload
 
     def _note_compiled(self, found: Sequence[FoundSet]) -> dict[str, str]:
         """Say that each side runs its own version of edited benchmarks in C++."""

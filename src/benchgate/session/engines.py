@@ -98,53 +98,61 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
     return Place(checkout, cpus, idlest[0], "", lane_cpus, limit, suite_cpu=idlest[0])
 
 
-def make_engines(
-    config: Config,
-    arms: Sequence[Arm],
-    place: Place,
-    guardian: Guardian,
-    environ: Mapping[str, str],
-    *,
-    settings: EngineSettings,
-    choice: Choice = EVERYTHING,
-) -> list[Engine]:
-    """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
+@dataclass(frozen=True, slots=True)
+class EngineMaker:
+    """Makes the engines of arms.
 
-    Each arm's own configuration says what there is to measure in it.
-
-    Args:
-        settings: what neither the configuration nor the place nor the environment tells.
+    Attributes:
+        environ: what the environment of every program starts from.
         choice: what is measured; a suite that has none of it does not run.
     """
-    checkout = place.checkout or arms[-1].root
-    environ = with_environment(environ, checkout / config.folder, checkout)
-    functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
-    commands = {arm.name: _command_benchmarks(config, arm, settings.unable) for arm in arms}
-    settings = replace(
-        settings,
-        measure=config.measure,
-        aliases=config.aliases,
-        lead=ArmName.BASE if config.sides else ArmName.HEAD,
-        cpu=place.cpu,
-        all_cpus=place.cpus,
-        unpinned=place.unpinned,
-        outside=StartingEnvironment(environ, place.checkout),
-        interpreter=default_interpreter(checkout, environ),
-        build_timeout_s=config.build.timeout_s,
-        # By an alias, a benchmark may be chosen that has another id here.
-        may_want=settings.may_want if config.aliases else choice.may_want_of,
-    )
-    engines: list[Engine] = []
-    if any(functions.values()):
-        engines.append(FunctionEngine(functions, arms, settings, guardian))
-    if any(commands.values()):
-        engines.append(CommandEngine(commands, arms, guardian, settings))
-    of_suites = replace(settings, cpu=place.suite_cpu)
-    engines += _suite_engines(config, arms, guardian, of_suites, choice)
-    engines += _scenario_engines(config, arms, guardian, settings)
-    if config.measure.canary and settings.has_canary and len(arms) > 1:
-        engines.append(canary_engine(arms, settings, guardian, in_trees=True))
-    return engines
+
+    place: Place
+    guardian: Guardian
+    environ: Mapping[str, str]
+    choice: Choice = EVERYTHING
+
+    def make(self, config: Config, arms: Sequence[Arm], settings: EngineSettings) -> list[Engine]:
+        """Make one engine for each kind of benchmark, for each suite, and for the canary.
+
+        Args:
+            settings: what neither the configuration nor the place nor the environment tells.
+        """
+        functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
+        commands = {arm.name: _command_benchmarks(config, arm, settings.unable) for arm in arms}
+        settings = self._completed(config, arms, settings)
+        engines: list[Engine] = []
+        if any(functions.values()):
+            engines.append(FunctionEngine(functions, arms, settings, self.guardian))
+        if any(commands.values()):
+            engines.append(CommandEngine(commands, arms, self.guardian, settings))
+        of_suites = replace(settings, cpu=self.place.suite_cpu)
+        engines += _suite_engines(config, arms, self.guardian, of_suites, self.choice)
+        engines += _scenario_engines(config, arms, self.guardian, settings)
+        if config.measure.canary and settings.has_canary and len(arms) > 1:
+            engines.append(canary_engine(arms, settings, self.guardian, in_trees=True))
+        return engines
+
+    def _completed(
+        self, config: Config, arms: Sequence[Arm], settings: EngineSettings
+    ) -> EngineSettings:
+        place = self.place
+        checkout = place.checkout or arms[-1].root
+        environ = with_environment(self.environ, checkout / config.folder, checkout)
+        return replace(
+            settings,
+            measure=config.measure,
+            aliases=config.aliases,
+            lead=ArmName.BASE if config.sides else ArmName.HEAD,
+            cpu=place.cpu,
+            all_cpus=place.cpus,
+            unpinned=place.unpinned,
+            outside=StartingEnvironment(environ, place.checkout),
+            interpreter=default_interpreter(checkout, environ),
+            build_timeout_s=config.build.timeout_s,
+            # By an alias, a benchmark may be chosen that has another id here.
+            may_want=settings.may_want if config.aliases else self.choice.may_want_of,
+        )
 
 
 def _suite_engines(

@@ -29,7 +29,7 @@ from benchgate.session.arm_build import cache_for
 from benchgate.session.engines import config_in
 from benchgate.session.fixed_rounds import too_few_rounds
 from benchgate.session.one_tree import RunRequest
-from benchgate.session.opening import open_session
+from benchgate.session.opening import Opening, open_session
 from benchgate.session.outlook import (
     describe_rounds,
     describe_screen,
@@ -40,7 +40,7 @@ from benchgate.session.outlook import (
 )
 from benchgate.session.recorder import SAME_CODE
 from benchgate.session.result_file import ResultFile, working_tree_source
-from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds, own_ids
+from benchgate.session.rounds import FixedRounds, RoundLoop, ScreenAndConfirm, own_ids
 from benchgate.session.unlike import unlike_arms, unlike_packages, unmatched
 from benchgate.stats import special
 from benchgate.units import counted, format_budget, format_duration
@@ -111,39 +111,32 @@ def measure_arms(
     importing = special.import_beside()
     warnings = (*sweep(git), *request.warnings)
     tree = request.head or git
-    head = working_tree_source(tree)
-    if base.sha and not request.self_check:
-        head = replace(head, changed_files=changed_since(tree, base.sha, MOST_CHANGED))
-    names = " and ".join((f"base {(base.sha or '')[:7]}", "head (working tree)"))
-    builds = any(config_in(arm, config).build.commands for arm in ArmName)
-    effects.progress.preparing(f"{'building' if builds else 'preparing'} {names}")
+    head = _source_of_head(tree, base, request)
+    _tell_what_is_prepared(base, config, effects)
+    files = BenchmarkFiles.OWN if request.self_check else request.files
     with ExitStack() as stack:
-        files = BenchmarkFiles.OWN if request.self_check else request.files
         is_kept = cache_for(config, effects, git.root) is not None
-        trees = stack.enter_context(
-            same_arms(git)
-            if request.self_check
-            else two_arms(tree, base.sha or "", _configs(files, config), same_places=is_kept)
-        )
+        pair = two_arms(tree, base.sha or "", _configs(files, config), same_places=is_kept)
+        trees = stack.enter_context(same_arms(git) if request.self_check else pair)
         if head.uncommitted and not request.self_check:
             head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
         sources = {ArmName.BASE: base, ArmName.HEAD: head}
         if unfinished:
             unfinished.require_code(sources)
             effects = replace(effects, draw_seed=lambda: unfinished.seed)
-        session = open_session(
-            stack,
-            trees.arms.values(),
+        opening = Opening(
+            tuple(trees.arms.values()),
             config,
             effects,
-            checkout=git.root,
-            choice=request.choice,
+            request.choice,
+            git.root,
             tried=SAME_CODE if request.self_check else request.tried,
             ground=trees.ground,
             files=files,
             introspect=request.introspect,
             beside=importing,
         )
+        session = open_session(stack, opening)
         result_file = ResultFile(
             session=session,
             sources=sources,
@@ -158,10 +151,21 @@ def measure_arms(
             must_save=request.must_save,
             warnings=(*warnings, *_unlike(trees, session, config, request.choice)),
         )
-        if unfinished:
-            _go_on(unfinished, session, result_file, effects)
         _measure(session, result_file, config, effects, request)
     return result_file.result()
+
+
+def _source_of_head(tree: Git, base: Source, request: ArmsRequest) -> Source:
+    head = working_tree_source(tree)
+    if not base.sha or request.self_check:
+        return head
+    return replace(head, changed_files=changed_since(tree, base.sha, MOST_CHANGED))
+
+
+def _tell_what_is_prepared(base: Source, config: Config, effects: Effects) -> None:
+    builds = any(config_in(arm, config).build.commands for arm in ArmName)
+    names = f"base {(base.sha or '')[:7]} and head (working tree)"
+    effects.progress.preparing(f"{'building' if builds else 'preparing'} {names}")
 
 
 def _unlike(trees: Trees, session: Session, config: Config, choice: Choice) -> Iterator[str]:
@@ -205,6 +209,8 @@ def _measure(
     request: ArmsRequest,
 ) -> None:
     """Measure rounds as they are planned, and observe what changed."""
+    if request.unfinished:
+        _go_on(request.unfinished, session, result_file, effects)
     tell, shown = Decided(config, effects.progress, config.measure.screen_rounds), session.shown
     planning = (
         _plan_fixed(fixed, session, result_file, config, warns=not request.self_check)
@@ -213,7 +219,7 @@ def _measure(
     )
     limit_s = config.measure.limit_s
     with result_file.kept_when_interrupted():
-        still_open = measure_rounds(
+        still_open = RoundLoop(
             session,
             planning.planner,
             budget_s=limit_s,
@@ -223,7 +229,7 @@ def _measure(
             save=result_file.save_sometimes,
             foresee=planning.foresee,
             spent_s=request.unfinished.spent_s if request.unfinished else 0.0,
-        )
+        ).measure()
     if left_out := [id_ for id_ in session.left_out if id_ not in session.new_versions]:
         result_file.warnings += (of_left_out(left_out, limit_s),)
     if undecided := [id_ for id_ in still_open if id_ not in shown]:

@@ -13,14 +13,14 @@ from benchgate.model.result import Phase
 from benchgate.model.run import Source
 from benchgate.session.arm_build import cache_for
 from benchgate.session.choice import Choice
-from benchgate.session.opening import open_session
+from benchgate.session.opening import Opening, open_session
 from benchgate.session.outlook import (
     describe_rounds,
     of_fixed_rounds,
     of_left_out,
 )
 from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
-from benchgate.session.rounds import FixedRounds, measure_rounds
+from benchgate.session.rounds import FixedRounds, RoundLoop
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
         plan = describe_rounds(numbers, config.measure.budget_s)
         effects.progress.found(len(session.ids), plan)
         with result_file.kept_when_interrupted():
-            dropped = measure_rounds(
+            dropped = RoundLoop(
                 session,
                 planner,
                 budget_s=config.measure.budget_s,
@@ -91,7 +91,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
                 progress=effects.progress,
                 save=result_file.save_sometimes,
                 foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
-            )
+            ).measure()
         if session.left_out:
             budget_s = config.measure.budget_s
             result_file.warnings += (of_left_out(session.left_out, budget_s),)
@@ -132,13 +132,15 @@ def open_tree(
             arm = Arm(ArmName.HEAD, folder, folder / ".benchgate-env")
             session = open_session(
                 stack,
-                [arm],
-                config,
-                effects,
-                checkout=None,
-                choice=choice,
-                runs_suites=runs_suites,
-                introspect=introspect,
+                Opening(
+                    [arm],
+                    config,
+                    effects,
+                    checkout=None,
+                    choice=choice,
+                    runs_suites=runs_suites,
+                    introspect=introspect,
+                ),
             )
             yield session, ()
             return
@@ -147,13 +149,15 @@ def open_tree(
         trees = stack.enter_context(one_arm(git, same_places=is_kept))
         session = open_session(
             stack,
-            trees.arms.values(),
-            config,
-            effects,
-            checkout=git.root,
-            choice=choice,
-            ground=trees.ground,
-            runs_suites=runs_suites,
-            introspect=introspect,
+            Opening(
+                tuple(trees.arms.values()),
+                config,
+                effects,
+                checkout=git.root,
+                choice=choice,
+                ground=trees.ground,
+                runs_suites=runs_suites,
+                introspect=introspect,
+            ),
         )
         yield session, (*warnings, *trees.notes)

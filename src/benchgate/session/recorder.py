@@ -17,6 +17,8 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
+from benchgate.session.outlook import some_of
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -344,3 +346,18 @@ class Recorder:
 def _unread(id_: str, error: str, *, of_all: bool) -> BenchmarkResult:
     """The failure of something that has no benchmarks to record it."""
     return BenchmarkResult(id_, "", Tier.LOCKSTEP, status=Status.FAILED, error=error, of_all=of_all)
+
+
+def warnings_of_skipped(skipped: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the benchmarks that are skipped, together if it is for the same reason.
+
+    Args:
+        skipped: the reason by id.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for id_, reason in skipped.items():
+        by_reason.setdefault(reason, []).append(id_)
+    found = []
+    for reason, ids in by_reason.items():
+        found.append(f"{counted(len(ids), 'benchmark')} skipped, {some_of(ids)}: {reason}")
+    return tuple(found)

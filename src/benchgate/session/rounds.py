@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.estimates import RowStage
@@ -160,91 +161,109 @@ class ScreenAndConfirm:
 Planner: TypeAlias = FixedRounds | ScreenAndConfirm
 
 
-def measure_rounds(
-    session: Session,
-    planner: Planner,
-    *,
-    budget_s: float,
-    clock: Callable[[], float],
-    phases: Phases,
-    progress: Progress,
-    save: Callable[[], None],
-    foresee: Callable[[BudgetForecast], str | None] = lambda _: None,
-    spent_s: float = 0.0,
-) -> tuple[str, ...]:
-    """Measure rounds until the planner has none left, after those that the session has already.
+@dataclass(slots=True)
+class RoundLoop:
+    """Measures rounds until the planner has none left, after those that the session has already.
 
-    Args:
+    Attributes:
         save: called after every round.
         foresee: says after the first round if the budget is too short; None if it is not.
         spent_s: how much of the budget was spent before.
-
-    Returns:
-        The benchmarks that were still open when the budget ended.
     """
-    started_s = clock()
-    deadline_s = started_s + budget_s - spent_s
-    pace = _Pace(session)
-    pace.learn(session.ids)
-    session.counting.budget_s = budget_s
-    session.budget.begin(budget_s, spent_s)
-    chosen = own_ids(session, session.ids)
 
-    def is_over() -> bool:
-        now_s = clock()
-        if round_index:
-            return now_s >= deadline_s
-        costs_s = [cost for unit, cost in session.costs_s.items() if unit not in CANARY_IDS]
-        least = planner.least_rounds(len(costs_s) + 1)
-        return not has_room(costs_s, now_s - started_s, budget_s, least)
+    session: Session
+    planner: Planner
+    budget_s: float
+    clock: Callable[[], float]
+    phases: Phases
+    progress: Progress
+    save: Callable[[], None]
+    foresee: Callable[[BudgetForecast], str | None] = lambda _: None
+    spent_s: float = 0.0
+    _started_s: float = field(default=0.0, init=False)
+    _pace: _Pace = field(init=False)
+    _chosen: set[str] = field(init=False)
 
-    round_index = session.full_rounds
-    while True:
-        began_s = clock()
-        left_s = deadline_s - began_s - session.counting.ahead_s(1)
-        phases.begin(Phase.DECIDE)
-        plan = planner.plan(round_index, left_s)
-        if not plan.ids:
-            session.budget.offer(math.inf)  # for what comes after measuring
-            return plan.dropped
-        ahead = planner.ahead(plan.ids, round_index)
-        ahead_s = pace.seconds(ahead)
-        own = own_ids(session, plan.ids)
-        still_open = own.union(plan.dropped, session.left_out) - planner.changed()
-        progress.round_started(
-            RoundState(
-                round_index,
-                plan.phase,
-                len(own),
-                suspected=len(own & planner.suspected() - planner.changed()),
-                changed=len(own & planner.changed()),
-                decided=len(chosen - still_open),
-                chosen=len(chosen),
-                ends_s=clock() + min(ahead_s, left_s) if ahead_s else None,
-                may_end_sooner=planner.may_end_sooner(),
-                rounds=round_index + max(ahead.values()) if plan.phase == MEASURE else None,
-            )
+    def measure(self) -> tuple[str, ...]:
+        """Measure, and return the benchmarks that were still open when the budget ended."""
+        session = self.session
+        self._started_s = self.clock()
+        self._pace = _Pace(session)
+        self._pace.learn(session.ids)
+        self._chosen = own_ids(session, session.ids)
+        session.counting.budget_s = self.budget_s
+        session.budget.begin(self.budget_s, self.spent_s)
+        round_index = session.full_rounds
+        while True:
+            began_s = self.clock()
+            left_s = self._deadline_s - began_s - session.counting.ahead_s(1)
+            self.phases.begin(Phase.DECIDE)
+            plan = self.planner.plan(round_index, left_s)
+            if not plan.ids:
+                session.budget.offer(math.inf)  # for what comes after measuring
+                return plan.dropped
+            ahead = self.planner.ahead(plan.ids, round_index)
+            self.progress.round_started(self._state(plan, round_index, ahead, left_s))
+            self._measure_round(plan, round_index)
+            self._pace.learn(plan.ids, self.clock() - began_s)
+            if not round_index:
+                self._tell_of_the_budget(ahead)
+            round_index += 1
+
+    @property
+    def _deadline_s(self) -> float:
+        return self._started_s + self.budget_s - self.spent_s
+
+    def _state(
+        self, plan: RoundPlan, round_index: int, ahead: Mapping[str, int], left_s: float
+    ) -> RoundState:
+        """What is shown while a round is measured."""
+        planner = self.planner
+        own = own_ids(self.session, plan.ids)
+        still_open = own.union(plan.dropped, self.session.left_out) - planner.changed()
+        ahead_s = self._pace.seconds(ahead)
+        return RoundState(
+            round_index,
+            plan.phase,
+            len(own),
+            suspected=len(own & planner.suspected() - planner.changed()),
+            changed=len(own & planner.changed()),
+            decided=len(self._chosen - still_open),
+            chosen=len(self._chosen),
+            ends_s=self.clock() + min(ahead_s, left_s) if ahead_s else None,
+            may_end_sooner=planner.may_end_sooner(),
+            rounds=round_index + max(ahead.values()) if plan.phase == MEASURE else None,
         )
-        phases.begin(Phase.LATER_ROUNDS if round_index else Phase.FIRST_ROUND)
-        session.measure_round(
+
+    def _measure_round(self, plan: RoundPlan, round_index: int) -> None:
+        self.phases.begin(Phase.LATER_ROUNDS if round_index else Phase.FIRST_ROUND)
+        self.session.measure_round(
             round_index,
             plan.ids,
-            progress.measured,
-            starting=progress.measuring,
-            is_over=is_over,
+            self.progress.measured,
+            starting=self.progress.measuring,
+            is_over=partial(self._is_over, round_index),
             canary=plan.canary,
         )
-        phases.assign(Phase.COUNT, session.counting.last_s)
-        phases.begin(Phase.SAVE)
-        save()
-        pace.learn(plan.ids, clock() - began_s)
-        if not round_index:
-            counting_s = session.counting.ahead_s(max(ahead.values()) - 1)
-            spent_s = clock() - started_s + counting_s
-            forecast = _forecast(pace, planner, spent_s, budget_s, counting_s)
-            if forecast is not None and (shortage := foresee(forecast)):
-                progress.message(shortage)
-        round_index += 1
+        self.phases.assign(Phase.COUNT, self.session.counting.last_s)
+        self.phases.begin(Phase.SAVE)
+        self.save()
+
+    def _is_over(self, round_index: int) -> bool:
+        """Whether a round ends here: the first one only if no later one could show anything."""
+        now_s = self.clock()
+        if round_index:
+            return now_s >= self._deadline_s
+        costs_s = [cost for unit, cost in self.session.costs_s.items() if unit not in CANARY_IDS]
+        least = self.planner.least_rounds(len(costs_s) + 1)
+        return not has_room(costs_s, now_s - self._started_s, self.budget_s, least)
+
+    def _tell_of_the_budget(self, ahead: Mapping[str, int]) -> None:
+        counting_s = self.session.counting.ahead_s(max(ahead.values()) - 1)
+        spent_s = self.clock() - self._started_s + counting_s
+        forecast = _forecast(self._pace, self.planner, spent_s, self.budget_s, counting_s)
+        if forecast is not None and (shortage := self.foresee(forecast)):
+            self.progress.message(shortage)
 
 
 def own_ids(session: Session, ids: Iterable[str]) -> set[str]:

@@ -22,6 +22,7 @@ from benchgate.measure.processes import Guardian
 from benchgate.model.policy import Options
 from benchgate.model.self_check_findings import SelfCheck
 from benchgate.session.check import CheckRequest, check
+from benchgate.session.conditions import Conditions
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.session import Session
 from benchgate.stats.detectable import detectable_ratio
@@ -165,7 +166,7 @@ def _prepare(
 
 def _session(engine: Engine, effects: Effects, lane_cpus: Sequence[int | None]) -> Session:
     seed = effects.draw_seed()
-    return Session([engine], list(ArmName), seed, effects.clock, lane_cpus=lane_cpus)
+    return Session([engine], list(ArmName), seed, effects.clock, Conditions(lane_cpus=lane_cpus))
 
 
 def _time_of(result: BenchmarkResult) -> Series:

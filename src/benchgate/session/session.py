@@ -7,7 +7,6 @@ from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
@@ -18,25 +17,21 @@ from benchgate.measure.contract import (
     ObservingEngine,
     ignore,
 )
-from benchgate.measure.processes import Budget
 from benchgate.model.metrics import INSTRUCTIONS, TIME
 from benchgate.model.run import CANARY_IDS, LEAST_COUNTED_ROUNDS, BenchmarkFiles, before_round
 from benchgate.session.benchmark_sets import FoundSet, found_by
+from benchgate.session.conditions import Conditions
 from benchgate.session.lanes import Lanes
-from benchgate.session.outlook import some_of
-from benchgate.session.recorder import UNTRIED, Recorder
+from benchgate.session.recorder import Recorder, warnings_of_skipped
 from benchgate.session.shares import LEAST_ROUNDS, CountingTime, Sharing
-from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from benchgate.measure.arm import ArmName
     from benchgate.measure.contract import Definition, Engine, Task
-    from benchgate.measure.trees import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
-    from benchgate.session.recorder import BaseTrial
     from benchgate.stats.timer import Timer
 
 
@@ -55,16 +50,6 @@ class Session:
         arms: one or two.
         seed: determines all random choices, together with the number of the round.
         clock: seconds, never going backwards; times how long a benchmark takes.
-        cpus: those that the benchmarks may use; none if unknown.
-        tried: what trying the base has shown.
-        ground: moves the trees before each round and checks that they stay unchanged; None if the
-            user's own folder is measured.
-        lane_cpus: the CPUs on which parts of a round are measured at the same time; before it is
-            known what may be shared, only the first one is used. None: any CPU.
-        tell: tells the user why fewer parts are measured at the same time.
-        toolchains: for each arm the versions of tools that its configuration asks for.
-        files: whose benchmark files those benchmarks run with that decide.
-        budget: bounds how long a step of an engine may take.
 
     Attributes:
         without_own_code: benchmarks that ran no code of their side beside their own.
@@ -84,35 +69,28 @@ class Session:
         arms: Sequence[ArmName],
         seed: int,
         clock: Callable[[], float],
-        *,
-        cpus: frozenset[int] = frozenset(),
-        tried: BaseTrial = UNTRIED,
-        ground: Ground | None = None,
-        lane_cpus: Sequence[int | None] = (None,),
-        tell: Callable[[str], None] = ignore,
-        toolchains: Mapping[ArmName, Mapping[str, str]] = MappingProxyType({}),
-        files: BenchmarkFiles = BenchmarkFiles.OWN,
-        budget: Budget | None = None,
+        conditions: Conditions | None = None,
     ) -> None:
-        self._recorder = Recorder(arms, tried)
+        conditions = conditions or Conditions()
+        self._recorder = Recorder(arms, conditions.tried)
         self.arms = tuple(arms)
         self.seed = seed
-        self.cpus = cpus
+        self.cpus = conditions.cpus
         self.runtimes: dict[ArmName, str] = {}
         self.toolchains: dict[ArmName, dict[str, str]] = {
-            arm: dict(toolchains.get(arm, {})) for arm in arms
+            arm: dict(conditions.toolchains.get(arm, {})) for arm in arms
         }
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.shared: set[str] = set()
         self.suites: dict[str, str] = {}
         self.counting = CountingTime()
-        self.budget = budget or Budget()
+        self.budget = conditions.budget
         self.hidden: frozenset[str] = frozenset()
         self.left_out: tuple[str, ...] = ()
         self.full_rounds = 0
         self.shard: Shard | None = None
-        self.files = files
+        self.files = conditions.files
         self.without_own_code: set[str] = set()
         self.new_versions: dict[str, str] = {}
         self._find = engines if callable(engines) else partial(found_by, engines)
@@ -120,11 +98,11 @@ class Session:
         self._found: list[FoundSet] = []
         self._engines_of: dict[str, list[FoundSet]] = {}
         self._clock = clock
-        self._ground = ground
-        self._lanes = Lanes(lane_cpus, clock)
-        self._sharing = Sharing(len(lane_cpus), tell)
-        if tried.lesson:
-            self._sharing.learn(tried.lesson.written, tried.lesson.pair_bytes)
+        self._ground = conditions.ground
+        self._lanes = Lanes(conditions.lane_cpus, clock)
+        self._sharing = Sharing(len(conditions.lane_cpus), conditions.tell)
+        if lesson := conditions.tried.lesson:
+            self._sharing.learn(lesson.written, lesson.pair_bytes)
         self._has_measured = False
         self._warnings: dict[str, None] = {}
 
@@ -507,18 +485,3 @@ def _unless(is_over: Callable[[], bool], starting: Callable[[str], None]) -> Cal
         starting(id_)
 
     return begin
-
-
-def warnings_of_skipped(skipped: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the benchmarks that are skipped, together if it is for the same reason.
-
-    Args:
-        skipped: the reason by id.
-    """
-    by_reason: dict[str, list[str]] = {}
-    for id_, reason in skipped.items():
-        by_reason.setdefault(reason, []).append(id_)
-    found = []
-    for reason, ids in by_reason.items():
-        found.append(f"{counted(len(ids), 'benchmark')} skipped, {some_of(ids)}: {reason}")
-    return tuple(found)
