@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.baselines.conftest import GitHub, sha
 
 from benchgate.baselines import artifacts
-from benchgate.baselines.artifacts import read_artifacts
+from benchgate.baselines.artifacts import ArtifactRequests, read_artifacts
 from benchgate.errors import FormatError, GitHubError
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
@@ -55,8 +55,7 @@ def found(
     return read_artifacts(
         [github.listed(number) for number in contents] if listed is None else listed,
         github.wanted,
-        run_of=lambda run_id: github.run(run_id - 7000),
-        fetch=fetch,
+        ArtifactRequests(lambda run_id: github.run(run_id - 7000), fetch),
         limit=limit,
         counts=counts,
     )
@@ -204,8 +203,7 @@ def test_a_run_that_proves_nothing_is_not_even_fetched(github: GitHub) -> None:
     given = read_artifacts(
         [github.listed(50)],
         github.wanted,
-        run_of=lambda _: github.run(50, event="workflow_run"),
-        fetch=fetch,
+        ArtifactRequests(lambda _: github.run(50, event="workflow_run"), fetch),
         limit=1,
     )
     assert (

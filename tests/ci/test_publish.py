@@ -22,7 +22,7 @@ from tests.report.page import Page, assert_harmless
 from tests.results import MEMBER, STARTED, arm, as_archive, as_file, bench, kept, measured
 
 from benchgate.ci.base import Job
-from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS, publish
+from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS, PullRequestSuite, publish
 from benchgate.config import load
 from benchgate.errors import FormatError, GitHubError
 from benchgate.git.repository import Git
@@ -223,7 +223,8 @@ class OnGitHub:
         root = self.git.checkout.root
         step = self.stage.step()
         config = load(root, root)
-        return publish(run, config, self.effects, job, step, choice=choice, suite=suite)
+        theirs = PullRequestSuite(choice, suite)
+        return publish(run, config, self.effects, job, step, theirs=theirs)
 
     def starts_again(self, attempt: int, *, after: timedelta) -> None:
         """Have the run have another attempt."""

@@ -20,6 +20,7 @@ from tests.contract.records import (
 from tests.contract.scene import FORK, HELLO, TOKEN, zip_of
 from tests.results import MEMBER, arm, as_archive, as_file
 
+from benchgate.ci.base import Job
 from benchgate.ci.stored_artifacts import environment_key, read_result_of, read_stored
 from benchgate.errors import FormatError
 from benchgate.gate.stored import OFF_BRANCH
@@ -124,8 +125,8 @@ def found(
         server_url="https://github.com",
         runner_os="Linux",
     )
-    client = client_of(server, token)
-    return read_stored(client, context, git, name=NAME, base=base, limit=limit, here=Environment())
+    job = Job(context, client_of(server, token), git, Environment())
+    return read_stored(job, name=NAME, base=base, limit=limit)
 
 
 def commits(of: StoredResults) -> list[str | None]:

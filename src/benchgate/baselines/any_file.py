@@ -82,14 +82,8 @@ def read_any(
             hint="Name several files only if they are of another tool; each is one launch.",
         )
     found = [_read(*each, like) for each in zip(paths, sources, formats, strict=True)]
+    _require_one_tool(found)
     first, *others = found
-    for each in others:
-        if each.format.name != first.format.name:
-            raise UsageError(
-                f"{first.path} comes from {first.format.name}, "
-                f"but {each.path} from {each.format.name}",
-                hint="The files of one side must come from one tool.",
-            )
     _refuse_copies(found, sources, {} if seen is None else seen)
     benchmarks = join_readings([each.reading for each in found], first.format.name)
     started = min(each.path.stat().st_mtime for each in found)
@@ -212,6 +206,17 @@ def _identity(sources: Iterable[ForeignFile]) -> int:
         for data in (source.data, *source.files.values()):
             found = zlib.crc32(data, found)
     return found
+
+
+def _require_one_tool(found: Sequence[_Read]) -> None:
+    first = found[0]
+    for each in found:
+        if each.format.name != first.format.name:
+            raise UsageError(
+                f"{first.path} comes from {first.format.name}, "
+                f"but {each.path} from {each.format.name}",
+                hint="The files of one side must come from one tool.",
+            )
 
 
 def _refuse_twins(paths: Sequence[Path]) -> None:

@@ -197,15 +197,29 @@ _MOST_FAILURES = 3
 _GONE = frozenset({404, 410})
 
 
+@dataclass(frozen=True, slots=True)
+class ArtifactRequests:
+    """What GitHub is asked about an artifact that its list does not rule out.
+
+    Attributes:
+        run_of: gets a run by its id.
+        fetch: gets the one file in an artifact.
+        is_of_branch: whether a commit is on the default branch; called only for commits that are
+            not known to be the base or its ancestors.
+    """
+
+    run_of: Callable[[int], WorkflowRun]
+    fetch: Callable[[Artifact], bytes]
+    is_of_branch: Callable[[str], bool] = lambda _: True
+
+
 def read_artifacts(
     listed: Iterable[Artifact],
     wanted: ArtifactQuery,
+    requests: ArtifactRequests,
     *,
-    run_of: Callable[[int], WorkflowRun],
-    fetch: Callable[[Artifact], bytes],
     limit: int,
     counts: Callable[[Run], bool] = lambda _: True,
-    is_of_branch: Callable[[str], bool] = lambda _: True,
 ) -> StoredResults:
     """Read the results of artifacts that can be trusted, in order of preference.
 
@@ -217,12 +231,8 @@ def read_artifacts(
 
     Args:
         listed: in any order; its length must be limited.
-        run_of: gets a run by its id.
-        fetch: gets the one file in an artifact.
         limit: how many results that count are enough.
         counts: whether a run counts; a run of another machine does not.
-        is_of_branch: whether a commit is on the default branch; called only for commits that are
-            not known to be the base or its ancestors.
 
     Raises:
         GitHubError: while the list is read.
@@ -235,15 +245,17 @@ def read_artifacts(
         if not enough or failures == _MOST_FAILURES:
             break
         try:
-            run = run_of(candidate.run_id)
+            run = requests.run_of(candidate.run_id)
             why = why_not_run(candidate, run, wanted)
             if not why and wanted.rank(run.head_sha) == len(wanted.preferred):
-                why = None if is_of_branch(run.head_sha) else OFF_BRANCH
+                why = None if requests.is_of_branch(run.head_sha) else OFF_BRANCH
             if why:
                 skipped.append(SkippedResult(candidate.name, why))
                 continue
             limit_bytes = min(MOST_BYTES, left_bytes)
-            data = expand(fetch(candidate.artifact), candidate.name, limit_bytes=limit_bytes)
+            data = expand(
+                requests.fetch(candidate.artifact), candidate.name, limit_bytes=limit_bytes
+            )
             one = read_earlier(data, candidate, run, wanted)
         except FormatError as error:
             reason = error.message.removeprefix(f"{candidate.name}: ")

@@ -113,12 +113,7 @@ def ci(
     Raises:
         Interrupted: the job was canceled; what was measured is saved.
     """
-    if config.baseline.source in {"directory", "file"}:
-        raise ConfigError(
-            f"{config.where('baseline.source')} = {config.baseline.source!r}: a job on GitHub "
-            "does not keep files for the next one",
-            hint='Use source = "auto", or read the files in a step with `benchgate check`.',
-        )
+    _refuse_files(config)
     plan = job.plan
     for words in plan.words():
         say(words)
@@ -132,10 +127,7 @@ def ci(
         result = _joined(request.shards, commit, job.git.head_sha())
     else:
         keep = _keeping(request, effects, job, keep_baseline, say) if is_baseline else None
-        reads_stored = _reads_stored(request, judged_by, plan)
-        result = _measured(
-            request, compared, effects, job, keep, say=say, reads_stored=reads_stored
-        )
+        result = _measured(request, compared, effects, job, keep=keep, say=say)
     asked = ask(judged_by, job)
     judged_by = with_accepted(judged_by, asked.accepted)
     result = replace(
@@ -158,6 +150,16 @@ def ci(
         page=request.folder / page,
         figures=partial(figures_of, result, judged.base, judged_by.aliases),
     )
+
+
+def _refuse_files(config: Config) -> None:
+    """Refuse a baseline in files."""
+    if config.baseline.source in {"directory", "file"}:
+        raise ConfigError(
+            f"{config.where('baseline.source')} = {config.baseline.source!r}: a job on GitHub "
+            "does not keep files for the next one",
+            hint='Use source = "auto", or read the files in a step with `benchgate check`.',
+        )
 
 
 def _joined(shards: Path, base: Source | None, head: str) -> Result:
@@ -190,23 +192,20 @@ def _measured(
     compared: ComparisonBase,
     effects: Effects,
     job: Job,
-    keep: Callable[[Result], None] | None,
     *,
+    keep: Callable[[Result], None] | None,
     say: Callable[[str], None],
-    reads_stored: bool,
 ) -> Result:
     """Measure; if the base has no benchmarks, it need not be ready for the head's."""
     config = compared.config
+    reads_stored = _reads_stored(request, config, job.plan)
     found = StoredResults("artifact")
     if reads_stored:
         found = read_stored(
-            job.client,
-            job.context,
-            job.git,
+            job,
             name=_name(ArtifactKind.BASELINE, request, job),
             base=compared.base.sha if compared.base else None,
             limit=config.baseline.runs,
-            here=job.here,
         )
     for skipped in by_reason(found.skipped):
         verb = "is" if skipped in found.skipped else "are"  # one result, or several of one reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -59,6 +59,22 @@ _ENDED = _BROKEN | {"success"}
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class PullRequestSuite:
+    """The suite of pull requests, as far as it differs from that of the default branch.
+
+    Attributes:
+        choice: the benchmarks that pull requests measure, if the default branch measures more.
+        name: of a suite that the default branch does not measure; "" for none.
+    """
+
+    choice: Choice = EVERYTHING
+    name: str = ""
+
+
+ALIKE: Final = PullRequestSuite()
+
+
 def publish(
     run: WorkflowRunEvent,
     config: Config,
@@ -66,15 +82,12 @@ def publish(
     job: Job,
     step: JobStep,
     *,
-    choice: Choice = EVERYTHING,
-    suite: str = "",
+    theirs: PullRequestSuite = ALIKE,
 ) -> int:
     """Comment on what a run of a pull request measured; return the exit code.
 
     Args:
         config: of the default branch, which is checked out.
-        choice: the benchmarks that pull requests measure, if the default branch measures more.
-        suite: one that pull requests measure but the default branch does not; "" for none.
     """
     planned = job.plan.comment
     if not step.comments:
@@ -93,10 +106,12 @@ def publish(
     known = read_run(job.client, repository, run.id)
     is_strange = _is_strange(known, pulls, job)
     publications = [
-        Publication(run, pull, len(pulls) > 1, is_strange, config, effects, job, step, choice)
+        Publication(
+            run, pull, len(pulls) > 1, is_strange, config, effects, job, step, theirs.choice
+        )
         for pull in pulls[:MOST_PULL_REQUESTS]
     ]
-    errors = _publish(publications, job, step, known, suite)
+    errors = _publish(publications, job, step, known, theirs.name)
     if errors:
         raise errors[0]
     return 0

@@ -12,6 +12,7 @@ from benchgate.baselines.artifacts import (
     MOST_LISTED,
     MOST_TRIED,
     ArtifactQuery,
+    ArtifactRequests,
     read_artifacts,
 )
 from benchgate.ci.own_runs import OwnRuns
@@ -30,10 +31,10 @@ from benchgate.model.result import SkippedResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from benchgate.ci.base import Job
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.objects import Artifact, WorkflowRun
-    from benchgate.github.runner import Context
     from benchgate.history.record import RunRecord
     from benchgate.model.environment import Environment
     from benchgate.model.result import Result
@@ -47,29 +48,21 @@ _MOST_ANCESTORS = 200
 _UNKNOWN = frozenset({404, 422})
 
 
-def read_stored(
-    client: Client,
-    context: Context,
-    git: Git,
-    *,
-    name: str,
-    base: str | None,
-    limit: int,
-    here: Environment,
-) -> StoredResults:
+def read_stored(job: Job, *, name: str, base: str | None, limit: int) -> StoredResults:
     """Read the results of earlier runs of the default branch, or say why that is impossible.
 
     Args:
         base: the commit whose own run comes first, and its ancestors after it.
         limit: the number of results, from machines like this one, that are enough.
     """
+    client, context = job.client, job.context
     repository = context.repository.full_name
     wanted = ArtifactQuery(
         repository_id=context.repository.id,
         branch=context.default_branch,
         name=name,
         head_sha=context.sha,
-        preferred=_line_of(git, base),
+        preferred=_line_of(job.git, base),
         most_bytes=LIMITS.archive_bytes,
     )
     try:
@@ -79,11 +72,13 @@ def read_stored(
         found = read_artifacts(
             listed,
             wanted,
-            run_of=lambda id_: known.get(id_) or read_run(client, repository, id_),
-            fetch=lambda artifact: _file(client, repository, artifact),
+            ArtifactRequests(
+                run_of=lambda id_: known.get(id_) or read_run(client, repository, id_),
+                fetch=lambda artifact: _file(client, repository, artifact),
+                is_of_branch=branch_holds(client, repository, context.default_branch),
+            ),
             limit=limit,
-            counts=lambda run: is_like(run, here),
-            is_of_branch=branch_holds(client, repository, context.default_branch),
+            counts=lambda run: is_like(run, job.here),
         )
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""

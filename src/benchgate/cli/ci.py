@@ -18,7 +18,7 @@ import requests
 
 from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest
-from benchgate.ci.publish import publish
+from benchgate.ci.publish import PullRequestSuite, publish
 from benchgate.ci.replay import replay
 from benchgate.ci.step import JobStep, ci_step, error_lines
 from benchgate.cli import options as o
@@ -262,8 +262,8 @@ def command(
     try:
         if isinstance(context.event, WorkflowRunEvent):
             with annotated(environ):
-                run = context.event
-                return publish(run, configure(), effects, job, step, choice=choice, suite=suite)
+                theirs = PullRequestSuite(choice, suite)
+                return publish(context.event, configure(), effects, job, step, theirs=theirs)
         request = CiRequest(own_folder(environ), choice, suite, shards)
         return ci_step(request, configure, effects, job, step)
     finally:

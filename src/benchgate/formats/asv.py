@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import Node, RowError, read_json, shown
-from benchgate.formats.origin import MOST_TOLD, environment, told
+from benchgate.formats.origin import MOST_TOLD, cpu_of, environment, told
 from benchgate.formats.rows import as_a_whole, reads, summary, usual_loops
 from benchgate.model.metrics import PEAK_RSS, TIME, Kind
 from benchgate.model.run import MAX_BENCHMARKS, PYTHON
@@ -93,8 +93,7 @@ def _asv_machine(root: Node) -> Environment:
     system, _, release = told(root, "params", "os").partition(" ")
     requirements = root.value.get("requirements")
     return environment(
-        cpu=told(root, "params", "cpu"),
-        host=told(root, "params", "machine"),
+        cpu=told(root, "params", "cpu") or cpu_of(told(root, "params", "machine")),
         machine=told(root, "params", "arch"),
         cores=told(root, "params", "num_cpu"),
         os=system,

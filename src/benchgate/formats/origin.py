@@ -43,7 +43,6 @@ def told(node: Node | None, *keys: str) -> str:
 def environment(
     *,
     cpu: str = "",
-    host: str = "",
     machine: str = "",
     cores: str = "",
     os: str = "",
@@ -53,7 +52,6 @@ def environment(
     """The machine that a file tells; "" for what it does not tell.
 
     Args:
-        host: the name of the machine, which stands for its CPU if that is not told.
         tools: versions and settings of the runtime and the build, by name.
     """
     count = int(cores) if cores.isascii() and cores.isdecimal() and len(cores) < 9 else 0
@@ -61,7 +59,7 @@ def environment(
         os=os.partition(" (")[0],
         kernel=kernel,
         machine=machine,
-        cpu_model=cpu or cpu_of(host),
+        cpu_model=cpu,
         cpu_count=count if count <= _MOST_CORES else 0,
         toolchains={name: version for name, version in (tools or {}).items() if version},
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import Node, RowError, read_json, shown
-from benchgate.formats.origin import environment, told
+from benchgate.formats.origin import cpu_of, environment, told
 from benchgate.formats.rows import begins, reads, sampled, usual_loops
 from benchgate.model.metrics import PEAK_RSS, TIME, Metric
 from benchgate.model.run import PYTHON
@@ -83,8 +83,7 @@ def _pyperf_machine(process: _Process) -> Environment:
     system, _, release = process.told("platform").partition("-")
     version = f"{process.told('python_implementation')} {process.told('python_version')}"
     return environment(
-        cpu=process.told("cpu_model_name"),
-        host=process.told("hostname"),
+        cpu=process.told("cpu_model_name") or cpu_of(process.told("hostname")),
         cores=process.told("cpu_count"),
         os=system,
         kernel=release,

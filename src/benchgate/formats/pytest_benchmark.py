@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.formats.contents import Node, read_json
-from benchgate.formats.origin import environment, told
+from benchgate.formats.origin import cpu_of, environment, told
 from benchgate.formats.rows import begins, reads, usual_loops
 from benchgate.model.run import PYTHON
 
@@ -43,8 +43,7 @@ def pytest_benchmark(source: ForeignFile, rows: ReadRows) -> None:
 
 def _pytest_machine(info: Node | None) -> Environment:
     return environment(
-        cpu=told(info, "cpu", "brand_raw"),
-        host=told(info, "node"),
+        cpu=told(info, "cpu", "brand_raw") or cpu_of(told(info, "node")),
         machine=told(info, "machine"),
         cores=told(info, "cpu", "count"),
         os=told(info, "system"),

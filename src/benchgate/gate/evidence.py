@@ -273,9 +273,11 @@ def gather(
     *,
     margin: float,
     paired: bool,
-    settles: bool = True,
 ) -> Evidence:
-    """Compute the statistic of every launch of both arms; for pairs, of their common rounds."""
+    """Compute the statistic of every launch of both arms; for pairs, of their common rounds.
+
+    It is a row that settles.
+    """
     base_launches, head_launches = base.launches, head.launches
     notes: tuple[str, ...] = ()
     if paired:
@@ -293,7 +295,7 @@ def gather(
         head=statistic_of([x.samples for x in head_launches], statistic),
         paired=paired,
         margin=margin,
-        settles=settles,
+        settles=True,
         base_launches=base_launches,
         head_launches=head_launches,
         notes=notes,

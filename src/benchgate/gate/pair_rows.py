@@ -168,19 +168,15 @@ def _evidences(
         return [gather(one, base, head, SUMMARY, margin=policy.margin, paired=paired)]
     if one.head is not None and is_step(one.head):
         margin = policy.tail_margin if is_tail(head.metric.name, VALUE) else policy.margin
-        return [gather(one, base, head, VALUE, margin=margin, paired=paired, settles=settles)]
+        evidence = gather(one, base, head, VALUE, margin=margin, paired=paired)
+        return [replace(evidence, settles=settles)]
     is_suite = one.head is not None and one.head.tier is Tier.SUITE
     is_one = is_suite or head.metric.kind is Kind.EXACT
     statistics = ("median",) if is_one else policy.statistics
     settled = policy.settled(statistics)
     return [
-        gather(
-            one,
-            base,
-            head,
-            statistic,
-            margin=policy.margin_of(statistic),
-            paired=paired,
+        replace(
+            gather(one, base, head, statistic, margin=policy.margin_of(statistic), paired=paired),
             settles=statistic in settled,
         )
         for statistic in statistics

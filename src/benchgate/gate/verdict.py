@@ -22,7 +22,7 @@ from benchgate.model.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
@@ -126,27 +126,14 @@ def make_verdict(
         ids: the benchmarks for which the rules of base and head are compared. The default is all
             of the base; an untrusted result may name very many.
     """
-    gate, judgment = config.gate, judged.judgment
+    judgment = judged.judgment
     day = day or date.fromisoformat(judged.head.started[:10])
     noted = with_steadier_metrics(judgment.rows, judgment.evidence, config)
     lost: list[str] = []
     waived = apply_waivers(noted, config, day)
     rows = explained(waived, judged.base, judged.head, lost.append)
     min_compared = _min_compared(judged, config, rows)
-    concluded = conclude(
-        rows,
-        VerdictTerms(
-            fail_on=gate.fail_on,
-            min_compared=min_compared,
-            advisory_fails=config.baseline.advisory_fails,
-            complete=judged.complete,
-            doubted=judgment.doubted,
-            disturbed=judgment.disturbed,
-            untested=bool(judged.untested),
-            first_run=judged.base_source == NO_BASELINE,
-            empty_shard=judged.shard is not None and not rows,
-        ),
-    )
+    concluded = conclude(rows, _terms(judged, config, rows, min_compared))
     return Verdict(
         decision=concluded.decision,
         exit_code=concluded.exit_code,
@@ -172,6 +159,22 @@ def make_verdict(
         policy_changes=_policy_changes(judged, config, ids),
         reason=concluded.reason,
         complete=judged.complete,
+    )
+
+
+def _terms(
+    judged: JudgedRuns, config: Config, rows: Collection[Row], min_compared: int
+) -> VerdictTerms:
+    return VerdictTerms(
+        fail_on=config.gate.fail_on,
+        min_compared=min_compared,
+        advisory_fails=config.baseline.advisory_fails,
+        complete=judged.complete,
+        doubted=judged.judgment.doubted,
+        disturbed=judged.judgment.disturbed,
+        untested=bool(judged.untested),
+        first_run=judged.base_source == NO_BASELINE,
+        empty_shard=judged.shard is not None and not rows,
     )
 
 

@@ -27,7 +27,7 @@ from benchgate.report import estimates, words
 from benchgate.units import counted, format_change, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.model.figures import (
         ArmFigures,
@@ -253,14 +253,19 @@ def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
     changes = [_percent(of_pairs.get(one, after[one] / before[one])) for one in common]
     if len(common) < _LEAST_ROUNDS or series.kind is Kind.EXACT:
         return None
+    return _chart_of(row, _percent(row.ratio), dict(zip(common, changes, strict=True)))
+
+
+def _chart_of(row: Row, estimate: float, changes: Mapping[int, float]) -> Chart:
+    """Draw the changes of some rounds and the estimate that rests on them, all in percent."""
     ends = tuple(map(_percent, row.interval)) if row.interval else ()
     ends = ends if all(map(math.isfinite, ends)) else ()
     margin = 100 * (row.margin or 0.0)
-    estimate = _percent(row.ratio)
-    view, beyond = _clipped(changes, (*ends, estimate, margin, -margin))
+    view, beyond = _clipped([*changes.values()], (*ends, estimate, margin, -margin))
     farthest = format_change(1 + max(beyond, key=abs, default=0.0) / 100)
     used = min(row.launches)
-    some = f" It rests on {used} of these rounds." if used < len(common) else ""
+    first, last = next(iter(changes)), next(reversed(changes))
+    some = f" It rests on {used} of these rounds." if used < len(changes) else ""
     within = f"{format_percent(row.confidence)} interval"
     said = f"{change(row)} ({within} {estimates.interval(row)})" if ends else change(row)
     within_margin = f" Changes within the margin, {format_percent(margin / 100)}, do not count."
@@ -273,14 +278,14 @@ def round_chart(row: Row, series: SeriesFigures) -> Chart | None:
                 "head compared with base",
                 Draw.POINTS,
                 Look.HEAD,
-                tuple(float(one + 1) for one in common),
-                tuple(changes),
+                tuple(float(one + 1) for one in changes),
+                tuple(changes.values()),
             ),
             Plotted(
                 f"estimate, with its {within}" if ends else "estimate",
                 Draw.LINE,
                 Look.HEAD,
-                (float(common[0] + 1), float(common[-1] + 1)),
+                (float(first + 1), float(last + 1)),
                 (estimate, estimate),
                 ends[:1] * 2,
                 ends[1:] * 2,

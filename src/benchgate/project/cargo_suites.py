@@ -131,39 +131,9 @@ class _Workspace:
 
     def suites(self) -> Iterator[Suite]:
         if self.named and self.is_live:
-            by_features: dict[tuple[str, ...], list[_Bench]] = {}
-            for one in self.named:
-                by_features.setdefault(one.features, []).append(one)
-            for required, benches in by_features.items():
-                features = f"--features {','.join(required)}"
-                yield Suite(
-                    f"{_of_criterion(benches)}{in_folder(self.root)}",
-                    {
-                        "rust": one_or_all([str(one.package / one.name) for one in benches]),
-                        **({"arguments": features} if required else {}),
-                    },
-                    "The benchmarks of Criterion.",
-                    self.root,
-                    BuildSteps(tools=("cargo",)),
-                )
+            yield from self._live_criterion()
         elif self.named:
-            edit: tuple[str, ...] = ()
-            options = ""
-            features = ",".join(dict.fromkeys(name for one in self.named for name in one.features))
-            if features and len(self.packages) > 1:
-                edit = (f"Benchmarks require the features {features}: add `--features`.",)
-            elif features:
-                options = f" --features {features}"
-            yield replace(
-                self._suite(
-                    _of_criterion(self.named),
-                    "The benchmarks of Criterion. Short `warm_up_time` and `measurement_time` in "
-                    "their code leave time for more rounds.",
-                    options,
-                    output="target/criterion",
-                ),
-                to_edit=edit,
-            )
+            yield self._criterion_files()
         for tool, printing in self.printing.items():
             names = dict.fromkeys(printing)
             runner = " Its runner and valgrind must be installed." if tool == "gungraun" else ""
@@ -175,23 +145,65 @@ class _Workspace:
             )
         files = [self.root / name for name in ("rust-toolchain.toml", "rust-toolchain")]
         is_nightly = any("nightly" in self.tree.read(file) for file in files)
+        if self.compiled_in:
+            yield self._libtest(is_nightly=is_nightly)
+
+    def _live_criterion(self) -> Iterator[Suite]:
+        """Those of Criterion that benchgate measures itself: a suite for each set of features."""
+        by_features: dict[tuple[str, ...], list[_Bench]] = {}
+        for one in self.named:
+            by_features.setdefault(one.features, []).append(one)
+        for required, benches in by_features.items():
+            features = f"--features {','.join(required)}"
+            yield Suite(
+                f"{_of_criterion(benches)}{in_folder(self.root)}",
+                {
+                    "rust": one_or_all([str(one.package / one.name) for one in benches]),
+                    **({"arguments": features} if required else {}),
+                },
+                "The benchmarks of Criterion.",
+                self.root,
+                BuildSteps(tools=("cargo",)),
+            )
+
+    def _criterion_files(self) -> Suite:
+        """Those of Criterion whose own files are read."""
+        edit: tuple[str, ...] = ()
+        options = ""
+        features = ",".join(dict.fromkeys(name for one in self.named for name in one.features))
+        if features and len(self.packages) > 1:
+            edit = (f"Benchmarks require the features {features}: add `--features`.",)
+        elif features:
+            options = f" --features {features}"
+        return replace(
+            self._suite(
+                _of_criterion(self.named),
+                "The benchmarks of Criterion. Short `warm_up_time` and `measurement_time` in "
+                "their code leave time for more rounds.",
+                options,
+                output="target/criterion",
+            ),
+            to_edit=edit,
+        )
+
+    def _libtest(self, *, is_nightly: bool) -> Suite:
+        """The functions with #[bench]."""
         found = counted(self.compiled_in.total(), "function") + " with #[bench]"
         if self.compiled_in[""]:
-            yield self._suite(
+            return self._suite(
                 found,
                 "The functions with #[bench]. Only a nightly compiler has them.",
                 program="cargo" if is_nightly else "cargo +nightly",
             )
-        elif self.compiled_in:
-            env = {} if is_nightly else {"env": {"RUSTC_BOOTSTRAP": "1"}}
-            yield Suite(
-                f"{found}{in_folder(self.root)}",
-                {"rust": one_or_all(list(self.compiled_in)), **env},
-                "The functions with #[bench]."
-                f"{' RUSTC_BOOTSTRAP lets a stable compiler build them.' if env else ''}",
-                self.root,
-                BuildSteps(tools=("cargo",)),
-            )
+        env = {} if is_nightly else {"env": {"RUSTC_BOOTSTRAP": "1"}}
+        return Suite(
+            f"{found}{in_folder(self.root)}",
+            {"rust": one_or_all(list(self.compiled_in)), **env},
+            "The functions with #[bench]."
+            f"{' RUSTC_BOOTSTRAP lets a stable compiler build them.' if env else ''}",
+            self.root,
+            BuildSteps(tools=("cargo",)),
+        )
 
     def _suite(
         self, found: str, comment: str, options: str = "", program: str = "cargo", **table: Value

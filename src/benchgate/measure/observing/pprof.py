@@ -97,6 +97,27 @@ def read_profile(
         raise ValueError(f"it is no profile of pprof: {error}") from error
     if not stacks and not before:
         raise ValueError("its profiler has seen nothing")
+    places, own = _placed(stacks)
+    numbers = {one: number for number, one in enumerate(dict.fromkeys(p.function for p in places))}
+    above = {id(one): place.number for place in places for one in place.below.values()}
+    return {
+        "functions": [
+            [one.file, one.line, _short(one.name), own[one], _last_line(one), False]
+            for one in numbers
+        ],
+        "nodes": [[above.get(id(one), -1), numbers[one.function], one.samples] for one in places],
+        "inlined": [
+            [numbers[outer], numbers[inner]]
+            for outer, inner in inlined
+            if outer in numbers and inner in numbers
+        ],
+    }
+
+
+def _placed(
+    stacks: Mapping[tuple[_Function, ...], Sequence[int]],
+) -> tuple[list[_ProfiledPlace], Counter[_Function]]:
+    """The places of all functions by their numbers, and the amount of each function itself."""
     places: list[_ProfiledPlace] = []
     own = Counter[_Function]()
     top: dict[_Function, _ProfiledPlace] = {}
@@ -116,20 +137,7 @@ def read_profile(
         if here:
             here.samples += samples
             own[here.function] += amount
-    numbers = {one: number for number, one in enumerate(dict.fromkeys(p.function for p in places))}
-    above = {id(one): place.number for place in places for one in place.below.values()}
-    return {
-        "functions": [
-            [one.file, one.line, _short(one.name), own[one], _last_line(one), False]
-            for one in numbers
-        ],
-        "nodes": [[above.get(id(one), -1), numbers[one.function], one.samples] for one in places],
-        "inlined": [
-            [numbers[outer], numbers[inner]]
-            for outer, inner in inlined
-            if outer in numbers and inner in numbers
-        ],
-    }
+    return places, own
 
 
 def _expanded(data: bytes) -> bytes:
