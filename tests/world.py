@@ -11,9 +11,9 @@ import numpy as np
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.model.metrics import Metric
-from benchgate.model.run import Tier
+from benchgate.model.run import Series, Tier
 from benchgate.report.progress import Progress
 from benchgate.session.effects import Effects
 from benchgate.session.phases import Phases
@@ -112,7 +112,7 @@ class FakeEngine:
                 continue
             for arm, value in fake.values_s.items():
                 samples = fake.draw(value, rng)
-                time = MetricSamples(Metric("time", "s"), 1, samples, np.empty(0))
+                time = Series.of_launch(Metric("time", "s"), samples, np.empty(0))
                 yield Observation(arm, id_, 0, (time,))
 
     def close(self) -> None:

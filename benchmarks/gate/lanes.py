@@ -18,11 +18,11 @@ import numpy as np
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import Division, Task, ignore
 from benchgate.measure.contract.found import Definition, Discovery
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.measure.functions.grouping import divide
 from benchgate.model.metrics import TIME
 from benchgate.model.result import Phase
-from benchgate.model.run import CANARY_IDS, Tier
+from benchgate.model.run import CANARY_IDS, Series, Tier
 from benchgate.session.conditions import Conditions
 from benchgate.session.session import Session
 
@@ -234,7 +234,7 @@ class _File:
         pass
 
 
-_ONE = MetricSamples(TIME, 1, np.ones(1), np.empty(0))
+_ONE = Series.of_launch(TIME, np.ones(1), np.empty(0))
 
 
 def _nothing() -> None:

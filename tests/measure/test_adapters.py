@@ -126,7 +126,7 @@ def require(*programs: str) -> pytest.MarkDecorator:
 def times_s(seen: list[Observation]) -> list[float]:
     """The shortest time of each observation."""
     assert [one.error for one in seen] == [None] * len(seen)
-    return [min(one.metrics[0].samples) for one in seen]
+    return [min(one.metrics[0].launches[0].samples) for one in seen]
 
 
 def error_of(seen: list[Observation]) -> str:
@@ -244,7 +244,7 @@ def test_go(
         assert len(times_s(found)) == 4, id_
     assert min(times_s(seen["text/Slug/long_one"])) > 10 * min(times_s(seen["text/Slug/short"]))
     for round_ in seen["text/Checksum"]:  # the result becomes an interface
-        values = {one.metric.name: one.samples.tolist() for one in round_.metrics}
+        values = {one.metric.name: one.launches[0].samples.tolist() for one in round_.metrics}
         assert values["alloc_peak"] == [4], "in every round"
         assert values["alloc_blocks"] == [1]
 
@@ -641,7 +641,7 @@ def test_node(
     if script == "benchmark.cjs":
         # Waiting for the CPU is taken off, and the timer may run out meanwhile.
         for one in seen["benchmark/text/wait"]:
-            assert max(one.metrics[0].samples) >= 0.001
+            assert max(one.metrics[0].launches[0].samples) >= 0.001
 
 
 BURN = """\
@@ -665,7 +665,7 @@ def test_waiting_for_the_cpu_is_no_part_of_the_time_in_node(
         burner.kill()
         burner.wait()
     for one in seen["sum/sums/sum"]:
-        wall, cpu = (float(metric.samples.sum()) for metric in one.metrics[:2])
+        wall, cpu = (float(metric.launches[0].samples.sum()) for metric in one.metrics[:2])
         assert wall < 1.3 * cpu, "half of the time belonged to another program"
 
 

@@ -62,4 +62,4 @@ def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guar
         assert observation.error is None
         time = observation.metrics[0]
         assert time.metric.name == "time"
-        assert time.samples.shape == (15,)
+        assert time.launches[0].samples.shape == (15,)

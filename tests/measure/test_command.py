@@ -139,13 +139,13 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
         ]
         for measured in observation.metrics:
             assert measured.loops == 1
-            assert measured.samples.shape == (6,)
-            assert measured.warmup.shape == (1,)
+            assert measured.launches[0].samples.shape == (6,)
+            assert measured.launches[0].warmup.shape == (1,)
     for pair in (observations[:2], observations[2:]):
         assert {observation.arm for observation in pair} == set(ArmName)
         assert [observation.order for observation in pair] == [0, 1]
-    assert (observations[0].metrics[0].samples >= 0.05).all()
-    assert (observations[0].metrics[2].samples > 0).all()
+    assert (observations[0].metrics[0].launches[0].samples >= 0.05).all()
+    assert (observations[0].metrics[2].launches[0].samples > 0).all()
 
 
 def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine) -> None:
@@ -224,7 +224,7 @@ def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
     (observation,) = measure(make_engine([program("one", ("true",))], arms=1), ["one"])
     assert observation.arm is ArmName.HEAD
     assert observation.order == 0
-    assert observation.metrics[0].samples.shape == (6,)
+    assert observation.metrics[0].launches[0].samples.shape == (6,)
 
 
 def test_the_arms_take_turns_one_by_one(make_engine: MakeEngine, tmp_path: Path) -> None:
@@ -249,8 +249,8 @@ def test_the_arms_take_turns_one_by_one(make_engine: MakeEngine, tmp_path: Path)
 def test_warmup_is_kept_in_the_first_round_and_absent_later(make_engine: MakeEngine) -> None:
     engine = make_engine([program("one", ("true",))], warmup=3)
     first, second = (measure(engine, ["one"], index) for index in range(2))
-    assert {m.warmup.shape for o in first for m in o.metrics} == {(3,)}
-    assert {m.warmup.shape for o in second for m in o.metrics} == {(0,)}
+    assert {m.launches[0].warmup.shape for o in first for m in o.metrics} == {(3,)}
+    assert {m.launches[0].warmup.shape for o in second for m in o.metrics} == {(0,)}
 
 
 def test_without_warmup_there_is_none(make_engine: MakeEngine, tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_prepare_and_cleanup_are_not_timed(make_engine: MakeEngine) -> None:
     started_s = time.perf_counter()
     (observation,) = measure(engine, ["one"])
     elapsed_s = time.perf_counter() - started_s
-    assert observation.metrics[0].samples[0] <= elapsed_s - 2 * 0.5
+    assert observation.metrics[0].launches[0].samples[0] <= elapsed_s - 2 * 0.5
 
 
 def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
@@ -287,7 +287,7 @@ def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
     slow_head = shell("a", "[ {sha} = base ] || sleep 0.3")
     engine = make_engine([slow_head], burst_s=0.8, warmup=0)
     shapes = {
-        measured.samples.shape
+        measured.launches[0].samples.shape
         for index in range(3)
         for observation in measure(engine, ["a"], index)
         for measured in observation.metrics
@@ -298,7 +298,10 @@ def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
 
 def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine) -> None:
     engine = make_engine([program("one", ("sleep", "0.1"))], burst_s=0.05, warmup=0)
-    assert [o.metrics[0].samples.shape for o in measure(engine, ["one"])] == [(1,), (1,)]
+    assert [o.metrics[0].launches[0].samples.shape for o in measure(engine, ["one"])] == [
+        (1,),
+        (1,),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +472,7 @@ def test_the_first_execution_shows_whose_code_runs(
         (tmp_path / f"{arm}-tree" / "own").touch()
     observations = measure(engine, ["a"])
     assert [o.error for o in observations] == [None, None]
-    assert all(m.warmup.shape == (warmup,) for o in observations for m in o.metrics)
+    assert all(m.launches[0].warmup.shape == (warmup,) for o in observations for m in o.metrics)
     assert len(log_of(tmp_path)) == 2 * executions
     measure(engine, ["a"], 1)
     assert len(log_of(tmp_path)) == 2 * (executions + 4), "it is looked at in the first round alone"

@@ -19,7 +19,7 @@ def test_a_count_is_of_its_arm_and_says_who_counted() -> None:
     assert [(one.arm, one.order) for one in (head, base)] == [(HEAD, 0), (BASE, 1)]
     (measured,) = head.metrics
     assert (measured.metric, measured.loops, measured.counter) == (INSTRUCTIONS, 3, VALGRIND)
-    assert measured.samples.tolist() == [5.0]
+    assert measured.launches[0].samples.tolist() == [5.0]
 
 
 @pytest.mark.parametrize(

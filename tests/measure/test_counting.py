@@ -120,9 +120,9 @@ def counts_of(observations: Sequence[Observation]) -> list[float]:
         assert observation.error is None
         for measured in observation.metrics:
             if measured.metric == INSTRUCTIONS:
-                assert measured.samples.shape == (1,)
+                assert measured.launches[0].samples.shape == (1,)
                 assert measured.loops == observation.metrics[0].loops
-                counts.append(float(measured.samples[0]))
+                counts.append(float(measured.launches[0].samples[0]))
     return counts
 
 

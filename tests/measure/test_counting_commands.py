@@ -173,9 +173,12 @@ def test_each_execution_of_a_burst_is_counted_without_its_prepare(
 ) -> None:
     for observation in burst(tmp_path, guardian, touching(PAGES), PAGE_FAULTS):
         (measured,) = (m for m in observation.metrics if m.metric == INSTRUCTIONS)
-        assert (measured.samples.shape, measured.warmup.shape) == ((2,), (1,))
-        assert (measured.samples >= PAGES).all()
-        assert (measured.samples < 2 * PAGES).all()
+        assert (measured.launches[0].samples.shape, measured.launches[0].warmup.shape) == (
+            (2,),
+            (1,),
+        )
+        assert (measured.launches[0].samples >= PAGES).all()
+        assert (measured.launches[0].samples < 2 * PAGES).all()
         assert not any(note.startswith("instructions") for note in observation.notes)
 
 

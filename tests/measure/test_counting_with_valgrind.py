@@ -82,7 +82,7 @@ def counts_of(observations: Sequence[Observation]) -> dict[ArmName, list[float]]
     for one in observations:
         for measured in one.metrics:
             assert measured.metric == INSTRUCTIONS
-            found[one.arm] += measured.samples.tolist()
+            found[one.arm] += measured.launches[0].samples.tolist()
     return found
 
 

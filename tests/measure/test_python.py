@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from benchgate.config import PythonBenchmark
     from benchgate.measure.contract.described import Described
-    from benchgate.measure.contract.observation import MetricSamples, Observation
+    from benchgate.measure.contract.observation import Observation
     from benchgate.measure.processes.guardian import Guardian
+    from benchgate.model.run import Series
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 BENCHES = {
@@ -176,7 +177,7 @@ def measure(engine: FunctionEngine, ids: Sequence[str], round_index: int = 0) ->
     return list(engine.measure_round(ids, rng, round_index))
 
 
-def metrics_of(observation: Observation) -> dict[str, MetricSamples]:
+def metrics_of(observation: Observation) -> dict[str, Series]:
     assert observation.error is None
     return {measured.metric.name: measured for measured in observation.metrics}
 
@@ -213,10 +214,10 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
             assert one["time"].loops == other["time"].loops > 1
             for name in ("time", "cpu_time"):
                 for measured in (one[name], other[name]):
-                    assert measured.samples.shape == (10,)
-                    assert measured.warmup.shape == (3,)
-                    assert (measured.samples > 0).all()
-                    assert (measured.samples < 0.1).all()
+                    assert measured.launches[0].samples.shape == (10,)
+                    assert measured.launches[0].warmup.shape == (3,)
+                    assert (measured.launches[0].samples > 0).all()
+                    assert (measured.launches[0].samples < 0.1).all()
             assert ("alloc_peak" in one) == ("alloc_blocks" in other) == (round_index == 0)
 
 
@@ -327,8 +328,8 @@ def bench_a(): time.now_ns += PAUSES_NS.pop() if PAUSES_NS else 100_000
     for observation in measure(engine, ["it/a"]):
         found = metrics_of(observation)["time"]
         # A sample should take 200 us.
-        assert (found.loops, found.samples.shape) == (2, (10,))
-        assert found.samples.max() < 110e-6
+        assert (found.loops, found.launches[0].samples.shape) == (2, (10,))
+        assert found.launches[0].samples.max() < 110e-6
 
 
 def test_the_arm_with_the_shortest_samples_is_noted(
@@ -367,7 +368,7 @@ def bench_a():
     for index in range(2):
         for observation in measure(engine, ["it/a"], index):
             found = metrics_of(observation)["time"]
-            assert (len(found.warmup), len(found.samples)) == (warmups, 1)
+            assert (len(found.launches[0].warmup), len(found.launches[0].samples)) == (warmups, 1)
             # Calibration and the tracing of allocations, on both arms: three calls.
             once_s = observation.once_s
             assert once_s >= 2 * 3 * 0.02 if index == 0 else once_s == 0
@@ -378,7 +379,9 @@ def test_a_launch_that_is_slow_to_start_takes_more_samples(make_engine: MakeEngi
     engine = make_engine({"benchmarks/bench_it.py": source}, samples=45)
     discovered(engine)
     for observation in measure(engine, ["it/a"]):
-        assert len(metrics_of(observation)["time"].samples) > 4 * 9 / 5, "a launch's time is 9 ms"
+        assert len(metrics_of(observation)["time"].launches[0].samples) > 4 * 9 / 5, (
+            "a launch's time is 9 ms"
+        )
 
 
 def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
@@ -389,7 +392,9 @@ def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEng
     discovered(engine)
     base, head = sorted(measure(engine, ["it/a"]), key=lambda observation: observation.arm)
     assert metrics_of(base)["time"].loops == metrics_of(head)["time"].loops > 10
-    assert len(metrics_of(base)["time"].samples) == len(metrics_of(head)["time"].samples)
+    assert len(metrics_of(base)["time"].launches[0].samples) == len(
+        metrics_of(head)["time"].launches[0].samples
+    )
 
 
 def test_the_arms_start_in_an_order_that_is_balanced_over_rounds(make_engine: MakeEngine) -> None:
@@ -407,9 +412,9 @@ def test_the_time_is_that_of_one_call(make_engine: MakeEngine) -> None:
     for observation in measure(engine, ["it/a"]):
         found = metrics_of(observation)
         assert found["time"].loops == 3
-        assert (found["time"].samples >= 0.02).all()
-        assert np.min(found["time"].samples) < 0.06
-        assert (found["cpu_time"].samples < found["time"].samples).all()
+        assert (found["time"].launches[0].samples >= 0.02).all()
+        assert np.min(found["time"].launches[0].samples) < 0.06
+        assert (found["cpu_time"].launches[0].samples < found["time"].launches[0].samples).all()
 
 
 def test_a_heavier_head_shows_in_every_metric(make_engine: MakeEngine) -> None:
@@ -422,7 +427,9 @@ def test_a_heavier_head_shows_in_every_metric(make_engine: MakeEngine) -> None:
     discovered(engine)
     found = {o.arm: metrics_of(o) for o in measure(engine, ["it/a"])}
     for name in ("time", "cpu_time", "peak_rss", "alloc_peak", "alloc_blocks"):
-        assert found[HEAD][name].samples.min() > np.median(found[BASE][name].samples), name
+        assert found[HEAD][name].launches[0].samples.min() > np.median(
+            found[BASE][name].launches[0].samples
+        ), name
 
 
 @pytest.mark.skipif(not supports_pinning(), reason="only what is pinned can be halted")
@@ -443,7 +450,7 @@ def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
     discovered(engine)
     (observation,) = measure(engine, ["it/a"])
     assert (observation.arm, observation.order) == (HEAD, 0)
-    assert metrics_of(observation)["time"].samples.shape == (10,)
+    assert metrics_of(observation)["time"].launches[0].samples.shape == (10,)
 
 
 def test_a_benchmark_of_one_arm_is_measured_there(make_engine: MakeEngine) -> None:
@@ -463,8 +470,8 @@ def test_auto_warm_up_is_settled_in_the_first_launch(make_engine: MakeEngine) ->
     counts = []
     for index in range(2):
         base, head = measure(engine, ["it/a"], index)
-        counts.append(len(metrics_of(base)["time"].warmup))
-        assert len(metrics_of(head)["time"].warmup) == counts[-1]
+        counts.append(len(metrics_of(base)["time"].launches[0].warmup))
+        assert len(metrics_of(head)["time"].launches[0].warmup) == counts[-1]
     assert counts[0] == counts[1]
     assert 10 <= counts[0] <= 60
 
@@ -473,7 +480,7 @@ def test_no_warm_up(make_engine: MakeEngine) -> None:
     engine = make_engine(BENCHES, warmup=0)
     discovered(engine)
     for observation in measure(engine, ["it/a"]):
-        assert metrics_of(observation)["time"].warmup.shape == (0,)
+        assert metrics_of(observation)["time"].launches[0].warmup.shape == (0,)
 
 
 # What both arms share, and what they do not
@@ -787,8 +794,8 @@ def test_the_time_limit_is_for_a_call_and_a_slow_one_is_a_launch(
     before = 0
     for index, each in enumerate(calls):
         found = measure(engine, ids, index)
-        assert [len(metrics_of(one)["time"].samples) for one in found] == [1, 1]
-        assert all(not one.metrics[0].warmup.size for one in found)
+        assert [len(metrics_of(one)["time"].launches[0].samples) for one in found] == [1, 1]
+        assert all(not one.metrics[0].launches[0].warmup.size for one in found)
         after = log.stat().st_size
         assert after - before == 2 * each, "each side"
         before = after

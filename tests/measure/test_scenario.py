@@ -193,7 +193,7 @@ def measured(engine: ScenarioEngine, *chosen: str, round_index: int = 0) -> list
 
 
 def values(observation: Observation) -> dict[str, float]:
-    return {one.metric.name: float(one.samples[0]) for one in observation.metrics}
+    return {one.metric.name: float(one.launches[0].samples[0]) for one in observation.metrics}
 
 
 def test_each_step_is_a_benchmark(make_engine: MakeEngine) -> None:

@@ -97,8 +97,8 @@ def test_waiting_for_a_shared_cpu_is_no_part_of_the_time_but_sleeping_is() -> No
     for shared, times_ms in ((False, [90, 100]), (True, [31, 41])):
         samples = [replace(one, shared_cpu=shared) for one in (ON_A_BUSY_CPU, sleeps)]
         time, cpu_time, _ = measured_in(samples, [])
-        assert time.samples.tolist() == [ms / 1000 for ms in times_ms]
-        assert cpu_time.samples.tolist() == [0.03, 0.03]
+        assert time.launches[0].samples.tolist() == [ms / 1000 for ms in times_ms]
+        assert cpu_time.launches[0].samples.tolist() == [0.03, 0.03]
 
 
 def test_of_several_threads_the_time_beside_the_other_arm_is_the_cpu_time() -> None:
@@ -194,7 +194,7 @@ def test_programs_that_only_compute_run_at_the_same_time_after_the_warm_up() -> 
     assert is_together(done)
     assert is_together(later)
     assert [one.notes for one in observations] == [(OF_ONE_THREAD,)] * 2
-    assert all(len(one.metrics[0].samples) == 6 for one in observations)
+    assert all(len(one.metrics[0].launches[0].samples) == 6 for one in observations)
 
 
 def test_without_a_warm_up_the_first_round_shows_it() -> None:

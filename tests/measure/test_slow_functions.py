@@ -75,7 +75,7 @@ class Round(NamedTuple):
 
     def samples(self, metric: str = "time") -> list[list[float]]:
         return [
-            one.samples.tolist()
+            one.launches[0].samples.tolist()
             for observation in self.observations
             for one in observation.metrics
             if one.metric.name == metric

@@ -130,7 +130,7 @@ def measure(engine: SuiteEngine, chosen: Sequence[str], round_index: int = 0) ->
 
 def values(observations: Sequence[Observation], metric: str = "time") -> dict[Any, list[float]]:
     return {
-        (one.arm, one.benchmark): list(each.samples)
+        (one.arm, one.benchmark): list(each.launches[0].samples)
         for one in observations
         for each in one.metrics
         if each.metric.name == metric
@@ -285,7 +285,7 @@ def test_what_tools_really_write_is_read(
     assert {(one.arm, one.benchmark) for one in seen} == {
         (arm, id_) for arm in ArmName for id_ in chosen
     }
-    assert {each.samples.shape for one in seen for each in one.metrics} == {(1,)}
+    assert {each.launches[0].samples.shape for one in seen for each in one.metrics} == {(1,)}
     assert Kind.SUMMARY not in {each.metric.kind for one in seen for each in one.metrics}
 
 

@@ -50,7 +50,11 @@ def measured(
     plan, observed, _ = measure_values(
         "x", workers, names, [metric] * len(workers), kind, timeout_s=1
     )
-    found = [(each.metric.kind, float(each.samples[0])) for one in observed for each in one.metrics]
+    found = [
+        (each.metric.kind, float(each.launches[0].samples[0]))
+        for one in observed
+        for each in one.metrics
+    ]
     return plan, found
 
 

@@ -76,8 +76,8 @@ def test_a_command_that_says_nothing_is_run_as_measure_says(
 ) -> None:
     config = loads(MEASURE.format(60) + COMMAND.format("true"), "x")
     for seen in measured(config, tmp_path, guardian, "cmd"):
-        assert (seen.error, seen.metrics[0].samples.shape) == (None, (2,))
-        assert seen.metrics[0].warmup.shape == (3,)
+        assert (seen.error, seen.metrics[0].launches[0].samples.shape) == (None, (2,))
+        assert seen.metrics[0].launches[0].warmup.shape == (3,)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_each_side_runs_its_own_command_as_the_base_says(
         loads(text.format("base") + base, "base"), loads(text.format("head") + head, "head")
     )
     for seen in measured(config, tmp_path, guardian, "cmd"):
-        assert (seen.error, seen.metrics[0].samples.shape) == (None, (executions,))
+        assert (seen.error, seen.metrics[0].launches[0].samples.shape) == (None, (executions,))
 
 
 SUITE = '[[benchmark]]\nsuite = "{}"\nshell = true\nallow_foreign = true\n'

@@ -4,9 +4,9 @@ import numpy as np
 
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.model.metrics import Kind, Metric
-from benchgate.model.run import Status, Tier
+from benchgate.model.run import Series, Status, Tier
 from benchgate.session.recorder import Recorder
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
@@ -22,7 +22,9 @@ def launched(
     arm: ArmName, id_: str, value: float, *, order: int = 0, notes: tuple[str, ...] = ()
 ) -> Observation:
     samples, warmup = np.array([value, value + 1]), np.array([9.0])
-    return Observation(arm, id_, order, (MetricSamples(TIME, 7, samples, warmup),), notes=notes)
+    return Observation(
+        arm, id_, order, (Series.of_launch(TIME, samples, warmup, loops=7),), notes=notes
+    )
 
 
 def recorder(**found: list[Definition]) -> Recorder:
@@ -51,7 +53,7 @@ def test_launches_become_series_by_round() -> None:
 
 def test_a_metric_may_come_in_some_rounds_only() -> None:
     record = recorder(head=[definition("x")])
-    once = MetricSamples(BLOCKS, 1, np.array([3.0]), np.empty(0))
+    once = Series.of_launch(BLOCKS, np.array([3.0]), np.empty(0))
     record.add(Observation(HEAD, "x", 0, (once,)), 0)
     record.add(launched(HEAD, "x", 1.0), 0)
     record.add(launched(HEAD, "x", 2.0), 1)

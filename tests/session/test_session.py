@@ -11,9 +11,9 @@ from benchgate.errors import UsageError
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.model.metrics import Metric
-from benchgate.model.run import CANARY_ID, Status, Tier
+from benchgate.model.run import CANARY_ID, Series, Status, Tier
 from benchgate.session.session import Session
 from benchgate.stats.timer import Timer
 
@@ -76,7 +76,7 @@ class FakeEngine:
                 continue
             for order, arm in enumerate(ArmName):
                 value = np.array([float(round_index)])
-                measured = MetricSamples(Metric("time", "s"), 1, value, np.empty(0))
+                measured = Series.of_launch(Metric("time", "s"), value, np.empty(0))
                 yield Observation(arm, id_, order, (measured,), once_s=once_s)
 
     def close(self) -> None:

@@ -13,9 +13,9 @@ from tests.world import FakeEngine
 
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import ignore
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, VALGRIND
-from benchgate.model.run import LEAST_COUNTED_ROUNDS
+from benchgate.model.run import LEAST_COUNTED_ROUNDS, Series
 from benchgate.session.rounds import FixedRounds, RoundLoop
 from benchgate.session.session import Session
 
@@ -49,7 +49,7 @@ class CountingFake(FakeEngine):
             yield one
             if one.error is None:
                 value = np.array([self.cpu_s.get(one.benchmark, 0.0)])
-                cpu_time = MetricSamples(CPU_TIME, 1, value, np.empty(0))
+                cpu_time = Series.of_launch(CPU_TIME, value, np.empty(0))
                 yield Observation(one.arm, one.benchmark, 0, (cpu_time,))
 
     def due_for_counting(self, ids: Iterable[str]) -> list[str]:
@@ -74,7 +74,7 @@ class CountingFake(FakeEngine):
                 yield [Observation(arm, id_, 0, notes=("instructions: no",)) for arm in BOTH]
                 continue
             value = np.array([100.0 + round_index])
-            count = MetricSamples(INSTRUCTIONS, 1, value, np.empty(0), VALGRIND)
+            count = Series.of_launch(INSTRUCTIONS, value, np.empty(0), counter=VALGRIND)
             yield [Observation(arm, id_, 0, (count,)) for arm in BOTH]
 
 

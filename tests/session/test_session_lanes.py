@@ -14,10 +14,10 @@ from tests.world import BOTH, FakeEngine
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract.engine import Division, Task, ignore
 from benchgate.measure.contract.found import Definition, Discovery
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.measure.trees.checkouts import two_arms
 from benchgate.model.metrics import Metric
-from benchgate.model.run import CANARY_ID, Tier
+from benchgate.model.run import CANARY_ID, Series, Tier
 from benchgate.session.conditions import Conditions
 from benchgate.session.recorder import UNTRIED, BaseTrial, Lesson
 from benchgate.session.rounds import FixedRounds, RoundLoop
@@ -78,7 +78,7 @@ class Divisible:
                 ratio = self.ratios.get(id_, [1.0] * 99)[round_index]
                 for order, arm in enumerate(ArmName):
                     value = np.array([ratio if arm is ArmName.HEAD else 1.0])
-                    measured = MetricSamples(Metric("time", "s"), 1, value, np.empty(0))
+                    measured = Series.of_launch(Metric("time", "s"), value, np.empty(0))
                     yield Observation(arm, id_, order, (measured,))
 
             return Task((id_,), run, lambda: None)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from pydantic import GetCoreSchemaHandler
 
+    from benchgate.arrays import FloatArray
+
 
 PYTHON = "python"
 """The name, among the toolchains, of the interpreter that runs Python benchmarks."""
@@ -146,6 +148,25 @@ class Series(JsonObject):
     loops: Positive
     launches: Annotated[tuple[Launch, ...], AsTable()]
     counter: Text = ""
+
+    @classmethod
+    def of_launch(
+        cls,
+        metric: Metric,
+        samples: FloatArray,
+        warmup: FloatArray,
+        *,
+        loops: int = 1,
+        counter: str = "",
+    ) -> Self:
+        """One launch, whose place among others its recorder adds."""
+        return cls(metric, loops, (Launch(0, 0, samples, warmup),), counter)
+
+    @classmethod
+    def single(cls, metric: Metric, value: float, *, loops: int = 1, counter: str = "") -> Self:
+        """One launch that has one value and no warm-up."""
+        values = np.array([value], np.float64)
+        return cls.of_launch(metric, values, np.empty(0), loops=loops, counter=counter)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import DiscoveryFailure, Observation
-from benchgate.model.launches import Launch
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME, VALGRIND
 from benchgate.model.run import (
     CHANGED_FILES_ID,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.contract import Definition, Discovery
     from benchgate.model.calls import CallTree
+    from benchgate.model.launches import Launch
     from benchgate.model.load import LoadLaunch
     from benchgate.model.metrics import Metric
 
@@ -215,12 +215,12 @@ class Recorder:
             record.load.append(observation.load)
             record.server = observation.server or record.server
         for measured in observation.metrics:
-            order, lane = observation.order, observation.lane
-            launch = Launch(round_index, order, measured.samples, measured.warmup, lane)
-            launches = (*record.launches(measured.metric), launch)
-            record.series[measured.metric] = Series(
-                measured.metric, measured.loops, launches, measured.counter
+            (launch,) = measured.launches
+            launch = replace(
+                launch, round=round_index, order=observation.order, lane=observation.lane
             )
+            launches = (*record.launches(measured.metric), launch)
+            record.series[measured.metric] = replace(measured, launches=launches)
 
     def _fail_base(self, id_: str) -> None:
         """Let a benchmark that failed fail on the base too if it did before the head ran.

@@ -15,7 +15,7 @@ from benchgate.measure.contract.engine import (
     tasks_of,
 )
 from benchgate.measure.contract.found import Definition, Discovery, DiscoveryFailure
-from benchgate.measure.contract.observation import MetricSamples, Observation
+from benchgate.measure.contract.observation import Observation
 from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
 from benchgate.measure.contract.sharing_a_cpu import (
     OF_SEVERAL,
@@ -37,7 +37,6 @@ __all__ = [
     "Division",
     "Engine",
     "EngineSettings",
-    "MetricSamples",
     "Observation",
     "ObservingEngine",
     "StartingEnvironment",

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import (
         Mapping,
     )
 
-    from benchgate.arrays import FloatArray
     from benchgate.measure.arm import ArmName
     from benchgate.model.calls import CallTree
     from benchgate.model.load import LoadLaunch
-    from benchgate.model.metrics import Metric
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MetricSamples:
-    """One metric in one launch; arrays and counter as in `model.run.Launch` and `Series`."""
-
-    metric: Metric
-    loops: int
-    samples: FloatArray
-    warmup: FloatArray
-    counter: str = ""
-
-    @classmethod
-    def single(cls, metric: Metric, value: float, *, loops: int = 1, counter: str = "") -> Self:
-        """A launch that has one value and no warm-up."""
-        return cls(metric, loops, np.array([value], np.float64), np.empty(0), counter)
+    from benchgate.model.run import Series
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +22,8 @@ class Observation:
 
     Attributes:
         order: this arm's position in the round; 0 for the arm that started first.
-        metrics: empty if it failed.
+        metrics: one launch of each, whose round, order and lane the recorder adds; empty if it
+            failed.
         error: one line, then the tail of its output; None if it succeeded.
         of_all: the failure counts for every arm that has the benchmark, because no arm's numbers
             would be meaningful.
@@ -62,7 +44,7 @@ class Observation:
     arm: ArmName
     benchmark: str
     order: int
-    metrics: tuple[MetricSamples, ...] = ()
+    metrics: tuple[Series, ...] = ()
     error: str | None = None
     notes: tuple[str, ...] = ()
     once_s: float = 0.0

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.measure.contract import (
-    MetricSamples,
     Observation,
     Stopwatch,
 )
@@ -37,6 +36,7 @@ from benchgate.model.metrics import (
     PERF,
     TIME,
 )
+from benchgate.model.run import Series
 
 if TYPE_CHECKING:
     import random
@@ -99,7 +99,7 @@ def measure_launch(
     ask_if_known(workers, timeout_s, "end")
     if own_rss and kind.is_inside:
         for found, peak in zip(metrics, peaks, strict=False):
-            found.append(MetricSamples.single(PEAK_RSS, peak))
+            found.append(Series.single(PEAK_RSS, peak))
     is_wanted = (is_first and sampling.traces) or not are_of_python(workers)
     if is_wanted and kind.is_inside and can(workers, "allocations"):
         with once if is_first else nullcontext():
@@ -125,7 +125,7 @@ def _notes_on_others(closed: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 def observed(
     id_: str,
     worker: Worker,
-    metrics: Sequence[MetricSamples],
+    metrics: Sequence[Series],
     notes: tuple[str, ...] = (),
     once_s: float = 0.0,
 ) -> Observation:
@@ -147,7 +147,7 @@ def _count(
     loops: int,
     event: Event,
     timeout_s: float,
-    into: Sequence[list[MetricSamples]],
+    into: Sequence[list[Series]],
 ) -> tuple[str, ...]:
     """Count in every worker, or say why not: the count of only one arm would be worthless."""
     counts = []
@@ -158,14 +158,14 @@ def _count(
     except CounterError as error:
         return (f"{INSTRUCTIONS.name}: {error}",)
     for found, count in zip(into, counts, strict=True):
-        found.append(MetricSamples.single(INSTRUCTIONS, count, loops=loops, counter=PERF))
+        found.append(Series.single(INSTRUCTIONS, count, loops=loops, counter=PERF))
     return ()
 
 
 def _trace(
     workers: Sequence[Worker],
     timeout_s: float,
-    into: Sequence[list[MetricSamples]],
+    into: Sequence[list[Series]],
     *,
     is_long: bool,
 ) -> tuple[str, ...]:
@@ -174,12 +174,15 @@ def _trace(
         return tuple(f"{metric.name}: {_NOT_TRACED}" for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
     for found, step in zip(into, ask(workers, timeout_s, "allocations"), strict=True):
         values = ((metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
-        found += [MetricSamples.single(*each) for each in values if each[1] is not None]
+        found += [Series.single(*each) for each in values if each[1] is not None]
     return ()
 
 
-def _timings(plan: SamplePlan, samples: Samples, warmup: Samples) -> list[MetricSamples]:
+def _timings(plan: SamplePlan, samples: Samples, warmup: Samples) -> list[Series]:
     pairs = [np.array(each, np.float64).reshape(-1, 2).T for each in (samples, warmup)]
     wall, cpu = zip(*(each / (1e9 * plan.loops) for each in pairs), strict=True)
     times = cpu if plan.together and plan.of_cpu else wall
-    return [MetricSamples(TIME, plan.loops, *times), MetricSamples(CPU_TIME, plan.loops, *cpu)]
+    return [
+        Series.of_launch(TIME, *times, loops=plan.loops),
+        Series.of_launch(CPU_TIME, *cpu, loops=plan.loops),
+    ]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.measure.contract import (
-    MetricSamples,
-    Observation,
-)
 from benchgate.measure.functions.lockstep import observed
 from benchgate.measure.workers import WorkerFailedError
 from benchgate.model.launches import LARGEST
 from benchgate.model.metrics import Kind
+from benchgate.model.run import Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchgate.measure.contract import (
+        Observation,
+    )
     from benchgate.measure.workers import Worker
     from benchgate.model.metrics import Metric
 
@@ -58,7 +58,7 @@ def measure_values(
         worker.allow(timeout_s)
         is_spent = bool(worker.ask("close")["changed"]) or is_spent
     observations = [
-        observed(id_, worker, [MetricSamples.single(replace(metric, kind=kind), value)])
+        observed(id_, worker, [Series.single(replace(metric, kind=kind), value)])
         for worker, metric, value in zip(workers, metrics, values, strict=True)
     ]
     return kind, observations, is_spent

@@ -6,9 +6,10 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from benchgate.measure.contract import MetricSamples, Observation
+from benchgate.measure.contract import Observation
 from benchgate.measure.session_folder import SessionFolder
 from benchgate.model.metrics import INSTRUCTIONS, VALGRIND
+from benchgate.model.run import Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -50,7 +51,7 @@ class CountLedger:
                 arm,
                 id_,
                 order,
-                (MetricSamples.single(INSTRUCTIONS, count, loops=loops, counter=VALGRIND),),
+                (Series.single(INSTRUCTIONS, count, loops=loops, counter=VALGRIND),),
                 uses_files=False,  # of what was timed, it says nothing
             )
             for order, (arm, count) in enumerate(counts.items())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 import numpy as np
 
 from benchgate.errors import MeasureError
-from benchgate.measure.contract import MetricSamples
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, PERF, TIME
+from benchgate.model.run import Series
 from benchgate.process import signal_name
 from benchgate.units import format_value
 
@@ -162,19 +162,19 @@ _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
 )
 
 
-def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[MetricSamples, ...]:
+def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[Series, ...]:
     """Return the metrics of a burst's executions."""
     measured = [
-        MetricSamples(
-            metric=metric,
-            loops=1,
-            samples=np.array([value(execution) for execution in samples], dtype=np.float64),
-            warmup=np.array([value(execution) for execution in warmup], dtype=np.float64),
+        Series.of_launch(
+            metric,
+            np.array([value(execution) for execution in samples], dtype=np.float64),
+            np.array([value(execution) for execution in warmup], dtype=np.float64),
         )
         for metric, value in _METRICS
     ]
     if all(execution.count is not None for execution in samples):
-        measured.append(MetricSamples(INSTRUCTIONS, 1, _counts(samples), _counts(warmup), PERF))
+        counts = _counts(samples), _counts(warmup)
+        measured.append(Series.of_launch(INSTRUCTIONS, *counts, counter=PERF))
     return tuple(measured)
 
 

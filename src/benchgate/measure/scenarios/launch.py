@@ -14,7 +14,7 @@ import benchgate
 from benchgate.load.launch import LoadOrder, LoadReply
 from benchgate.load.scenario_file import redactor_of
 from benchgate.load.schedule import STRETCH
-from benchgate.measure.contract import MetricSamples, Observation
+from benchgate.measure.contract import Observation
 from benchgate.measure.processes import trouble_with
 from benchgate.measure.programs import CommandFailedError, RunFailedError
 from benchgate.measure.scenarios.service_log import keep_log
@@ -26,6 +26,7 @@ from benchgate.measure.scenarios.services import (
     watched,
 )
 from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999
+from benchgate.model.run import Series
 from benchgate.stats.histogram import decode
 from benchgate.units import counted, format_duration, format_percent
 
@@ -72,17 +73,17 @@ def trouble_of(launch: LoadLaunch, max_error_rate: float) -> str:
     return ""
 
 
-def metrics_of(launch: LoadLaunch) -> tuple[MetricSamples, ...]:
+def metrics_of(launch: LoadLaunch) -> tuple[Series, ...]:
     """The metrics of a step that has at least one operation: one value each."""
     histogram = decode(launch.histogram)
     latencies = (
-        MetricSamples.single(metric, (histogram.percentile(rank) or 0) / _NS_PER_S)
+        Series.single(metric, (histogram.percentile(rank) or 0) / _NS_PER_S)
         for metric, rank in _PERCENTILES
     )
     return (
-        MetricSamples.single(THROUGHPUT, launch.ops / launch.duration_s),
+        Series.single(THROUGHPUT, launch.ops / launch.duration_s),
         *latencies,
-        MetricSamples.single(ERROR_RATIO, launch.errors / (launch.ops + launch.errors)),
+        Series.single(ERROR_RATIO, launch.errors / (launch.ops + launch.errors)),
     )
 
 

@@ -9,13 +9,12 @@ from benchgate.measure.contract import (
     Observation,
 )
 from benchgate.measure.suites.run import values_of
-from benchgate.model.run import Status
+from benchgate.model.run import Series, Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from benchgate.measure.arm import ArmName
-    from benchgate.measure.contract import MetricSamples
     from benchgate.measure.suites.run import SuiteRun
     from benchgate.model.metrics import Metric
 
@@ -101,6 +100,6 @@ class SuiteLedger:
         note = "its suite did not report it in every run: these rounds are left out"
         return Observation(arm, id_, order, notes=(note,))
 
-    def _is_known(self, arm: ArmName, id_: str, measured: MetricSamples) -> bool:
+    def _is_known(self, arm: ArmName, id_: str, measured: Series) -> bool:
         metric = measured.metric
         return self._metrics.setdefault((arm, id_, metric.name), metric) == metric

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.formats.rows import SORTED, failed
-from benchgate.measure.contract import MetricSamples
 from benchgate.measure.processes import trouble_with
 from benchgate.measure.programs import RunFailedError
 from benchgate.measure.suites.output import CHARACTERS_SHOWN, RunOutput, UnreadableError
 from benchgate.model.metrics import Kind
-from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Status
+from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Series, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import Arm
     from benchgate.measure.processes import Execution
     from benchgate.measure.programs import ArmCommand
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult
 
 
 _LINES_SHOWN = 10
@@ -126,7 +125,7 @@ def version_of(tool: str, one: BenchmarkResult) -> str:
     return one.workload.removeprefix(f"{tool}:").removeprefix(one.id).removeprefix("@")
 
 
-def values_of(one: BenchmarkResult) -> tuple[MetricSamples, ...]:
+def values_of(one: BenchmarkResult) -> tuple[Series, ...]:
     """One value of each metric: a run is one launch, however many samples it took.
 
     The value is the median of the samples, or the number that the tool reports. If the tool itself
@@ -140,12 +139,12 @@ def notes_of(one: BenchmarkResult) -> tuple[str, ...]:
     return tuple(note for note in one.notes if note != SORTED)
 
 
-def _value(series: Series) -> MetricSamples:
+def _value(series: Series) -> Series:
     medians = [np.median(launch.samples) for launch in series.launches]
     metric = series.metric
     if metric.kind is Kind.SUMMARY:  # there are several runs, and so several of these
         metric = replace(metric, kind=Kind.SAMPLED)
-    return MetricSamples.single(metric, float(np.median(medians)))
+    return Series.single(metric, float(np.median(medians)))
 
 
 def _with_tail(error: str, execution: Execution) -> str:
