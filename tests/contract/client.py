@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import requests
-
 from benchgate.github.client import Client
 from benchgate.github.transport import Token
 
@@ -18,7 +16,6 @@ def client_of(server: GitHubServer, token: records.Token, *, limit_s: float = 12
     return Client(
         server.api_url,
         Token(token.secret),
-        session=requests.Session(),
         clock=server.clock.time,
         sleep=server.clock.advance,
         draw=lambda: 0.5,

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-import requests
-
 from benchgate.github.client import Client
 from benchgate.github.transport import Token
 
@@ -141,13 +139,11 @@ def client_of(
     url: str, passing: Time | None = None, *, token: str | None = SECRET, limit_s: float = 120.0
 ) -> Iterator[Client]:
     passing = passing or Time()
-    with requests.Session() as session:
-        yield Client(
-            url,
-            None if token is None else Token(token),
-            session=session,
-            clock=passing.clock,
-            sleep=passing.sleep,
-            draw=lambda: 0.5,
-            limit_s=limit_s,
-        )
+    yield Client(
+        url,
+        None if token is None else Token(token),
+        clock=passing.clock,
+        sleep=passing.sleep,
+        draw=lambda: 0.5,
+        limit_s=limit_s,
+    )

@@ -148,13 +148,14 @@ def test_a_renamed_repository_is_followed_with_the_token(status: int) -> None:
     assert server.asked[1].headers["authorization"] == f"Bearer {SECRET}"
 
 
-def test_a_write_is_repeated_as_it_was_on_the_same_host_only() -> None:
-    replies = (moved("/repositories/1296269/issues/7/comments", 307), answered({"id": 1}, 201))
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_write_is_repeated_as_it_was_on_the_same_host_only(status: int) -> None:
+    replies = (moved("/repositories/1296269/issues/7/comments", status), answered({"id": 1}, 201))
     with serving(*replies) as server, client_of(server.url) as it:
         assert it.post(COMMENTS, {"body": "a"}) == {"id": 1}
     assert server.asked[1].method == "POST"
     assert server.asked[1].body == server.asked[0].body
-    with serving(answered({})) as other, serving(moved(f"{other.url}/x", 307)) as api:
+    with serving(answered({})) as other, serving(moved(f"{other.url}/x", status)) as api:
         with client_of(api.url) as it:
             error = refused(lambda: it.post(COMMENTS, {"body": "a"}))
         assert other.asked == []
@@ -181,6 +182,23 @@ def test_a_host_of_a_redirect_is_shown_harmlessly() -> None:
     ):
         assert refused(lambda: it.download(ZIP, limit_bytes=9)).message.isprintable()
         assert "from localhost:1: " in refused(lambda: that.download(ZIP, limit_bytes=9)).message
+
+
+def test_the_body_of_a_redirect_may_be_endless() -> None:
+    drops = (b" " for _ in itertools.count())
+    endless = Reply(302, headers={"Location": "/there"}, chunks=drops)
+    with serving(endless, answered({"id": 1})) as server, client_of(server.url) as it:
+        assert it.get(REPO) == {"id": 1}
+
+
+def test_the_bound_holds_for_redirects_too() -> None:
+    with (
+        serving(moved("/again")) as server,
+        client_of(server.url, Time(step_s=9.0), limit_s=10.0) as it,
+    ):
+        error = refused(lambda: it.get(REPO))
+    assert error.message.endswith("it timed out")
+    assert len(server.asked) == 1
 
 
 def test_redirects_end() -> None:

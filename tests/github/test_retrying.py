@@ -25,7 +25,7 @@ UNTRUSTED = NoAnswer("api.github.com", "its certificate is not trusted", is_fina
 
 
 def asking(path: str = LIST, method: str = "GET") -> Request:
-    return Request(method, path, f"{URL}{path}", None if method == "GET" else b"{}")
+    return Request(method, path, f"{URL}{path}", None if method == "GET" else {})
 
 
 def answer(

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import requests
 
 from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest
@@ -109,7 +108,6 @@ def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Cl
     return Client(
         api_url,
         Token(token) if token else None,
-        session=requests.Session(),
         clock=time.monotonic,
         sleep=time.sleep,
         draw=random.random,

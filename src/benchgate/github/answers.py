@@ -33,7 +33,7 @@ class Request:
     method: str
     path: str
     url: str
-    body: bytes | None = None
+    body: Mapping[str, object] | None = None
 
     @property
     def is_repeatable(self) -> bool:

@@ -6,7 +6,6 @@ not have what is asked for.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -33,8 +32,6 @@ from benchgate.github.transport import Transport
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
-
-    import requests
 
     from benchgate.github.answers import Reply
     from benchgate.github.objects import User
@@ -65,7 +62,6 @@ class Client:
     Args:
         api_url: "https://api.github.com", or "https://HOST/api/v3" of a GitHub Enterprise Server.
         token: None to read public data only.
-        session: its proxies and certificates are used, also those of the environment; ~/.netrc not.
         clock: seconds; never goes backwards.
         draw: returns a random number from 0 to 1.
     """
@@ -75,14 +71,13 @@ class Client:
         api_url: str,
         token: Token | None,
         *,
-        session: requests.Session,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
         draw: Callable[[], float],
         limit_s: float = LIMIT_S,
     ) -> None:
         self._api_url = api_url.rstrip("/")
-        self._transport = Transport(api_url, token, session=session, clock=clock)
+        self._transport = Transport(api_url, token, clock=clock)
         self._clock = clock
         self._sleep = sleep
         self._draw = draw
@@ -144,7 +139,7 @@ class Client:
         return f"{self._api_url}{path}{'?' + urlencode(params) if params else ''}"
 
     def _write(self, method: str, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        request = Request(method, path, self._url(path, None), json.dumps(body).encode())
+        request = Request(method, path, self._url(path, None), body)
         return _object(request, _parsed(request, self._send(request)))
 
     def _send(self, request: Request) -> Answer:

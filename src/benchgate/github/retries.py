@@ -1,4 +1,8 @@
-"""Whether a request is repeated, and after how long."""
+"""Whether a request is repeated, and after how long.
+
+urllib3's Retry cannot decide this: it sees neither what a 403 says, nor that a body breaks off, nor
+how much time is left.
+"""
 
 from __future__ import annotations
 

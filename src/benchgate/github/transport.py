@@ -5,12 +5,11 @@ from __future__ import annotations
 import ipaddress
 import re
 import ssl
-from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from requests.auth import AuthBase
 
 from benchgate import __version__
 from benchgate.errors import UsageError
@@ -30,7 +29,6 @@ _HEADERS = {
     "User-Agent": f"benchgate/{__version__}",
     "X-GitHub-Api-Version": "2022-11-28",
 }
-_REDIRECTS = {301, 302, 307, 308}  # for all of them, GitHub means: repeat the same request there
 _MOST_REDIRECTS = 3
 _CHUNK_BYTES = 1 << 16
 _MESSAGE_BYTES = 1 << 16
@@ -68,8 +66,10 @@ class Token:
         return f"Bearer {self._value}"
 
 
-class Transport:
+class Transport(requests.Session):
     """Sends requests, follows redirects, and returns the answer or why there is none.
+
+    Proxies and certificates are those of the environment; passwords of ~/.netrc are not used.
 
     Args:
         api_url: "https://api.github.com", or "https://HOST/api/v3" of a GitHub Enterprise Server.
@@ -77,28 +77,24 @@ class Transport:
         clock: seconds; never goes backwards.
     """
 
-    def __init__(
-        self,
-        api_url: str,
-        token: Token | None,
-        *,
-        session: requests.Session,
-        clock: Callable[[], float],
-    ) -> None:
+    def __init__(self, api_url: str, token: Token | None, *, clock: Callable[[], float]) -> None:
         if not _is_safe(api_url, plain=True):
             raise UsageError(
                 f"{api_url!r} is not an address of GitHub's API: it must start with https://",
                 hint="Set GITHUB_API_URL to https://api.github.com, or to https://HOST/api/v3.",
             )
-        self._origin = _origin(api_url)
-        self._plain = urlsplit(api_url).scheme == "http"
+        super().__init__()
+        self.headers.update(_HEADERS)
+        self.auth = self._authorize
+        self.max_redirects = _MOST_REDIRECTS
+        self._api_url = self._url = api_url
         self._token = token
-        self._session = session
         self._clock = clock
+        self._deadline_s = clock()
 
     def is_api(self, url: str) -> bool:
         """Whether an address has the scheme, host and port of the API."""
-        return _origin(url) == self._origin
+        return _origin(url) == _origin(self._api_url)
 
     def exchange(self, request: Request, *, limit_bytes: int, deadline_s: float) -> Reply:
         """Send a request; return its answer, or the reason why none came.
@@ -109,82 +105,71 @@ class Transport:
             limit_bytes: for the body of a success; of a failure's body, the beginning is kept.
             deadline_s: time on the clock at which it must have ended.
         """
-        url = request.url
-        for _ in range(_MOST_REDIRECTS + 1):
-            host = harmless(urlsplit(url).netloc.rpartition("@")[2])
-            try:
-                with self._send(request, url, deadline_s) as response:
-                    if response.status_code not in _REDIRECTS:
-                        body = self._body(response, limit_bytes, deadline_s)
-                        status, headers = response.status_code, response.headers
-                        return Answer(host, not self.is_api(url), status, headers, body)
-                    url = _target(url, response.headers.get("location", ""))
-            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-                return _no_answer(error, host)
-            if not self._may_follow(request, url):
-                return NoAnswer(host, "it redirects to a forbidden address", is_final=True)
-        return NoAnswer(host, "it redirects too many times", is_final=True)
+        self._deadline_s = deadline_s
+        try:
+            response = self.request(request.method, request.url, json=request.body, stream=True)
+            with response:
+                body = self._body(response, limit_bytes)
+            elsewhere = not self.is_api(self._url)
+            return Answer(self._host, elsewhere, response.status_code, response.headers, body)
+        except requests.TooManyRedirects:
+            return NoAnswer(self._host, "it redirects too many times", is_final=True)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            return _no_answer(error, self._host)
+        except ValueError:
+            return NoAnswer(self._host, "it redirects to a forbidden address", is_final=True)
 
-    def _send(self, request: Request, url: str, deadline_s: float) -> requests.Response:
-        left_s = deadline_s - self._clock()
+    @property
+    def _host(self) -> str:
+        """The host that was asked last."""
+        return harmless(urlsplit(self._url).netloc.rpartition("@")[2])
+
+    def send(self, request: requests.PreparedRequest, **settings: Any) -> requests.Response:  # noqa: ANN401 - what requests passes
+        left_s = self._deadline_s - self._clock()
         if left_s <= 0:
             raise TimeoutError
-        headers = {**_HEADERS, **({"Content-Type": "application/json"} if request.body else {})}
-        # Set even if there is nothing to add: otherwise requests would look into ~/.netrc.
-        auth = _Authorization(self._token if self.is_api(url) else None)
-        asked = requests.Request(request.method, url, headers, data=request.body, auth=auth)
-        # Not session.send, which reads the whole body of a redirect and follows it by itself.
-        settings = self._session.merge_environment_settings(url, {}, None, None, None)
-        return self._session.get_adapter(url).send(
-            self._session.prepare_request(asked),
-            stream=True,
-            timeout=(min(CONNECT_S, left_s), min(READ_S, left_s)),
-            verify=settings["verify"] or True,
-            cert=settings["cert"],
-            proxies=settings["proxies"],
-        )
+        self._url = request.url or ""
+        settings["timeout"] = (min(CONNECT_S, left_s), min(READ_S, left_s))
+        return super().send(request, **settings)
 
-    def _body(
-        self, response: requests.Response, limit_bytes: int, deadline_s: float
-    ) -> bytes | None:
-        failed = response.status_code >= 300
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        target = super().get_redirect_target(resp)
+        if target is not None:
+            resp.close()  # requests would read the whole body, which may be endless
+            if resp.status_code in {301, 302}:
+                resp.status_code = 307  # GitHub always means: repeat the same request there
+        return target
+
+    def rebuild_auth(
+        self,
+        prepared_request: requests.PreparedRequest,
+        response: requests.Response,  # noqa: ARG002 - what requests passes
+    ) -> None:
+        url = prepared_request.url or ""
+        is_plain = self._api_url.startswith("http:")
+        may_leave = prepared_request.method == "GET" and _is_safe(url, plain=is_plain)
+        if not (may_leave or self.is_api(url)):
+            raise ValueError  # as requests does if the address is not valid
+        self._authorize(prepared_request)
+
+    def _authorize(self, prepared: requests.PreparedRequest) -> requests.PreparedRequest:
+        prepared.headers.pop("Authorization", None)
+        if self._token is not None and self.is_api(prepared.url or ""):
+            prepared.headers["Authorization"] = self._token.authorization()
+        return prepared
+
+    def _body(self, response: requests.Response, limit_bytes: int) -> bytes | None:
         body = bytearray()
         # Not iter_content, which waits for a whole chunk, however slowly its bytes arrive.
         while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=True):
             body += chunk
-            if failed and len(body) >= _MESSAGE_BYTES:
+            if response.status_code >= 300 and len(body) >= _MESSAGE_BYTES:
                 return bytes(body[:_MESSAGE_BYTES])
             if len(body) > limit_bytes:
                 return None
-            if self._clock() > deadline_s:
+            if self._clock() > self._deadline_s:
                 raise TimeoutError
         return bytes(body)
-
-    def _may_follow(self, request: Request, url: str) -> bool:
-        if request.method != "GET" and not self.is_api(url):
-            return False
-        return _is_safe(url, plain=self._plain)
-
-
-class _Authorization(AuthBase):
-    """Sets the Authorization header, or leaves it out."""
-
-    def __init__(self, token: Token | None) -> None:
-        self._token = token
-
-    def __call__(self, prepared: requests.PreparedRequest) -> requests.PreparedRequest:
-        prepared.headers.pop("Authorization", None)
-        if self._token is not None:
-            prepared.headers["Authorization"] = self._token.authorization()
-        return prepared
-
-
-def _target(url: str, location: str) -> str:
-    """The address that a redirect leads to; None if it is not valid."""
-    try:
-        return urljoin(url, location)
-    except ValueError:
-        return ""
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
