@@ -15,7 +15,7 @@ from benchmarks.gate.ways import draw
 from benchgate.config import loads
 from benchgate.gate.conclusion import VerdictTerms, conclude
 from benchgate.gate.replayed_builds import ReplayedBuild, ReplayedRow
-from benchgate.gate.suite import judge_suite
+from benchgate.gate.suite import Design, judge_suite
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
@@ -88,7 +88,7 @@ def _judged_at_once(samples: Samples, *, paired: bool) -> tuple[Row, ...]:
     base, head = (
         _run(_result(id_, values[arm]) for id_, values in samples.items()) for arm in (0, 1)
     )
-    return judge_suite(base, head, CONFIG, paired=paired, waves=None).rows
+    return judge_suite(base, head, CONFIG, Design(paired=paired)).rows
 
 
 def _run(benchmarks: Iterable[BenchmarkResult]) -> Run:

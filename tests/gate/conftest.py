@@ -9,7 +9,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.gate.evidence import Pair
-from benchgate.gate.suite import judge_suite
+from benchgate.gate.suite import Design, judge_suite
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
@@ -109,7 +109,9 @@ def judged() -> Callable[..., Judgment]:
             Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(arm), files=files)
             for arm in (base, head)
         ]
-        return judge_suite(runs[0], runs[1], loads(toml, "test.toml"), paired=paired, waves=waves)
+        return judge_suite(
+            runs[0], runs[1], loads(toml, "test.toml"), Design(paired=paired, waves=waves)
+        )
 
     return run
 

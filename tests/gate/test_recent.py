@@ -7,7 +7,7 @@ from tests.results import arm, bench
 
 from benchgate.config.load import loads
 from benchgate.gate.courses import courses, with_courses
-from benchgate.gate.suite import judge_suite
+from benchgate.gate.suite import Design, judge_suite
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import MOST_RECENT, Course
 
@@ -55,7 +55,7 @@ def test_counts_have_a_course_too() -> None:
 
 def test_a_row_gets_the_values_of_its_own_statistic() -> None:
     base, head = arm({"a": 1e-3, "b": 1e-3}), arm({"a": 1e-3, "b": 1e-3})
-    judged = judge_suite(base, head, CONFIG, paired=True, waves=None)
+    judged = judge_suite(base, head, CONFIG, Design(paired=True))
     known = (Course("a", "time", "p25", (1.0, 2.0)), Course("b", "time", "p95", (3.0,)))
     rows = with_courses(judged, known).rows
     assert {row.benchmark: row.recent for row in rows} == {"a": (1.0, 2.0), "b": ()}

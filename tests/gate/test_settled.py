@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.gate.screening import can_settle, joined, to_measure
-from benchgate.gate.suite import judge_suite
+from benchgate.gate.suite import Design, judge_suite
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import Outcome
@@ -42,7 +42,7 @@ def screened(
         this = _run(
             [bench(f"b{i}", heads(head, c, spread).tolist()) for i, c in enumerate(changes)]
         )
-        return judge_suite(runs[0], this, loads(P25, "t"), paired=False, waves=None, earlier=runs)
+        return judge_suite(runs[0], this, loads(P25, "t"), Design(paired=False), earlier=runs)
 
     return make
 
@@ -72,7 +72,7 @@ def test_runs_that_differ_too_much_settle_nothing(
     days = [0.03 * (-1) ** day for day in range(12)]
     runs = [_run([bench("a", heads(10, day, 0.002).tolist())]) for day in days]
     head = _run([bench("a", heads(10, 0.0, 0.002).tolist())])
-    stored = judge_suite(runs[0], head, loads(P25, "t"), paired=False, waves=None, earlier=runs)
+    stored = judge_suite(runs[0], head, loads(P25, "t"), Design(paired=False), earlier=runs)
     assert [row.outcome for row in stored.rows] == [Outcome.INCONCLUSIVE]
     assert to_measure(stored) == {"a"}
 
@@ -82,7 +82,7 @@ def test_a_tail_that_stays_open_is_not_measured_for_its_own_sake(
 ) -> None:
     config = loads('[gate]\nstatistics = ["p25", "p95"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
-    stored = judge_suite(runs[0], runs[0], config, paired=False, waves=None, earlier=runs)
+    stored = judge_suite(runs[0], runs[0], config, Design(paired=False), earlier=runs)
     assert {row.statistic: row.outcome for row in stored.rows} == {
         "p25": Outcome.UNCHANGED,
         "p95": Outcome.NOT_TESTED,
@@ -95,7 +95,7 @@ def test_a_tail_that_changed_is_measured_even_if_the_rest_is_settled(
 ) -> None:
     config = loads('[gate]\nstatistics = ["p25", "p95"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
-    stored = judge_suite(runs[0], runs[0], config, paired=False, waves=None, earlier=runs)
+    stored = judge_suite(runs[0], runs[0], config, Design(paired=False), earlier=runs)
     for outcome in (Outcome.REGRESSED, Outcome.IMPROVED):
         rows = tuple(
             replace(row, outcome=outcome) if row.statistic == "p95" else row for row in stored.rows
@@ -106,7 +106,7 @@ def test_a_tail_that_changed_is_measured_even_if_the_rest_is_settled(
 def test_what_no_machine_here_can_measure_is_left(bench: Callable[..., BenchmarkResult]) -> None:
     config = loads(P25 + '\nmetrics = ["time", "instructions"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
-    stored = judge_suite(runs[0], runs[0], config, paired=False, waves=None, earlier=runs)
+    stored = judge_suite(runs[0], runs[0], config, Design(paired=False), earlier=runs)
     assert {row.outcome for row in stored.rows} == {Outcome.UNCHANGED, Outcome.NOT_TESTED}
     assert to_measure(stored) == frozenset()
 
@@ -161,9 +161,7 @@ def test_what_the_baseline_knows_nothing_of_is_measured(
     ]
     head = [bench(id_, [1] * 10) for id_ in ("same", "other work", "broken", "other metric", "new")]
     runs = [_run(base)] * 10
-    stored = judge_suite(
-        runs[0], _run(head), loads(P25, "t"), paired=False, waves=None, earlier=runs
-    )
+    stored = judge_suite(runs[0], _run(head), loads(P25, "t"), Design(paired=False), earlier=runs)
     assert to_measure(stored) == {"other work", "broken", "other metric", "new"}
 
 
@@ -173,10 +171,10 @@ def test_counts_of_another_machine_are_taken_anew(
     toml = loads('[gate]\nmetrics = ["count"]', "t")
     base = _run([bench("a", [5], metric=COUNT), bench("b", [5], metric=COUNT)])
     head = _run([bench("a", [6], metric=COUNT), bench("b", [5], metric=COUNT)])
-    here = judge_suite(base, head, toml, paired=False, waves=None, earlier=[base])
+    here = judge_suite(base, head, toml, Design(paired=False), earlier=[base])
     assert to_measure(here) == {"a"}  # one machine counts the same, until something else changed
     assert [row.advisory for row in here.rows] == [False, False]
-    elsewhere = judge_suite(base, head, toml, paired=False, waves=None)
+    elsewhere = judge_suite(base, head, toml, Design(paired=False))
     assert to_measure(elsewhere) == {"a", "b"}
     assert [row.advisory for row in elsewhere.rows] == [True, True]
 
@@ -237,7 +235,7 @@ def test_rows_without_a_test_stay(screened: Callable[..., Judgment]) -> None:
 
 def _nothing() -> Judgment:
     empty = _run([])
-    return judge_suite(empty, empty, loads(P25, "t"), paired=True, waves=None)
+    return judge_suite(empty, empty, loads(P25, "t"), Design(paired=True))
 
 
 def test_only_what_enough_steady_runs_have_measured_can_be_settled(
@@ -278,7 +276,7 @@ def test_what_can_be_settled_is_settled_for_an_unchanged_head_half_of_the_time(
     settled: dict[bool, list[bool]] = {True: [], False: []}
     for tau in np.repeat([0.004, 0.006, 0.008], 60):
         runs = [run_of(tau) for _ in range(10)]
-        stored = judge_suite(runs[0], run_of(tau), config, paired=False, waves=None, earlier=runs)
+        stored = judge_suite(runs[0], run_of(tau), config, Design(paired=False), earlier=runs)
         unchanged = stored.rows[0].outcome is Outcome.UNCHANGED
         settled[bool(can_settle(runs, config))].append(unchanged)
     assert np.mean(settled[True]) > 0.55

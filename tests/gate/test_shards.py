@@ -9,7 +9,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.suite import joined, judge_suite
+from benchgate.gate.suite import Design, joined, judge_suite
 from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
 from benchgate.model.run import Run, Source
@@ -37,7 +37,9 @@ def judged_as_part(
             for values in ([1] * rounds, heads(rounds, change).tolist())
         ]
         procedure = waves if screened else None
-        return judge_suite(arms[0], arms[1], CONFIG, paired=True, waves=procedure, shards=shards)
+        return judge_suite(
+            arms[0], arms[1], CONFIG, Design(paired=True, waves=procedure, shards=shards)
+        )
 
     return make
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchgate.config import loads
 from benchgate.gate.rows import sides
-from benchgate.gate.suite import judge_suite
+from benchgate.gate.suite import Design, judge_suite
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
 from benchgate.model.launches import Launch
@@ -130,8 +130,7 @@ def test_base_head_and_change_of_every_row_have_one_source(way: str) -> None:
             base,
             head,
             config,
-            paired=paired,
-            waves=WaveSettings.of(config) if in_waves else None,
+            Design(paired=paired, waves=WaveSettings.of(config) if in_waves else None),
             earlier=[base, *more] if earlier else (),
         )
         assert len(found.rows) == 50

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from benchgate.load.generator import limits
+from benchgate.load.generator import GeneratorUse
 
 QUIET: dict[str, Any] = {
     "cpu_ratios": (0.3,),
@@ -19,13 +19,13 @@ QUIET: dict[str, Any] = {
 
 
 def only(**changes: object) -> str:
-    (sentence,) = limits(**QUIET | changes)
+    (sentence,) = GeneratorUse(**QUIET | changes).limits()
     return sentence
 
 
 def test_a_generator_with_time_to_spare_is_no_limit() -> None:
-    assert not list(limits(**QUIET))
-    assert not list(limits(**QUIET | {"late_p99_s": 0.0009}))
+    assert not list(GeneratorUse(**QUIET).limits())
+    assert not list(GeneratorUse(**QUIET | {"late_p99_s": 0.0009}).limits())
 
 
 def test_one_busy_process_says_what_to_do() -> None:
@@ -44,12 +44,14 @@ def test_processes_are_no_advice_where_they_do_not_help(changes: dict[str, int])
 
 
 def test_processes_are_a_limit_when_they_use_the_whole_machine() -> None:
-    assert not list(limits(**QUIET | {"has_processes": True, "cpu_ratios": (0.95, 0.95)}))
+    assert not list(
+        GeneratorUse(**QUIET | {"has_processes": True, "cpu_ratios": (0.95, 0.95)}).limits()
+    )
     assert "used 3.8 of 4 CPUs" in only(has_processes=True, cpu_ratios=(0.95,) * 4)
 
 
 def test_a_target_in_the_same_process_is_not_blamed_on_the_generator() -> None:
-    assert not list(limits(**QUIET | {"works_here": True, "cpu_ratios": (1.0,)}))
+    assert not list(GeneratorUse(**QUIET | {"works_here": True, "cpu_ratios": (1.0,)}).limits())
 
 
 def test_a_missed_schedule_is_told() -> None:
@@ -60,4 +62,4 @@ def test_a_missed_schedule_is_told() -> None:
 def test_so_is_a_coarse_clock() -> None:
     sentence = only(clock_step_s=0.0156, p50_s=0.02)
     assert "steps of 15.60 ms, which is too coarse for a median latency of 20.00 ms" in sentence
-    assert not list(limits(**QUIET | {"clock_step_s": 0.0156, "p50_s": None}))
+    assert not list(GeneratorUse(**QUIET | {"clock_step_s": 0.0156, "p50_s": None}).limits())

@@ -10,7 +10,7 @@ from benchgate.gate.courses import courses, courses_of, with_courses
 from benchgate.gate.other_files import of_base
 from benchgate.gate.screening import joined as with_settled
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
-from benchgate.gate.suite import about_shard, joined, judge_suite, share_of
+from benchgate.gate.suite import Design, about_shard, joined, judge_suite, share_of
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
@@ -123,9 +123,7 @@ def _judge_shard(base: Run, part: Result, config: Config) -> Judgment:
         base,
         part.head,
         config,
-        paired=True,
-        waves=_waves(config, part.head),
-        shards=_shards(part),
+        Design(paired=True, waves=_waves(config, part.head), shards=_shards(part)),
     )
     if part.shard is None:
         return judgment
@@ -153,10 +151,8 @@ def _judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedR
         run,
         head.head,
         config,
-        paired=False,
-        waves=None,
+        Design(paired=False, shards=_shards(head)),
         earlier=stored.runs,
-        shards=_shards(head),
     )
     judgment = with_courses(judgment, courses(stored.runs, head.head, config))
     warnings = (*found.warnings, *stored.warnings, *base.warnings, *head.warnings)
@@ -180,7 +176,7 @@ def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRu
     return JudgedRuns(
         nothing,
         head.head,
-        judge_suite(nothing, head.head, config, paired=False, waves=None),
+        judge_suite(nothing, head.head, config, Design(paired=False)),
         head.duration_s,
         (*about_shard(head), *found.warnings, *head.warnings),
         base_source=NO_BASELINE if found.is_empty else found.source,

@@ -16,7 +16,7 @@ import numpy as np
 from benchgate.gate.estimates import by_lengths
 from benchgate.gate.pair_rows import open_outcome
 from benchgate.gate.single_runs import is_steady
-from benchgate.gate.suite import judge_suite
+from benchgate.gate.suite import Design, judge_suite
 from benchgate.gate.suspects import look_changed
 from benchgate.model.policy import MOVED, Outcome
 from benchgate.model.run import Tier
@@ -42,7 +42,7 @@ def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
     """
     if not earlier:
         return frozenset()
-    known = judge_suite(earlier[0], earlier[0], config, paired=False, waves=None, earlier=earlier)
+    known = judge_suite(earlier[0], earlier[0], config, Design(paired=False), earlier=earlier)
     confidence = config.gate.confidence
     tested = {e.key: is_steady(e, confidence=confidence) for e in known.evidence if e.settles}
     asides = _asides(known)

@@ -97,32 +97,44 @@ class Judgment:
     evidence: tuple[Evidence, ...] = field(default=(), compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How two runs were measured, which decides how they are tested.
+
+    Attributes:
+        paired: in turn, so that launches of the same round belong together.
+        waves: the procedure that chose the rounds; None if their number was fixed.
+        shards: the number of shards of the suite. This is one of them and spends its equal share
+            of alpha, so that all verdicts together keep the suite's alpha.
+    """
+
+    paired: bool
+    waves: WaveSettings | None = None
+    shards: int = 1
+
+
 def judge_suite(
     base: Run,
     head: Run,
     config: Config,
+    design: Design,
     *,
-    paired: bool,
-    waves: WaveSettings | None,
     earlier: Sequence[Run] = (),
-    shards: int = 1,
 ) -> Judgment:
     """Judge every benchmark of two runs.
 
     Args:
-        paired: the runs were measured in turn, so that launches of the same round belong together.
-        waves: the procedure that chose the rounds; None if their number was fixed.
         earlier: for arms that are not paired, the runs on the head's machine, the newest first,
             which is the base; none if the base is from another machine.
-        shards: the number of shards of the suite. This is one of them and spends its equal share
-            of alpha, so that all verdicts together keep the suite's alpha.
     """
+    paired, shards = design.paired, design.shards
     rows, evidences, shown = _gathered(base, head, config, paired=paired, shards=shards)
     if earlier and config.gate.rule != "classical":
         evidences = _with_runs(evidences, earlier, head, config)
     if not paired:
         rows = [replace(row, advisory=_is_advisory(row, len(earlier))) for row in rows]
-    tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
+    waves = design.waves if paired else None
+    tested, needs = _judge_rows(evidences, config, waves, shards)
     alpha, margin = config.gate.alpha, config.gate.margin
     canaries = disturbances(base, head, margin=margin, alpha=alpha) if paired else {}
     tested, warnings, is_doubted = _doubted_by(canaries, tested, _using_files(base, head))

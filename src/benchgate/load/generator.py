@@ -283,7 +283,7 @@ def _limits(
     medians_ns = [record.histogram.percentile(0.5) for record in merged.values()]
     is_on_cluster = scenario.load.cluster is not None
     return tuple(
-        limits(
+        GeneratorUse(
             cpu_ratios=[one.record.cpu_s / scenario.duration_s for one in groups if one.record],
             workers=scenario.most_workers,
             cpus=len(groups) if is_on_cluster else available_cpus(),
@@ -292,7 +292,7 @@ def _limits(
             late_p99_s=late_p99_s(groups, scenario.loop),
             clock_step_s=time.get_clock_info("perf_counter").resolution,
             p50_s=min((one_ns / 1e9 for one_ns in medians_ns if one_ns is not None), default=None),
-        )
+        ).limits()
     )
 
 
@@ -315,20 +315,11 @@ LATE_S = 0.001
 _COARSE_RATIO = 0.01
 
 
-def limits(
-    *,
-    cpu_ratios: Sequence[float],
-    workers: int,
-    cpus: int,
-    has_processes: bool,
-    works_here: bool,
-    late_p99_s: float | None,
-    clock_step_s: float,
-    p50_s: float | None,
-) -> Iterator[str]:
-    """Say why the generator may have been the bottleneck, and what to do, a sentence each.
+@dataclass(frozen=True, slots=True)
+class GeneratorUse:
+    """What a load took of its generator.
 
-    Args:
+    Attributes:
         cpu_ratios: of each group: CPU time of its process per second of the measured time.
         cpus: that this machine lets the generator use; on a cluster one for each process there.
         has_processes: whether the workers were spread over processes.
@@ -338,32 +329,46 @@ def limits(
         clock_step_s: the resolution of the clock.
         p50_s: the least median latency of a step; None if nothing ended well.
     """
-    total, busiest = sum(cpu_ratios), max(cpu_ratios, default=0.0)
-    if has_processes and not works_here and total >= BUSY_RATIO * cpus:
-        yield (
-            f"The load generator used {total:.1f} of {cpus} CPUs, so the target may be faster than"
-            " this shows. Use fewer workers, a lower rate, or more machines."
-        )
-    if not has_processes and not works_here and busiest >= BUSY_RATIO:
-        advice = "Use a lower rate, or another machine for the target."
-        if workers > 1 and cpus > 1:
-            advice = 'Use workers = "process", fewer workers, or a lower rate.'
-        yield (
-            f"The load generator used {format_percent(busiest)} of a CPU, about all that one Python"
-            f" process can use, so the target may be faster than this shows. {advice}"
-        )
-    if late_p99_s is not None and late_p99_s > LATE_S:
-        yield (
-            "The load generator did not hold its schedule: 1 % of the operations began"
-            f" {format_value(late_p99_s, 's')} or more after they were due although a worker was"
-            " free, and the latencies include that. Use a lower rate, fewer workers, or a machine"
-            " that is less busy."
-        )
-    if p50_s is not None and clock_step_s > _COARSE_RATIO * p50_s:
-        yield (
-            f"The clock of this machine moves in steps of {format_value(clock_step_s, 's')},"
-            f" which is too coarse for a median latency of {format_value(p50_s, 's')}."
-        )
+
+    cpu_ratios: Sequence[float]
+    workers: int
+    cpus: int
+    has_processes: bool
+    works_here: bool
+    late_p99_s: float | None
+    clock_step_s: float
+    p50_s: float | None
+
+    def limits(self) -> Iterator[str]:
+        """Say why it may have been the bottleneck, and what to do, a sentence each."""
+        total, busiest = sum(self.cpu_ratios), max(self.cpu_ratios, default=0.0)
+        if self.has_processes and not self.works_here and total >= BUSY_RATIO * self.cpus:
+            yield (
+                f"The load generator used {total:.1f} of {self.cpus} CPUs, so the target may be"
+                " faster than this shows. Use fewer workers, a lower rate, or more machines."
+            )
+        if not self.has_processes and not self.works_here and busiest >= BUSY_RATIO:
+            advice = "Use a lower rate, or another machine for the target."
+            if self.workers > 1 and self.cpus > 1:
+                advice = 'Use workers = "process", fewer workers, or a lower rate.'
+            yield (
+                f"The load generator used {format_percent(busiest)} of a CPU, about all that one"
+                " Python process can use, so the target may be faster than this shows. "
+                f"{advice}"
+            )
+        if self.late_p99_s is not None and self.late_p99_s > LATE_S:
+            yield (
+                "The load generator did not hold its schedule: 1 % of the operations began"
+                f" {format_value(self.late_p99_s, 's')} or more after they were due although a"
+                " worker was free, and the latencies include that. Use a lower rate, fewer"
+                " workers, or a machine that is less busy."
+            )
+        if self.p50_s is not None and self.clock_step_s > _COARSE_RATIO * self.p50_s:
+            yield (
+                "The clock of this machine moves in steps of"
+                f" {format_value(self.clock_step_s, 's')}, which is too coarse for a median"
+                f" latency of {format_value(self.p50_s, 's')}."
+            )
 
 
 USAGE = "usage: python -I -m benchgate.load ORDER REPLY"

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.row import Row
     from benchgate.model.verdict import Verdict
-    from benchgate.page.charts import Chart
     from benchgate.page.flames import FlameView
     from benchgate.page.plots import Plot
     from benchgate.report.links import Links
@@ -115,28 +114,12 @@ def render_report(
     view = without_secrets(view_verdict(verdict, links), redact)
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
-    views = (*view.shown, *(one for group in view.folded for one in group.benchmarks))
     scale = overview_scale(
         row for rows in groups for row in rows if row is rows[0] or is_news(row, rows[0])
     )
-    charts: dict[str, Chart] = {}
-    sections = []
-    errors: dict[str, str] = {}
-    less = leaves_out(len(views))
     lost: list[str] = []
-    for index, (rows, one) in enumerate(zip(groups, views, strict=True)):
-        key = f"b{index + 1}"
-        own = figures.get(rows[0].benchmark) if figures and index < MOST_DRAWN else None
-        draw = partial(plots, own, redact, rows, all_metrics=not less)
-        found = without_it("figures of a benchmark", draw, (), lost.append)
-        captions = tuple((f"{key}-{number}", plot) for number, plot in enumerate(found))
-        charts |= {key: plot.chart for key, plot in captions}
-        make = partial(_section, verdict=view, scale=scale, errors=errors)
-        calls = own.calls.get(TIME.name) if own else None
-        drawn: tuple[FlameView, ...] = ()
-        if calls:
-            drawn = without_it("flame graph", partial(flames, *calls, redact), (), lost.append)
-        sections.append(make(key, rows, one, captions, drawn))
+    draw = partial(_drawn, redact=redact, all_metrics=not leaves_out(len(groups)), tell=lost.append)
+    sections = _sections(groups, view, figures, scale, draw)
     if lost:
         warned = tuple(redact(plain_line(text)) for text in dict.fromkeys(lost))
         view = replace(view, warnings=(*view.warnings, *warned))
@@ -147,7 +130,7 @@ def render_report(
     return render(
         "report.html",
         title=f"benchgate: {bare(view.headline)}",
-        figures=charts,
+        figures={key: plot.chart for one in sections for key, plot in one.figures},
         nav=nav,
         extra_style=("report.css",),
         extra_script=("report.js", "flames.js"),
@@ -158,7 +141,7 @@ def render_report(
         has_changes=any(line.drawing for one in sections for line in (one.first, *one.news)),
         sections=sections,
         places={one.view: one for one in sections[: len(view.shown)]},
-        absent=redact(absent) if figures is None else less,
+        absent=redact(absent) if figures is None else leaves_out(len(groups)),
         provenance=known(said[0]),
         machine=known(said[1]),
         decided=said[2],
@@ -167,12 +150,67 @@ def render_report(
     )
 
 
-def _section(
+@dataclass(frozen=True, slots=True)
+class _Drawings:
+    """The drawings of a benchmark.
+
+    Attributes:
+        key: the benchmark's place in the page.
+        plots: each with its key in the page.
+    """
+
+    key: str
+    plots: tuple[tuple[str, Plot], ...]
+    flames: tuple[FlameView, ...]
+
+
+def _drawn(
     key: str,
     rows: Sequence[Row],
+    figures: BenchmarkFigures | None,
+    *,
+    redact: Callable[[str], str],
+    all_metrics: bool,
+    tell: Callable[[str], None],
+) -> _Drawings:
+    """Draw a benchmark.
+
+    Args:
+        tell: receives what could not be drawn.
+    """
+    draw = partial(plots, figures, redact, rows, all_metrics=all_metrics)
+    found = without_it("figures of a benchmark", draw, (), tell)
+    calls = figures.calls.get(TIME.name) if figures else None
+    drawn: tuple[FlameView, ...] = ()
+    if calls:
+        drawn = without_it("flame graph", partial(flames, *calls, redact), (), tell)
+    return _Drawings(
+        key, tuple((f"{key}-{number}", plot) for number, plot in enumerate(found)), drawn
+    )
+
+
+def _sections(
+    groups: Sequence[Sequence[Row]],
+    view: VerdictView,
+    figures: Mapping[str, BenchmarkFigures] | None,
+    scale: ChangeScale,
+    draw: Callable[[str, Sequence[Row], BenchmarkFigures | None], _Drawings],
+) -> list[BenchmarkSection]:
+    """Make the sections of all benchmarks, the shown ones first."""
+    views = (*view.shown, *(one for group in view.folded for one in group.benchmarks))
+    errors: dict[str, str] = {}
+    sections = []
+    for index, (rows, one) in enumerate(zip(groups, views, strict=True)):
+        own = figures.get(rows[0].benchmark) if figures and index < MOST_DRAWN else None
+        drawn = draw(f"b{index + 1}", rows, own)
+        sections.append(_section(rows, one, drawn, verdict=view, scale=scale, errors=errors))
+    return sections
+
+
+def _section(
+    rows: Sequence[Row],
     view: BenchmarkView,
-    figures: tuple[tuple[str, Plot], ...],
-    drawn: tuple[FlameView, ...],
+    drawn: _Drawings,
     *,
     verdict: VerdictView,
     scale: ChangeScale,
@@ -189,9 +227,9 @@ def _section(
     note = _written_out(view.note, verdict.footnotes)
     error = next((row.error for row in view.rows if row.error), "")
     said = tuple(one for one in (("", note), *others) if one[1] and one[1] not in error)
-    first_key = errors.setdefault(error, key) if error else ""
+    first_key = errors.setdefault(error, drawn.key) if error else ""
     return BenchmarkSection(
-        key,
+        drawn.key,
         view,
         shown[0],
         tuple(one for row, one in zip(rows, shown, strict=True) if is_news(row, rows[0])),
@@ -199,12 +237,12 @@ def _section(
         verdict.links.source(view.first.location),
         note,
         said,
-        error if first_key == key else "",
+        error if first_key == drawn.key else "",
         first_key,
         tuple(one.row.statistic or "value" for one in shown),
         _numbers(shown, verdict.interval_title),
-        figures,
-        drawn,
+        drawn.plots,
+        drawn.flames,
     )
 
 

@@ -23,7 +23,7 @@ from benchgate.measure.contract import (
 from benchgate.measure.functions.counter import FunctionCounter
 from benchgate.measure.functions.discovery import PythonDiscovery
 from benchgate.measure.functions.grouping import divide, together
-from benchgate.measure.functions.lockstep import measure_launch
+from benchgate.measure.functions.lockstep import Opening, measure_launch
 from benchgate.measure.functions.sample_plan import SamplePlan
 from benchgate.measure.functions.sampler import Sampling
 from benchgate.measure.functions.starting import Workers
@@ -381,14 +381,11 @@ class FunctionEngine:
             )
         else:
             self._plans[id_], observations, is_spent = measure_launch(
-                id_,
+                Opening(id_, names, entry.timeout_s, entry.isolate),
                 workers,
-                names,
                 plan if isinstance(plan, SamplePlan) else None,
                 self._sampling(id_, start_ns, pinned=cpu is not None, together=together),
-                rng=rng,
-                timeout_s=entry.timeout_s,
-                alone=entry.isolate,
+                rng,
             )
         return observations, is_spent
 

@@ -10,7 +10,7 @@ time.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,33 +53,42 @@ _BESIDE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A benchmark as it is opened in the workers of one launch.
+
+    Attributes:
+        names: its name in each worker.
+        timeout_s: limit for each worker's setup, each call, and each later step.
+        alone: whether nothing else is measured in these processes.
+    """
+
+    id: str
+    names: Sequence[str]
+    timeout_s: float
+    alone: bool = False
+
+
 def measure_launch(
-    id_: str,
+    opening: Opening,
     workers: Sequence[Worker],
-    names: Sequence[str],
     plan: SamplePlan | None,
     sampling: Sampling,
-    *,
     rng: random.Random,
-    timeout_s: float,
-    alone: bool,
 ) -> tuple[SamplePlan, list[Observation], bool]:
     """Measure one benchmark in every worker.
 
     Args:
         workers: ready workers with no benchmark open; each does every step, in this order.
-        names: the benchmark's name in each worker.
         plan: None in the first launch of a session, which makes it and may trace allocations.
-        timeout_s: limit for each worker's setup, each call, and each later step.
-        alone: whether nothing else is measured in these processes.
 
     Returns:
         The plan for the launches that follow; what was seen in each worker; whether a process was
         changed, so that no other benchmark may follow.
     """
-    once = Stopwatch()
-    opened = [ask([w], timeout_s, "open", n) for w, n in zip(workers, names, strict=True)]
-    own_rss = all(step.get("rss_is_own", False) or alone for (step,) in opened)
+    once, timeout_s = Stopwatch(), opening.timeout_s
+    opened = [ask([w], timeout_s, "open", n) for w, n in zip(workers, opening.names, strict=True)]
+    own_rss = all(step.get("rss_is_own", False) or opening.alone for (step,) in opened)
     kind = SampleKind.of([step for (step,) in opened])
     timeout_s *= kind.number or 1
     plan = SamplePlan(kind.number or 1, 1, 0) if sampling.brief else plan
@@ -108,7 +117,7 @@ def measure_launch(
     notes += _notes_on_others(closed) if sampling.pinned else ()
     observations = [
         replace(
-            observed(id_, worker, found, notes, once.elapsed_s),
+            observed(opening.id, worker, found, notes, once.elapsed_s),
             uses_files=uses_files or not kind.is_inside,
         )
         for worker, found, uses_files in zip(workers, metrics, sampler.uses_files, strict=True)
