@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.report.conftest import HOSTILE_NAMES, NASTY, TRACEBACK
 from tests.report.page import Page, assert_harmless
 
-from benchgate.report.markdown import COMMENT_BYTES, render_failure
+from benchgate.report.failure import render_failure
+from benchgate.report.markdown import COMMENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

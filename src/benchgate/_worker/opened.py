@@ -17,7 +17,8 @@ from .clocks import perf_counter_ns, process_time_ns
 from .failures import Fault
 from .functions import HOOKS, is_async
 from .observed import AllocationWatch, CallCounter, Costs, Times, described, times_apart
-from .process_state import CpuTime, OwnTime, peak_rss_bytes, set_gc
+from .own_time import OwnTime
+from .process_state import CpuTime, peak_rss_bytes, set_gc
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False

@@ -40,7 +40,8 @@ from benchgate.github.client import commit_of, merge_base
 from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import MERGE_COMMIT, CommentPlan, CommentTime
 from benchgate.model.run import Source
-from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure
+from benchgate.report.failure import render_failure
+from benchgate.report.markdown import COMMENT_BYTES, render_comment
 from benchgate.session.choice import EVERYTHING
 from benchgate.session.result_file import DEFAULT_SUITE
 

@@ -24,8 +24,9 @@ from benchgate.github.step_outputs import write_outputs, write_summary
 from benchgate.model.policy import Outcome
 from benchgate.model.row_order import WRONG
 from benchgate.model.verdict import Decision
+from benchgate.report.failure import render_failure
 from benchgate.report.headline import bare
-from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_failure, render_markdown
+from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_markdown
 from benchgate.report.view import view_verdict
 from benchgate.session.result_file import DEFAULT_SUITE
 

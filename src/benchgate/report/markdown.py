@@ -15,17 +15,14 @@ from benchgate.escape import (
     html_code,
     html_text,
     paragraph,
-    plain_block,
     plain_line,
     prose,
     with_code,
 )
 from benchgate.model.policy import CHANGED, Outcome
-from benchgate.model.verdict import Decision
 from benchgate.report import words
 from benchgate.report.columns import IN_COMMENT
 from benchgate.report.headline import bare
-from benchgate.report.links import NAME_LIMIT
 from benchgate.report.markdown_cells import (
     about_cell,
     change_cell,
@@ -49,6 +46,7 @@ if TYPE_CHECKING:
     from benchgate.report.row_detail import ComparisonView
     from benchgate.report.row_view import FailureView, Footnote, RowView
     from benchgate.report.view import VerdictView
+
 
 _MARK = re.compile(r"\[\d+\]")
 _PERCENT = re.compile(r"(?<=\d) %")
@@ -333,34 +331,6 @@ def folded(title: str, body: str) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
-
-
-_MESSAGE_LIMIT = 1000
-
-
-def render_failure(
-    message: str, *, hint: str, details: str, head: str, name: str = "", run_url: str = ""
-) -> str:
-    """The failure as GitHub's markdown; ends in a newline.
-
-    Args:
-        message: what happened, as the log has it.
-        details: output of the program that failed; only its last lines are shown.
-        head: the commit that should have been judged.
-        name: tells several verdicts on the same page apart; "" if there is only one.
-        run_url: address of the log; "" if it is on this page.
-    """
-    first = " \N{MIDDLE DOT} ".join(filter(None, (plain_line(name, NAME_LIMIT), "No verdict")))
-    run = f" {link('The run', run_url)}." if run_url else ""
-    last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."
-    said = with_code(plain_line(message, _MESSAGE_LIMIT))
-    blocks = [
-        f"### {words.DECISION_ICONS[Decision.NO_VERDICT]} {prose(first)}: {said}",
-        paragraph(with_code(plain_line(hint, _MESSAGE_LIMIT))),
-        folded("What it printed", code_block(plain_block(details))) if details.strip() else "",
-        f"<sub>{last}{run}</sub>",
-    ]
-    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 COMMENT_BYTES: Final = 65_536 - 1_024
