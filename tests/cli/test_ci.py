@@ -17,13 +17,14 @@ import click
 import pytest
 import yaml
 
+from benchgate.ci.publish import PullRequestSuite
 from benchgate.cli import check, ci, compare, tree
 from benchgate.cli.ci import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
 from benchgate.model.policy import OVERRIDES, Options
 from benchgate.model.result import Shard
-from benchgate.session.choice import EVERYTHING, Choice
+from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -63,7 +64,7 @@ class Called:
     steps: list[JobStep] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     published: list[WorkflowRunEvent] = field(default_factory=list)
-    measured: list[tuple[Choice, str]] = field(default_factory=list)
+    measured: list[PullRequestSuite] = field(default_factory=list)
     limits_s: list[float] = field(default_factory=list)
     seen_by_children: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
@@ -88,11 +89,10 @@ class Called:
         job: Job,
         step: JobStep,
         *,
-        choice: Choice = EVERYTHING,
-        suite: str = "",
+        theirs: PullRequestSuite,
     ) -> int:
         self.published.append(run)
-        self.measured.append((choice, suite))
+        self.measured.append(theirs)
         return self._note(config, effects, job, step)
 
     def client(self, *arguments: Any, limit_s: float, **more: Any) -> Client:  # noqa: ANN401 - those of a client
@@ -403,7 +403,7 @@ def test_the_second_workflow_may_say_what_pull_requests_measure(
     in_job.on("workflow_run", **RUN)
     in_job.set(BENCHGATE_SUITE="quick", BENCHGATE_GLOBS="parse/*")
     call(in_job.root, "ci").check(0)
-    assert called.measured == [(Choice(("parse/*",)), "quick")]
+    assert called.measured == [PullRequestSuite(Choice(("parse/*",)), "quick")]
 
 
 @pytest.mark.parametrize(
