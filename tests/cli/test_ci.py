@@ -17,7 +17,7 @@ import click
 import pytest
 import yaml
 
-from benchgate.ci.publish import PullRequestSuite
+from benchgate.ci.publish import ALIKE, PullRequestSuite
 from benchgate.cli import check, ci, compare, tree
 from benchgate.cli.ci import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
@@ -89,7 +89,7 @@ class Called:
         job: Job,
         step: JobStep,
         *,
-        theirs: PullRequestSuite,
+        theirs: PullRequestSuite = ALIKE,
     ) -> int:
         self.published.append(run)
         self.measured.append(theirs)
