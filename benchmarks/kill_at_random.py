@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.errors import BenchgateError
 
 KILLS = 50

@@ -23,7 +23,7 @@ import numpy as np
 from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result

@@ -30,9 +30,9 @@ from scripts.browser import browser_flags, find_browser
 from scripts.verdicts import history, judged, results, verdicts
 
 from benchgate.describe.figures import figures_of
-from benchgate.page.history import render_history_page
+from benchgate.page.history_page import render_history_page
 from benchgate.page.report import render_report
-from benchgate.report.history import render_history, view_history
+from benchgate.report.history_table import render_history, view_history
 from benchgate.report.links import Links
 from benchgate.report.markdown import render_comment
 from benchgate.report.terminal import render_verdict

@@ -18,7 +18,7 @@ from benchgate.config import loads
 from benchgate.gate.verdict import judge
 from benchgate.model.calls import Edit
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome, PolicyChange
 from benchgate.model.result import Result
@@ -31,7 +31,7 @@ from benchgate.report.headline import headline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.model.history import History
+    from benchgate.model.history_document import History
 
 BASE = Source("6cf4bb7d0b1c4f6a9c3f4a2b1d0e9f8a7b6c5d4e", why="the target branch main")
 HEAD = Source(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.model.history import History, HistoryRun, Shift, Trend, TrendPoint
+from benchgate.model.history_document import History, HistoryRun, Shift, Trend, TrendPoint
 from benchgate.model.metrics import Better
 
 if TYPE_CHECKING:

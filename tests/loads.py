@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.load import (
     Generator,
     KeptError,

@@ -13,7 +13,7 @@ from benchgate.config import to_keep
 from benchgate.config.origin import Origin
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier

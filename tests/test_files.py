@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.errors import FormatError, UsageError
 from benchgate.files.reading import read_bytes
 from benchgate.files.writing import ensure_writable, write_atomic

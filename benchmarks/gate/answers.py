@@ -17,7 +17,7 @@ from benchgate.gate.conclusion import VerdictTerms, conclude
 from benchgate.gate.replayed_builds import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import Design, judge_suite
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
 from benchgate.stats.mann_whitney import mann_whitney

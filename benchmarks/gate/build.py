@@ -11,7 +11,7 @@ from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 

@@ -14,7 +14,7 @@ from benchmarks.gate.lanes import Check, Costs, check_of, costs_of, later_rounds
 from benchmarks.gate.project import TEN, Change, check, repository
 from benchmarks.gate.recordings import RECORDINGS
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -39,7 +39,7 @@ from benchmarks.gate.recordings import RECORDINGS
 from benchmarks.languages.programs import OTHERS, WORDS, Language
 from benchmarks.load.targets import TARGETS, Target
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.model.metrics import TIME
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from benchgate.gate.screening import to_measure
 from benchgate.gate.single_runs import is_steady, judge_at_once, run_value
 from benchgate.gate.suite import Judgment, gather_rows
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.policy import Outcome
 from benchgate.model.row import Classical
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.gate.project import burning, git
 from benchmarks.languages.programs import CONFIG, write
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 
 if TYPE_CHECKING:
     from benchgate.model.result import Result

@@ -6,7 +6,7 @@ from benchgate.config import loads
 from benchgate.gate.suite import judge
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier

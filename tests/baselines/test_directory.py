@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines import files
-from benchgate.baselines.files import read_folder, read_single
+from benchgate.baselines import stored_files as files
+from benchgate.baselines.stored_files import read_folder, read_single
 from benchgate.errors import FormatError, UsageError
 from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result

@@ -15,7 +15,7 @@ from benchgate.gate.stored import (
     newest_first,
 )
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Series, Source, Tier

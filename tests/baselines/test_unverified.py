@@ -12,7 +12,7 @@ from benchgate.baselines.unverified import KnownBenchmarks, SanitizedResult, cle
 from benchgate.config import loads
 from benchgate.gate.judging import judge_runs
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import OWN, TIME, Metric
 from benchgate.model.policy import ConfigTables, Outcome, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun

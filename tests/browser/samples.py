@@ -12,10 +12,10 @@ from tests.results import arm
 
 from benchgate.config import loads
 from benchgate.describe.figures import figures_of
-from benchgate.describe.statistics import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.gate.verdict import judge
 from benchgate.model.calls import CallTree, ObservedFunction
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result

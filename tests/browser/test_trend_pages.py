@@ -11,7 +11,7 @@ from tests.browser.samples import HOSTILE, LONG, UNSEEN
 from tests.browser.visit import PHONE, WIDE
 from tests.histories import history_of, runs_of, sha_of, trend_of
 
-from benchgate.page.history import Site, render_history_page, site_files
+from benchgate.page.history_page import Site, render_history_page, site_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
     from tests.browser.visit import Visit
 
-    from benchgate.model.history import History
+    from benchgate.model.history_document import History
 
 REPOSITORY = "https://github.com/octo-org/hello"
 

@@ -14,7 +14,7 @@ from tests.contract.records import START, IssueEvent, Pull, Review, Run, User
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO
 from tests.results import measured
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.ci import measuring as module
 from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci

@@ -15,7 +15,7 @@ from benchgate.errors import BaselineError, MeasureError
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.gate.verdict import judge
 from benchgate.git.repository import Git
-from benchgate.measure.machine.environment import read_environment
+from benchgate.measure.machine.description import read_environment
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import Source, Tier

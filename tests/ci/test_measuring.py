@@ -9,7 +9,7 @@ from tests.contract.conftest import github
 from tests.contract.scene import FORK, HELLO, TOKEN
 from tests.results import measured
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.ci import measuring as module
 from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci

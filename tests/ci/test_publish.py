@@ -31,7 +31,7 @@ from benchgate.github.comments import mark, marker_in
 from benchgate.github.runner import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import LARGEST, Launch
+from benchgate.model.launch_table import LARGEST, Launch
 from benchgate.model.metrics import ALLOC_BLOCKS
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun, join

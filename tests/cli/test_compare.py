@@ -14,7 +14,7 @@ from benchgate.cli.options import VERDICT_FILES
 from benchgate.files.writing import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier

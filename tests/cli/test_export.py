@@ -19,7 +19,7 @@ from benchgate.describe.steps import histogram_of
 from benchgate.errors import FormatError, UsageError
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier

@@ -10,7 +10,7 @@ import pytest
 from tests.history.conftest import run_at, s3, s3_server
 from tests.results import as_file
 
-from benchgate.model.history import HISTORY
+from benchgate.model.history_document import HISTORY
 from benchgate.model.result import Result
 from benchgate.model.run import Source
 

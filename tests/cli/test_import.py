@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 
 if TYPE_CHECKING:
     from pathlib import Path

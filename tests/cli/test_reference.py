@@ -6,14 +6,14 @@ import click
 import pytest
 
 from benchgate.cli import COMMANDS, cli
-from benchgate.cli.reference import contexts, updated
+from benchgate.cli.command_reference import contexts, updated
 
 PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert updated(TEXT) == TEXT, "run: python -m benchgate.cli.reference docs/options.md"
+    assert updated(TEXT) == TEXT, "run: python -m benchgate.cli.command_reference docs/options.md"
 
 
 def test_reading_the_commands_leaves_their_help_as_it_is() -> None:

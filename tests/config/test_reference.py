@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchgate.config import loads
-from benchgate.config.reference import markdown_table, updated
+from benchgate.config.key_reference import markdown_table, updated
 from benchgate.config.tables import TABLES
 from benchgate.tables.fields import keys_of
 
@@ -17,7 +17,9 @@ TEXT = DOCUMENT.read_text(encoding="utf-8")
 
 
 def test_the_documentation_is_up_to_date() -> None:
-    assert updated(TEXT) == TEXT, "run: python -m benchgate.config.reference docs/configuration.md"
+    assert updated(TEXT) == TEXT, (
+        "run: python -m benchgate.config.key_reference docs/configuration.md"
+    )
 
 
 def test_the_documentation_has_every_table() -> None:
@@ -73,6 +75,6 @@ def test_a_mark_that_names_no_table() -> None:
 def test_the_command_that_brings_a_document_up_to_date(tmp_path: Path) -> None:
     stale = tmp_path / "configuration.md"
     stale.write_text(re.sub(r"\| `alpha`.*\n", "", TEXT), encoding="utf-8")
-    command = [sys.executable, "-m", "benchgate.config.reference", str(stale)]
+    command = [sys.executable, "-m", "benchgate.config.key_reference", str(stale)]
     subprocess.run(command, check=True, timeout=60)
     assert stale.read_text(encoding="utf-8") == TEXT

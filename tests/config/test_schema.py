@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.config.reference import config_schema, table_schema
+from benchgate.config.key_reference import config_schema, table_schema
 from benchgate.config.tables import TABLES
 from benchgate.tables.fields import keys_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier

@@ -10,7 +10,7 @@ from tests.loads import load_launch, measured_step
 from tests.results import arm, bench
 
 from benchgate.describe.figures import MOST_POINTS, figures, figures_of, load_figures, points_for
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.load import Windows
 from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, Screening

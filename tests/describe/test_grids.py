@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.describe.conftest import COUNT, benchmark_of, noisy_launches, series_of
 
-from benchgate.describe.statistics import grids
+from benchgate.describe.result_statistics import grids
 from benchgate.model.metrics import Kind, Metric
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.describe.conftest import COUNT, benchmark_of, result_of, series_of
 
-from benchgate.describe.statistics import compare_lanes, describe
+from benchgate.describe.result_statistics import compare_lanes, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

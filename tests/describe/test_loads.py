@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, measured_step, step
 
-from benchgate.describe.statistics import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.describe.steps import describe_load, histogram_of
 from benchgate.errors import FormatError
 from benchgate.model.environment import Environment

@@ -16,7 +16,7 @@ from tests.describe.conftest import (
 )
 from tests.finite import all_finite
 
-from benchgate.describe.statistics import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.result import Result

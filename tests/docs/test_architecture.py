@@ -60,3 +60,10 @@ def test_other_rooms_import_only_the_face_of_a_room_of_measure() -> None:
     files = sorted(SOURCE.rglob("*.py"))
     assert len(files) > 200
     assert [one for file in files for one in _deep_imports(file)] == []
+
+
+def test_words_of_the_field_name_one_module_each() -> None:
+    named = [file.stem for file in SOURCE.rglob("*.py") if file.parent.name != "cli"]
+    named += [file.name for file in SOURCE.iterdir() if file.is_dir()]
+    for word in ("history", "files", "statistics", "reference", "bisect"):
+        assert named.count(word) <= 1, word

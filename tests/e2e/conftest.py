@@ -21,7 +21,7 @@ from tests.patience import eventually
 
 from benchgate.cli.world import CI_VARIABLES, configuration, real_effects
 from benchgate.git.repository import Git
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

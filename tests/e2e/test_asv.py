@@ -9,7 +9,7 @@ from tests.e2e.conftest import QUICK
 
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.policy import Outcome
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from benchgate.cli.world import configuration, real_effects
 from benchgate.errors import BaselineError
 from benchgate.model.policy import Outcome
 from benchgate.report.headline import headline
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:
     from pathlib import Path

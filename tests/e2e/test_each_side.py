@@ -15,7 +15,7 @@ from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.headline import headline
 from benchgate.session.benchmark_sets import EDITED
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.patience import eventually
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.policy import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:
     import pytest

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.e2e.conftest import PYTHON, QUICK
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

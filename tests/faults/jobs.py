@@ -15,7 +15,7 @@ from tests.contract.server import GitHubServer
 from tests.e2e.conftest import Program, Project
 from tests.e2e.hosted import Hosted, Job, pull_request, workflow_run
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from tests.patience import eventually
 
 from benchgate.history.run_rows import decode_run
 from benchgate.model.codec import decode_result
-from benchgate.model.history import HISTORY
+from benchgate.model.history_document import HISTORY
 from benchgate.model.statistics import STATISTICS
 
 if TYPE_CHECKING:

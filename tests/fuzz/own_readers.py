@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 from tests.fuzz.mutations import damaged
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.ci.stored_artifacts import MEMBERS
 from benchgate.cli.init import FOLDER, existing_workflow
 from benchgate.config import load
@@ -39,10 +39,10 @@ from benchgate.load.signature import own_files
 from benchgate.measure.trees.kept_builds import read_about
 from benchgate.measure.workers.replies import read_pid, read_reply, read_sample
 from benchgate.model.codec import decode_result
-from benchgate.model.history import HISTORY
+from benchgate.model.history_document import HISTORY
 from benchgate.model.statistics import STATISTICS
 from benchgate.model.verdict import VERDICT
-from benchgate.page.history import written_before
+from benchgate.page.history_page import written_before
 from benchgate.session.choice import parse_shard
 from benchgate.units import parse_duration_s, parse_ratio_change
 

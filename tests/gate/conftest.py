@@ -12,7 +12,7 @@ from benchgate.gate.evidence import Pair
 from benchgate.gate.suite import Design, judge_suite
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Run, Series, Source, Tier
 

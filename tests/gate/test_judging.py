@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.world import Fake, World
 
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
     from benchgate.model.result import Result
     from benchgate.model.run import Run, Series
 

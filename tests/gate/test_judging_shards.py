@@ -14,7 +14,7 @@ from benchgate.gate.judging import judge_runs
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.gate.verdict import judge
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard, join

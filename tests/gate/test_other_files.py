@@ -18,7 +18,7 @@ from benchgate.gate.other_files import TOGETHER
 from benchgate.gate.pair_rows import OTHER_FILES
 from benchgate.gate.verdict import judge
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.load import Loop
 from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT, Kind, Metric
 from benchgate.model.policy import Outcome

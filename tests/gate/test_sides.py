@@ -13,7 +13,7 @@ from benchgate.gate.rows import sides
 from benchgate.gate.suite import Design, judge_suite
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchgate.gate.same_work import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.run import BenchmarkResult, Series, Tier
 

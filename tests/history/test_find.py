@@ -15,8 +15,8 @@ from benchgate.history.record import record_of, why_not_kept
 from benchgate.history.run_rows import SCHEMA, RunReader, to_table
 from benchgate.history.stored_rows import Rows
 from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
-from benchgate.model.history import HISTORY
-from benchgate.model.launches import Launch
+from benchgate.model.history_document import HISTORY
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.run import CANARY_ID, Series, Source, Status, Tier
 from benchgate.stats.changepoint import count_changes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchgate.history.record import RunRecord
-    from benchgate.model.history import History
+    from benchgate.model.history_document import History
     from benchgate.model.run import BenchmarkResult
 
 NOISE = np.random.default_rng(7).normal(1, 0.005, 200)

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchgate.config.reference import markdown_table
-from benchgate.load.reference import tables, updated_page
+from benchgate.config.key_reference import markdown_table
+from benchgate.load.driver_reference import tables, updated_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "scenario-files.md"
 
 
 def test_the_page_has_the_tables_of_the_code() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    again = "run: python -m benchgate.load.reference docs/scenario-files.md"
+    again = "run: python -m benchgate.load.driver_reference docs/scenario-files.md"
     assert updated_page(text) == text, again
 
 

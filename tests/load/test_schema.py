@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from benchgate.load import drivers
-from benchgate.load.reference import scenario_schema
+from benchgate.load.driver_reference import scenario_schema
 
 if TYPE_CHECKING:
     from tests.load.scenario_files import Reader

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.machine import environment
+from benchgate.measure.machine import description as environment
 from benchgate.measure.machine.cpus import available_cpus
-from benchgate.measure.machine.environment import read_environment
+from benchgate.measure.machine.description import read_environment
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

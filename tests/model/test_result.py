@@ -19,7 +19,7 @@ from tests.model.damage import read_damaged
 from benchgate.errors import FormatError
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import LARGEST, Launch
+from benchgate.model.launch_table import LARGEST, Launch
 from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
 from benchgate.model.environment import Environment, in_common
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, Shard, ids_of, join
 from benchgate.model.run import (

@@ -10,8 +10,8 @@ import pytest
 from tests.histories import history_of, runs_of, sha_of, trend_of
 
 from benchgate.page.charts import compare_address
-from benchgate.page.history import render_history_page
-from benchgate.report.history import view_history
+from benchgate.page.history_page import render_history_page
+from benchgate.report.history_table import view_history
 
 REPOSITORY = "https://github.com/octo-org/hello"
 HOSTILE = '"/></script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}'

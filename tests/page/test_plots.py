@@ -11,7 +11,7 @@ from tests.report.conftest import changed, tail
 from tests.results import arm
 
 from benchgate.describe.figures import figures
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkResult, Run, Series, Tier

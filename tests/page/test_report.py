@@ -20,7 +20,7 @@ from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
 from benchgate.gate.verdict import judge
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.histories import MACHINE, history_of, runs_of, sha_of, trend_of
 
-from benchgate.model.history import Trend, TrendPoint
+from benchgate.model.history_document import Trend, TrendPoint
 from benchgate.page.charts import (
     HEIGHT,
     MOST_POINTS,
@@ -20,7 +20,7 @@ from benchgate.page.charts import (
     spark,
     thinned,
 )
-from benchgate.report.history import view_history
+from benchgate.report.history_table import view_history
 
 
 def charted(trend: Trend) -> Chart:

@@ -21,7 +21,7 @@ from benchgate.model.run import Source, Tier
 from benchgate.model.statistics import Grid, GridCell
 from benchgate.model.verdict import VERDICT, Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_comment
-from benchgate.report.statistics import print_grid
+from benchgate.report.statistics_table import print_grid
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 

@@ -24,8 +24,8 @@ from tests.report.described import (
 
 from benchgate.interval import Interval
 from benchgate.model.statistics import Mean, Quantile, WithinLaunch, WithoutOutliers
-from benchgate.report.statistics import render_result
 from benchgate.report.statistics_detail import print_detail
+from benchgate.report.statistics_table import render_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

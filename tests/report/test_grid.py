@@ -9,7 +9,7 @@ from tests.report.conftest import printed
 from tests.report.described import MATTERS, MATTERS_NOT
 
 from benchgate.model.statistics import GridCell, GridPair
-from benchgate.report.statistics import print_grid
+from benchgate.report.statistics_table import print_grid
 
 if TYPE_CHECKING:
     from benchgate.model.statistics import Grid

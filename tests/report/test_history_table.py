@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 from tests.histories import history_of, trend_of
 
-from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoint
+from benchgate.model.history_document import History, HistoryRun, Moved, Shift, Trend, TrendPoint
 from benchgate.model.metrics import Better
-from benchgate.report.history import render_history, view_history
+from benchgate.report.history_table import render_history, view_history
 
 RUNS = tuple(
     HistoryRun(

@@ -23,7 +23,7 @@ from benchgate.model.row import Row
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report import words
-from benchgate.report.files import render_junit
+from benchgate.report.verdict_files import render_junit
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from benchgate.model.statistics import (
     SeriesStatistics,
 )
 from benchgate.report.load_statistics import drawn
-from benchgate.report.statistics import render_result
+from benchgate.report.statistics_table import render_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,9 +18,9 @@ from benchgate.model.notes import change as shown_change
 from benchgate.model.verdict import VERDICT
 from benchgate.page.report import render_report
 from benchgate.report import words
-from benchgate.report.files import render_csv, render_junit
 from benchgate.report.markdown import render_markdown
 from benchgate.report.terminal import render_verdict
+from benchgate.report.verdict_files import render_csv, render_junit
 from benchgate.report.view import view_verdict
 from benchgate.units import change_digits, format_change
 

@@ -20,7 +20,7 @@ from benchgate.model.redact import Redactor
 from benchgate.model.row import Row
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Verdict
-from benchgate.report.files import render_csv
+from benchgate.report.verdict_files import render_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ from tests.report.conftest import printed
 from benchgate.model.environment import Environment
 from benchgate.model.run import Source
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
-from benchgate.report.statistics import render_result
+from benchgate.report.statistics_table import render_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

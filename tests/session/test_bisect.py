@@ -13,7 +13,7 @@ from tests.results import measured
 from benchgate.config import loads
 from benchgate.errors import BaselineError, BenchgateError, Interrupted, UsageError
 from benchgate.gate.verdict import judge
-from benchgate.session.bisect import BisectRequest, Teller, bisect
+from benchgate.session.bisecting import BisectRequest, Teller, bisect
 from benchgate.session.measuring import NOTHING_RUNS_ON_BASE
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
-    from benchgate.session.check import CheckRequest
+    from benchgate.session.checking import CheckRequest
     from benchgate.session.trials import BisectResult, BisectStep
 
 CONFIG = loads('[[benchmark]]\npython = "benchmarks/"\n[[rule]]\nbenchmark="*"\nmargin="3%"\n', "")

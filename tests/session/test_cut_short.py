@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.config import loads
 from benchgate.gate.judging import judge_runs
 from benchgate.gate.verdict import judge

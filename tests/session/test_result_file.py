@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.errors import Interrupted, UsageError
 from benchgate.measure.arm import ArmName
 from benchgate.model.result import Phase

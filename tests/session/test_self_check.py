@@ -10,7 +10,7 @@ from tests.world import Clock, World
 from benchgate.config import loads
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Metric
 from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 from benchgate.session.self_check import rehearse

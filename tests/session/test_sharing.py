@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchgate.measure.contract.engine import ignore
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.session.shares import Sharing
 
 GIB = 2**30

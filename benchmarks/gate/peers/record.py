@@ -18,7 +18,7 @@ from benchmarks.gate.peers.lab import ENVIRONMENT, PERCENT, laboratory
 from benchmarks.gate.peers.sessions import Session, write_session
 from benchmarks.gate.recordings import RECORDINGS
 
-from benchgate.measure.machine.environment import read_environment
+from benchgate.measure.machine.description import read_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

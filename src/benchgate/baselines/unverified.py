@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.gate.other_files import is_new, of_base
 from benchgate.model.environment import Environment
-from benchgate.model.launches import Launch
+from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import COUNTERS, OWN
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.ci.base import ask, compare_with, require_baseline
 from benchgate.ci.change import ChangeRequest, measure_change
 from benchgate.ci.stored_artifacts import (

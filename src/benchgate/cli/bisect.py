@@ -24,8 +24,8 @@ from benchgate.report.causes import sentences
 from benchgate.report.headline import bare
 from benchgate.report.progress import Progress
 from benchgate.report.terminal import print_text
-from benchgate.session.bisect import BisectRequest, Teller, bisect
-from benchgate.session.check import check
+from benchgate.session.bisecting import BisectRequest, Teller, bisect
+from benchgate.session.checking import check
 from benchgate.stats.bisection import SURE
 from benchgate.units import counted, format_duration
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from benchgate.model.row import Row
     from benchgate.model.verdict import Verdict
     from benchgate.report.progress import RoundState
-    from benchgate.session.check import CheckRequest
+    from benchgate.session.checking import CheckRequest
     from benchgate.session.trials import BisectResult, BisectStep
 
 _MOST: Final = 0.75

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.last_result import copied, prepare_last_result, require_last_result
 from benchgate.cli.outputs import Outputs
@@ -35,7 +35,7 @@ from benchgate.model.result import Phase, Shard
 from benchgate.model.verdict import StepKind
 from benchgate.report.next_steps import CheckCommand, Situation, next_steps, sentence
 from benchgate.report.terminal import render_timing
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.unfinished import Unfinished

@@ -33,7 +33,7 @@ from benchgate.report.causes import function_titles, sentences, view_functions
 from benchgate.report.headline import bare
 from benchgate.report.speedscope import speedscope
 from benchgate.report.terminal import Column, Line, print_columns, print_text
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

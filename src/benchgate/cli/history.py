@@ -17,10 +17,10 @@ from benchgate.cli.world import configuration, console, repository_or_none
 from benchgate.errors import UsageError
 from benchgate.escape import plain_line
 from benchgate.git.repository import github_repository
-from benchgate.model.history import HISTORY
+from benchgate.model.history_document import HISTORY
 from benchgate.model.redact import Redactor
 from benchgate.model.result import SkippedResult, by_reason
-from benchgate.report.history import render_history, view_history, without_secrets
+from benchgate.report.history_table import render_history, view_history, without_secrets
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.units import counted, parse_ratio_change
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.history.record import RunRecord
     from benchgate.history.trends import HistoryRequest
-    from benchgate.model.history import History
+    from benchgate.model.history_document import History
 
 
 _GITHUB: Final = "https://github.com"
@@ -40,7 +40,7 @@ _NAME: Final = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def page_of_history(history: History, git: Git | None, redact: Redactor) -> bytes:
-    from benchgate.page.history import render_history_page  # noqa: PLC0415 - only for a page
+    from benchgate.page.history_page import render_history_page  # noqa: PLC0415 - only for a page
 
     address = repository_address(git, os.environ)
     return render_history_page(without_secrets(history, redact), repository=address).encode()

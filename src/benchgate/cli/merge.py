@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.baselines.files import read_result
+from benchgate.baselines.stored_files import read_result
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
 from benchgate.cli.outputs import keep

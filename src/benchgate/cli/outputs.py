@@ -18,10 +18,10 @@ from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.redact import Redactor
 from benchgate.model.verdict import VERDICT
 from benchgate.report import words
-from benchgate.report.files import render_csv, render_junit
 from benchgate.report.headline import headline
 from benchgate.report.markdown import render_markdown
 from benchgate.report.terminal import render_verdict
+from benchgate.report.verdict_files import render_csv, render_junit
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from benchgate.cli.last_result import require_last_result
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, page_of, put
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.describe.figures import figures_of
-from benchgate.describe.statistics import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.files import ensure_writable, read_bytes
 from benchgate.gate.judging import judge_runs
 from benchgate.gate.verdict import make_verdict
 from benchgate.model.redact import Redactor
 from benchgate.model.result import RESULT
 from benchgate.model.verdict import VERDICT
-from benchgate.page.history import Report
+from benchgate.page.history_page import Report
 from benchgate.report import words
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from benchgate.cli import options as o
 from benchgate.cli.last_result import require_last_result
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
 from benchgate.cli.world import console, repository
-from benchgate.describe.statistics import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.interval import CONFIDENCE, LEAST_CONFIDENCE
 from benchgate.model.redact import Redactor
 from benchgate.model.statistics import STATISTICS
-from benchgate.report.statistics import render_result
+from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.spread import OUTLIER_MODES
 

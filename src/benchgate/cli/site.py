@@ -16,15 +16,15 @@ from benchgate.errors import UsageError
 from benchgate.escape import plain_line
 from benchgate.files import broken_link, read_bytes, write_atomic
 from benchgate.model.redact import Redactor
-from benchgate.page.history import INDEX, MARKER, Site, marker_of, site_files, written_before
-from benchgate.report.history import without_secrets
+from benchgate.page.history_page import INDEX, MARKER, Site, marker_of, site_files, written_before
+from benchgate.report.history_table import without_secrets
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.git.repository import Git
-    from benchgate.model.history import History
+    from benchgate.model.history_document import History
 
 _NAME_LIMIT: Final = 100
 _MARKER_LIMIT_BYTES: Final = 1 << 20

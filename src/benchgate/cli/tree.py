@@ -17,12 +17,12 @@ from benchgate.cli.world import (
     real_effects,
     repository_or_none,
 )
-from benchgate.describe.statistics import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.escape import plain_line
 from benchgate.files import ensure_writable
 from benchgate.model.result import Phase
 from benchgate.model.run import Tier
-from benchgate.report.statistics import render_result
+from benchgate.report.statistics_table import render_result
 from benchgate.report.terminal import Column, Line, print_columns, print_text, render_timing
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import RunRequest, open_tree, run

@@ -19,11 +19,11 @@ from benchgate.config import (
     ScenarioBenchmark,
     SuiteBenchmark,
 )
+from benchgate.config.key_reference import config_schema
 from benchgate.config.program_benchmarks import ProgramBenchmark
-from benchgate.config.reference import config_schema
 from benchgate.errors import ConfigError
 from benchgate.git.changes import is_ignored
-from benchgate.load.reference import scenario_schema
+from benchgate.load.driver_reference import scenario_schema
 from benchgate.load.scenario_file import read_scenario
 from benchgate.load.signature import depends_on_side, own_files
 from benchgate.measure.arm import Arm, ArmName
@@ -36,7 +36,7 @@ from benchgate.measure.sources import (
     search_of,
 )
 from benchgate.measure.suites import why_no_filter, why_no_format
-from benchgate.model.history import HISTORY
+from benchgate.model.history_document import HISTORY
 from benchgate.model.result import RESULT
 from benchgate.model.statistics import STATISTICS
 from benchgate.model.verdict import VERDICT

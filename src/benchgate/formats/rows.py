@@ -11,7 +11,7 @@ import numpy as np
 
 from benchgate.formats.contents import RowError, shown
 from benchgate.json_object import MAX_NAME
-from benchgate.model.launches import LARGEST, Launch
+from benchgate.model.launch_table import LARGEST, Launch
 from benchgate.model.metrics import TIME, Better, Kind, Metric
 from benchgate.model.notes import UNREADABLE
 from benchgate.model.run import BenchmarkResult, Series, Source, Status, Tier

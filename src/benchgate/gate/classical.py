@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
 
 
 _OUTCOMES = {

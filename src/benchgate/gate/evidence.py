@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray, IntArray
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
     from benchgate.model.metrics import Metric
 
 

@@ -13,7 +13,7 @@ from benchgate.model.metrics import (
 from benchgate.model.run import Tier
 
 if TYPE_CHECKING:
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
     from benchgate.model.run import BenchmarkResult, Series
 
 

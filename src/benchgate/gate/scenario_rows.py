@@ -17,7 +17,7 @@ from benchgate.model.run import BenchmarkResult, Series, Status, Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
     from benchgate.model.metrics import Metric
 
 

@@ -15,7 +15,7 @@ from benchgate.errors import UsageError, did_you_mean
 from benchgate.gate.under_load import deciding_under_load
 from benchgate.history.adding import commit_order
 from benchgate.history.record import EXACT
-from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend, TrendPoints
+from benchgate.model.history_document import History, HistoryRun, Moved, Shift, Trend, TrendPoints
 from benchgate.model.metrics import THROUGHPUT, TIME, Better
 from benchgate.stats.changepoint import (
     DEFAULT_ALPHA,

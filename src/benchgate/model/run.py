@@ -23,7 +23,7 @@ from benchgate.json_object import (
 )
 from benchgate.model.calls import CallTree
 from benchgate.model.environment import Environment
-from benchgate.model.launches import LARGEST, Launch, LaunchTable, all_values, per_unit_of
+from benchgate.model.launch_table import LARGEST, Launch, LaunchTable, all_values, per_unit_of
 from benchgate.model.load import LoadResult
 from benchgate.model.metrics import Metric, TimeUnit
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.escape import plain_line
 from benchgate.model.redact import redacted
 from benchgate.report.drawing import heights
-from benchgate.report.history import describe_commit, run_day, short
+from benchgate.report.history_table import describe_commit, run_day, short
 from benchgate.units import TIME_UNITS, axis_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.model.history import HistoryRun, Trend, TrendPoint
-    from benchgate.report.history import ShiftView, TrendView
+    from benchgate.model.history_document import HistoryRun, Trend, TrendPoint
+    from benchgate.report.history_table import ShiftView, TrendView
 
 
 _SHARED: Final = frozenset({"title", "caption", "x", "y", "right"})

@@ -11,7 +11,7 @@ from benchgate.page.frame import render
 from benchgate.page.plots import MOST_DRAWN, leaves_out, plots
 from benchgate.page.provenance import Facts, known, machine
 from benchgate.report import words
-from benchgate.report.statistics import LEGEND, series_cells
+from benchgate.report.statistics_table import LEGEND, series_cells
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.model.history import Trend
+    from benchgate.model.history_document import Trend
     from benchgate.model.row import Row
     from benchgate.model.run import Source
     from benchgate.model.statistics import Grid, SeriesStatistics

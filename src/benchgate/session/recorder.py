@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.contract import Definition, Discovery
     from benchgate.model.calls import CallTree
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
     from benchgate.model.load import LoadLaunch
     from benchgate.model.metrics import Metric
 

@@ -21,7 +21,7 @@ from benchgate.measure.machine import CpuTicks, kept_off
 from benchgate.measure.processes import Guardian
 from benchgate.model.policy import Options
 from benchgate.model.self_check_findings import SelfCheck
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.conditions import Conditions
 from benchgate.session.measuring import fixed_rounds
 from benchgate.session.session import Session

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
 
 _SHARE = 0.5
 # The first round may try so many times as much as later rounds may take.

@@ -11,7 +11,7 @@ from benchgate.formats import FORMATS, find_format, read_as
 from benchgate.json_object import MAX_NAME, MAX_TEXT
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.launches import LARGEST
+from benchgate.model.launch_table import LARGEST
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Status
 from benchgate.model.run import Source as Code

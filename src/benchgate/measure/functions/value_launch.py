@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.functions.lockstep import observed
 from benchgate.measure.workers import WorkerFailedError
-from benchgate.model.launches import LARGEST
+from benchgate.model.launch_table import LARGEST
 from benchgate.model.metrics import Kind
 from benchgate.model.run import Series
 

@@ -11,7 +11,7 @@ from benchgate.measure.machine.cpus import (
     run_time_ns,
     why_unpinned,
 )
-from benchgate.measure.machine.environment import read_environment
+from benchgate.measure.machine.description import read_environment
 from benchgate.measure.machine.limits import Room, free_memory_bytes, peak_memory_bytes
 from benchgate.measure.machine.memory_layout import (
     Layout,

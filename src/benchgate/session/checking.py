@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from benchgate.baselines.base import choose_base
 from benchgate.baselines.base_config import judged_by_base, measured_by_base
-from benchgate.baselines.files import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.baselines.own_benchmarks import (
     BASE_HAS_NO_BENCHMARKS,
     BENCHMARKS_OF_HEAD,
@@ -15,6 +14,7 @@ from benchgate.baselines.own_benchmarks import (
     has_no_benchmarks,
     with_benchmarks_of_head,
 )
+from benchgate.baselines.stored_files import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.config.live_benchmarks import PATTERN
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.effect import require_effect

@@ -1,6 +1,6 @@
 """Makes the JSON schema and the tables of docs/configuration.md from the classes of the tables.
 
-    python -m benchgate.config.reference docs/configuration.md
+    python -m benchgate.config.key_reference docs/configuration.md
 
 updates a document: it rewrites the text between `<!-- table: gate -->` and
 `<!-- end -->`.

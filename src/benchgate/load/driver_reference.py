@@ -1,8 +1,8 @@
 """The JSON schema of a scenario file, and the tables of docs/scenario-files.md.
 
-python -m benchgate.load.reference docs/scenario-files.md
+python -m benchgate.load.driver_reference docs/scenario-files.md
 
-updates a document, as `benchgate.config.reference` does.
+updates a document, as `benchgate.config.key_reference` does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.reference import DIALECT, Likeness, table_schema, updated
+from benchgate.config.key_reference import DIALECT, Likeness, table_schema, updated
 from benchgate.load import drivers
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.http import HttpRequest

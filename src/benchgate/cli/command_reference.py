@@ -1,6 +1,6 @@
 """Makes the table of docs/options.md from the command line.
 
-    python -m benchgate.cli.reference docs/options.md
+    python -m benchgate.cli.command_reference docs/options.md
 
 updates a document: it rewrites the text between `<!-- options -->` and `<!-- end -->`.
 """

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.launches import Launch
+    from benchgate.model.launch_table import Launch
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Run, Series
     from benchgate.stats.spread import OutlierMode

@@ -19,17 +19,17 @@ from benchgate.page.charts import (
 )
 from benchgate.page.frame import render
 from benchgate.report.badge import badge_of, render_endpoint
-from benchgate.report.history import view_history
+from benchgate.report.history_table import view_history
 from benchgate.report.view import view_verdict, without_secrets
 from benchgate.report.words import DECISION_ICONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from benchgate.model.history import History
+    from benchgate.model.history_document import History
     from benchgate.model.verdict import Verdict
     from benchgate.page.charts import Chart
-    from benchgate.report.history import HistoryView, ShiftView, TrendView
+    from benchgate.report.history_table import HistoryView, ShiftView, TrendView
 
 
 STYLE: Final = ("trends.css",)

@@ -27,7 +27,7 @@ from benchgate.model.row import Row
 from benchgate.model.row_order import worst_first
 from benchgate.model.run import BenchmarkFiles
 from benchgate.session.benchmark_sets import UNABLE
-from benchgate.session.check import CheckRequest
+from benchgate.session.checking import CheckRequest
 from benchgate.session.choice import Choice
 from benchgate.session.measuring import NOTHING_RUNS_ON_BASE
 from benchgate.session.trials import BisectResult, BisectStep, Levels, Trial

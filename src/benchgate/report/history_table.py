@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.history import History, HistoryRun, Moved, Shift, Trend
+    from benchgate.model.history_document import History, HistoryRun, Moved, Shift, Trend
 
 
 _SHORT_SHA: Final = 7
