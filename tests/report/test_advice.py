@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.conftest import unchanged
-from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
+from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, TAIL, WAITING
 
 from benchgate.escape import named
 from benchgate.model.policy import Outcome
@@ -29,7 +29,7 @@ def of(*rows: Sensitivity, **more: object) -> SelfCheck:
     ("check", "words"),
     [
         (GOOD, []),
-        (replace(GOOD, rehearsal=None, stolen=None), []),
+        (replace(GOOD, stolen=None), []),
         (replace(GOOD, stolen=0.009), []),
         (replace(GOOD, stolen=0.031), ["gave 3.1 % of the CPUs' time to other guests"]),
         (
@@ -67,13 +67,6 @@ def of(*rows: Sensitivity, **more: object) -> SelfCheck:
         (of(replace(QUIET, tail=replace(SHORT, sample_s=0.2))), ["too slow to test the tail"]),
         (of(replace(NOISY, rounds=9)), ["cli/log: to test the tail, set executions = 40 (now 6)"]),
         (of(replace(QUIET, tail=replace(TAIL, obstacle="unequal loops"))), []),
-        (replace(GOOD, rehearsal=replace(REHEARSAL, cut_short=20)), []),
-        (replace(GOOD, rehearsal=replace(REHEARSAL, cut_short=21)), ["more with --rounds"]),
-        (replace(GOOD, rehearsal=replace(REHEARSAL, alarms=6, blamed=("a",))), []),
-        (
-            replace(GOOD, rehearsal=replace(REHEARSAL, alarms=7, blamed=("a", "b"))),
-            ["more false alarms than the 1 % that alpha allows, mostly of a and b"],
-        ),
     ],
 )
 def test_advice(check: SelfCheck, words: list[str]) -> None:

@@ -10,7 +10,6 @@ from tests.report.conftest import printed, unchanged, verdict
 from benchgate.model.policy import Outcome
 from benchgate.model.row import Row
 from benchgate.model.self_check_findings import (
-    Rehearsal,
     SelfCheck,
     Sensitivity,
     SteadierMetric,
@@ -57,11 +56,9 @@ WAITING = replace(
     least_margin=0.29,
     steadier=CPU,
 )
-REHEARSAL = Rehearsal(200, 0, 0.0149, (), 200, 187, 0.9, ("cli/log", "db/fetch[rows=100]"), 0)
 CHECK = SelfCheck(
     verdict=verdict(Decision.PASS, unchanged("text/slugify"), rounds=30, duration_s=21.0),
     rows=(WAITING, NOISY, QUIET),
-    rehearsal=REHEARSAL,
     launch_time_s=0.015,
     executions=6,
     alpha=0.01,
@@ -131,7 +128,7 @@ def test_the_first_sentence(rows: tuple[Sensitivity, ...], sentence: str) -> Non
 
 
 def test_nothing_measured_is_one_sentence() -> None:
-    nothing = replace(CHECK, rows=(), rehearsal=None)
+    nothing = replace(CHECK, rows=())
     text = printed(partial(render_self_check, nothing), 80)
     assert text.splitlines() == [
         "Nothing can be said about this machine: no benchmark was measured often enough."

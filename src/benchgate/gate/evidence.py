@@ -254,11 +254,6 @@ class Evidence:
         of_pairs = self.of_pairs[rounds] if len(self.of_pairs) else self.of_pairs
         return replace(self, base=self.base[rounds], head=self.head[rounds], of_pairs=of_pairs)
 
-    def changed(self, factor: float) -> Evidence:
-        """Multiply the head's values."""
-        of_pairs = self.of_pairs + math.log(factor)
-        return replace(self, head=self.head * factor, of_pairs=of_pairs)
-
 
 def series_of(result: BenchmarkResult, metric: str) -> Series | None:
     """Return the series of one metric; None if it was not measured."""

@@ -1,8 +1,4 @@
-"""Replays builds from the rounds of a self-check: which changes a check would find.
-
-A build takes the rounds in random order. The order is the same for every benchmark, because what
-disturbs one often disturbs its neighbors. A change that is found in an unmodified build is a false
-alarm.
+"""Replays builds from rounds that exist: which changes a check would find.
 
 The gate itself runs: its own plan says what to measure next, and its own rules judge.
 """
@@ -10,28 +6,21 @@ The gate itself runs: its own plan says what to measure next, and its own rules 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.gate.next_round import follow_up
-from benchgate.gate.single_runs import judge_at_once
 from benchgate.gate.suite import needs_of
 from benchgate.gate.wave_findings import judge_in_waves
-from benchgate.gate.waves import WaveSettings
 from benchgate.model.policy import Outcome
-from benchgate.model.self_check_findings import Rehearsal
-from benchgate.stats import special
 from benchgate.stats.spread import finite_exp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
-
-    from benchgate.config import Config
     from benchgate.gate.estimates import Finding
     from benchgate.gate.evidence import Evidence
+    from benchgate.gate.waves import WaveSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,62 +136,3 @@ def _row(evidence: Evidence, finding: Finding | None) -> ReplayedRow:
         return ReplayedRow(*evidence.key, Outcome.NOT_TESTED)
     ratio = finite_exp(finding.estimate.value) if finding.estimate else None
     return ReplayedRow(*evidence.key, finding.outcome, ratio)
-
-
-_ERROR = 0.05
-
-
-def shuffled(evidences: Sequence[Evidence], rng: np.random.Generator) -> list[Evidence]:
-    """Put the rounds of all rows into the same random order."""
-    order = rng.permutation(max((evidence.rounds for evidence in evidences), default=0))
-    return [evidence.taken(order[order < evidence.rounds]) for evidence in evidences]
-
-
-def judge_as_check(
-    evidences: Sequence[Evidence], config: Config, fixed: int | None
-) -> ReplayedBuild:
-    """Judge existing rounds as `check` would judge them while it measures.
-
-    Args:
-        fixed: number of rounds to measure in any case; None to screen and confirm.
-    """
-    if fixed is None:
-        waves = replace(WaveSettings.of(config), until_decided=False)
-        return replay(evidences, waves, config.gate.confidence)
-    cut = [one.taken(slice(fixed)) for one in evidences]
-    testable = [one for one in cut if one.obstacle is None]
-    gate = config.gate
-    findings = judge_at_once(testable, alpha=gate.alpha, confidence=gate.confidence)
-    measured = {one.pair.id: fixed for one in cut}
-    short = tuple(dict.fromkeys(one.pair.id for one in cut if one.rounds < fixed))
-    return build_of(cut, findings, measured, short)
-
-
-def summed_up(
-    clean: Sequence[ReplayedBuild], slower: Sequence[tuple[str, ReplayedBuild]]
-) -> Rehearsal:
-    """Count false alarms and regressions found, with exact bounds (Clopper and Pearson, 1934).
-
-    Args:
-        clean: unmodified builds, at least one.
-        slower: equally many builds, each with the benchmark that was made slower in it.
-    """
-    blamed = Counter(id_ for build in clean for id_ in sorted(build.regressed))
-    alarms = sum(bool(build.regressed) for build in clean)
-    missed = Counter(benchmark for benchmark, build in slower if benchmark not in build.regressed)
-    found = len(slower) - missed.total()
-    return Rehearsal(
-        clean=len(clean),
-        alarms=alarms,
-        alarms_at_most=_at_most(alarms, len(clean)),
-        blamed=tuple(id_ for id_, _ in blamed.most_common()),
-        slower=len(slower),
-        found=found,
-        found_at_least=1 - _at_most(missed.total(), len(slower)),
-        missed=tuple(id_ for id_, _ in missed.most_common()),
-        cut_short=sum(bool(build.unfinished) for build in (*clean, *(b for _, b in slower))),
-    )
-
-
-def _at_most(hits: int, trials: int) -> float:
-    return float(special.betaincinv(hits + 1, trials - hits, 1 - _ERROR)) if hits < trials else 1.0

@@ -199,17 +199,3 @@ def steadier_metric(main: Evidence, procedure: Procedure) -> SteadierMetric | No
         rounds=procedure.rounds_for(spread, main.margin),
         share=share,
     )
-
-
-CHANGE_MARGINS = 1.5
-"""A change of so many margins is promised to be found."""
-
-
-def slowed(evidences: Sequence[Evidence], benchmark: str) -> list[Evidence]:
-    """Make one benchmark slower by one and a half times its narrowest margin."""
-    margins = [evidence.margin for evidence in evidences if evidence.pair.id == benchmark]
-    factor = 1 + CHANGE_MARGINS * min(margins)
-    return [
-        one.changed(factor**one.worse_sign) if one.pair.id == benchmark else one
-        for one in evidences
-    ]

@@ -99,41 +99,12 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """Builds that are simulated from the rounds of a self-check, and judged as a check would.
-
-    Attributes:
-        clean: builds in which nothing was changed.
-        alarms: how many of these failed.
-        alarms_at_most: upper bound of the share of such builds that fail, with 95 % confidence.
-        blamed: the benchmarks that made them fail, the most frequent first.
-        slower: builds in which one benchmark was made slower by one and a half margins.
-        found: in how many of these it was found.
-        found_at_least: lower bound of the share of such builds in which it is found, with 95 %
-            confidence.
-        missed: the benchmarks that were not found, the most frequent first.
-        cut_short: how many of all builds had too few rounds to be judged as a check would.
-    """
-
-    clean: int
-    alarms: int
-    alarms_at_most: float
-    blamed: tuple[str, ...]
-    slower: int
-    found: int
-    found_at_least: float
-    missed: tuple[str, ...]
-    cut_short: int
-
-
-@dataclass(frozen=True, slots=True)
 class SelfCheck:
     """The same code measured on both sides.
 
     Attributes:
         verdict: on all rounds; every change that it reports is a false alarm.
         rows: one per benchmark and metric that is compared, the noisiest first.
-        rehearsal: None if nothing could be judged, and under the textbook rule.
         launch_time_s, executions, alpha: as configured.
         samples: how many a launch of a Python function takes, if its work is short enough.
         stretch: by how many times the launch time was lengthened to keep all samples.
@@ -142,7 +113,6 @@ class SelfCheck:
 
     verdict: Verdict
     rows: tuple[Sensitivity, ...]
-    rehearsal: Rehearsal | None
     launch_time_s: float
     executions: int
     alpha: float

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.self_check_findings import Rehearsal, SelfCheck, Sensitivity, Tail
+    from benchgate.model.self_check_findings import SelfCheck, Sensitivity, Tail
 
 
 _MUCH_STOLEN = 0.01
 _LONGEST_LAUNCH_S = 1.0
-_MANY_CUT_SHORT = 0.05
 # The numbers that people write: 1, 1.5, 2 ... 10, and ten times each.
 _ROUND = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -42,7 +41,6 @@ def advise(check: SelfCheck) -> tuple[str, ...]:
         *_margins([row for row in noisy if row not in steady]),
         *_open_tails(check.rows),
         *_tails(check),
-        *_too_few_rounds(check),
     )
 
 
@@ -60,19 +58,11 @@ def next_round(value: float) -> float:
 
 
 def _false_alarms(check: SelfCheck) -> Iterator[str]:
-    again = (
-        "run the self-check again. If they appear again, the two sides do not do the same work: "
-        "look for random input, the time of day, paths, and what an earlier launch left behind"
-    )
-    asked = format_percent(check.alpha)
-    rehearsal = check.rehearsal
-    expected = rehearsal.clean * check.alpha if rehearsal else 0.0
     if false_alarms(check):
-        yield f"{asked} of all checks have a false alarm by chance: {again}"
-    elif rehearsal and rehearsal.alarms > expected + 3 * math.sqrt(expected):
         yield (
-            f"there are more false alarms than the {asked} that alpha allows, mostly of "
-            f"{named(rehearsal.blamed)}: {again}"
+            f"{format_percent(check.alpha)} of all checks have a false alarm by chance: run the "
+            "self-check again. If they appear again, the two sides do not do the same work: look "
+            "for random input, the time of day, paths, and what an earlier launch left behind"
         )
 
 
@@ -195,15 +185,6 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3g}ms"
 
 
-def _too_few_rounds(check: SelfCheck) -> Iterator[str]:
-    rehearsal = check.rehearsal
-    if rehearsal and rehearsal.cut_short > _MANY_CUT_SHORT * (rehearsal.clean + rehearsal.slower):
-        yield (
-            f"{check.verdict.rounds} rounds were too few to judge every simulated build to its "
-            "end: give the self-check more with --rounds"
-        )
-
-
 _COLUMNS = (
     Column("benchmark", name=True),
     Column("metric"),
@@ -235,7 +216,7 @@ def render_self_check(check: SelfCheck, console: Console) -> None:
         print_columns(console, _COLUMNS, [_line(row) for row in check.rows])
         console.print()
         print_text(console, Text(_legend(check), "dim"))
-    facts = [*_rehearsed(check.rehearsal), *(("advice", advice) for advice in advise(check))]
+    facts = [("advice", advice) for advice in advise(check)]
     if facts:
         console.print()
         print_facts(console, facts)
@@ -314,19 +295,3 @@ def _legend(check: SelfCheck) -> str:
         "rounds: how many it takes to show, as often, that nothing has changed"
         f"{tail}. {counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}."
     )
-
-
-def _rehearsed(rehearsal: Rehearsal | None) -> list[tuple[str, str]]:
-    """How often simulated builds failed, and how often a simulated slowdown was found."""
-    if rehearsal is None:
-        return []
-    bound = format_percent(rehearsal.alarms_at_most)
-    blamed = f", caused by {named(rehearsal.blamed)}" if rehearsal.blamed else ""
-    alarms = f"{rehearsal.alarms} of {rehearsal.clean} builds of unchanged code (at most {bound})"
-    bound = format_percent(rehearsal.found_at_least)
-    found = f"{rehearsal.found} of {rehearsal.slower} slowdowns of one and a half margins"
-    missed = f", missed most often: {named(rehearsal.missed)}" if rehearsal.missed else ""
-    return [
-        ("false alarms", f"{alarms}{blamed}"),
-        ("found", f"{found} (at least {bound}){missed}"),
-    ]

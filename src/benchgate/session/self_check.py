@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from benchgate.gate.evidence import log_ratios_by_round, statistic_of
-from benchgate.gate.replayed_builds import judge_as_check, shuffled, summed_up
-from benchgate.gate.sensitivity import Procedure, sensitivities, slowed
+from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract import EngineSettings, StartingEnvironment
@@ -33,12 +31,10 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replayed_builds import ReplayedBuild
     from benchgate.git.repository import Git
     from benchgate.measure.contract import Engine
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.self_check_findings import Rehearsal
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.engines import Place
@@ -46,8 +42,6 @@ if TYPE_CHECKING:
 
 DEFAULT_ROUNDS = 30
 LEAST_ROUNDS = 10
-_BUILDS = 200
-_REHEARSAL_S = 10.0
 
 
 def self_check(
@@ -67,7 +61,6 @@ def self_check(
     return SelfCheck(
         verdict=verdict,
         rows=tuple(sensitivities(evidences, procedure)),
-        rehearsal=rehearse(evidences, config, effects),
         launch_time_s=config.measure.launch_time_s,
         executions=config.measure.executions,
         alpha=config.gate.alpha,
@@ -75,32 +68,6 @@ def self_check(
         stretch=STRETCH,
         stolen=after.share_since(before) if after and before else None,
     )
-
-
-def rehearse(evidences: Sequence[Evidence], config: Config, effects: Effects) -> Rehearsal | None:
-    """Judge builds that are simulated from these rounds; takes a few seconds.
-
-    The result is None under the textbook rule, which compares samples: the rows do not keep them.
-    It is also None if a build takes more than half of all rounds: builds would be nearly the same.
-    """
-    testable = [one for one in evidences if one.obstacle is None]
-    ids = list(dict.fromkeys(one.pair.id for one in testable))
-    fixed = fixed_rounds(config)
-    if not ids or config.gate.rule == "classical":
-        return None
-    if fixed and 2 * fixed > min(one.rounds for one in testable):
-        return None
-    rng = np.random.default_rng(effects.draw_seed())
-    ends_s = effects.clock() + _REHEARSAL_S
-    clean: list[ReplayedBuild] = []
-    slower: list[tuple[str, ReplayedBuild]] = []
-    for benchmark in islice(cycle(ids), _BUILDS):
-        clean.append(judge_as_check(shuffled(evidences, rng), config, fixed))
-        changed = slowed(shuffled(evidences, rng), benchmark)
-        slower.append((benchmark, judge_as_check(changed, config, fixed)))
-        if effects.clock() >= ends_s:
-            break
-    return summed_up(clean, slower)
 
 
 def _evidences(result: Result, config: Config) -> list[Evidence]:
