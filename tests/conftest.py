@@ -42,9 +42,13 @@ SLOW = (
     *("gate/test_judging_shards.py", "gate/test_laboratory.py", "gate/test_simulation.py"),
     *("gate/test_stored_simulation.py", "load/cluster/", "load/drivers/test_child.py"),
     *("load/drivers/test_databases.py", "load/test_generator.py", "load/test_group.py"),
-    *("load/test_iteration.py", "measure/test_counting_with_valgrind.py", "measure/test_ground.py"),
-    *("measure/test_python.py", "measure/test_pytest_suite.py", "measure/test_slow_functions.py"),
-    *("measure/test_worker.py", "measure/test_worktree.py"),
+    *(
+        "load/test_generator_iteration.py",
+        "measure/test_valgrind_counts.py",
+        "measure/test_ground.py",
+    ),
+    *("measure/test_functions.py", "measure/test_pytest_host.py", "measure/test_functions_slow.py"),
+    *("measure/test_worker.py", "measure/test_checkouts.py"),
 )
 # Each takes minutes and guards a few packages, which CONTRIBUTING.md names: `make test-nightly`
 # runs those of their tests that are slow.

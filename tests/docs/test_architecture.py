@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.conftest import NIGHTLY, SLOW
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "benchgate"
@@ -67,3 +68,8 @@ def test_words_of_the_field_name_one_module_each() -> None:
     named += [file.name for file in SOURCE.iterdir() if file.is_dir()]
     for word in ("history", "files", "statistics", "reference", "bisect"):
         assert named.count(word) <= 1, word
+
+
+def test_the_lists_of_slow_tests_name_tests() -> None:
+    tests = ROOT / "tests"
+    assert [one for one in (*SLOW, *NIGHTLY) if not (tests / one).exists()] == []

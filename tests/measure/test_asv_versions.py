@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.measure.test_asv_suite import value_of
+from tests.measure.test_asv_host import value_of
 from tests.measure.test_worker import PLAIN, launch
 
 from benchgate.formats.asv import asv

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.measure.test_workload import EDITS
+from tests.measure.test_workloads import EDITS
 
 from benchgate._worker.workloads import Workloads
 from benchgate.config import loads

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.conftest import unchanged
-from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, TAIL, WAITING
+from tests.report.test_self_check_doctor import CHECK, CPU, NOISY, QUIET, TAIL, WAITING
 
 from benchgate.escape import named
 from benchgate.model.policy import Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.measure.test_scenario import launch
+from tests.measure.test_scenarios import launch
 
 from benchgate.config import ScenarioBenchmark
 from benchgate.load.launch import LoadReply
