@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.measure.machine.cpus import available_cpus, kept_off, supports_pinning
+from benchgate.measure.processes.execution import AllowedTime
 from benchgate.measure.processes.guardian import Guardian
 from benchgate.measure.processes.launcher import CommandLauncher
 from benchgate.process import find_program
@@ -38,7 +39,9 @@ def by_launcher(launcher: CommandLauncher, cpu: int | None) -> int:
     """Run it as a measured command is run."""
     cpus = None if cpu is None else frozenset({cpu})
     with kept_off(cpu):
-        execution = launcher.execute([TRUE], cwd=Path("/"), env=os.environ, timeout_s=60, cpus=cpus)
+        execution = launcher.execute(
+            [TRUE], cwd=Path("/"), env=os.environ, allowed=AllowedTime(60), cpus=cpus
+        )
     return execution.wall_ns
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.patience import eventually
 
 from benchgate.errors import MeasureError
-from benchgate.process import ProcessTree, find_program, how_ended
+from benchgate.process import Ending, ProcessTree, Streams, find_program, how_ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,10 +45,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
                 argv,
                 cwd=tmp_path,
                 env=os.environ,
-                mark=mark,
-                own_group=own_group,
-                stdin=pipe,
-                stdout=pipe,
+                ending=Ending(mark=mark, own_group=own_group),
+                streams=Streams(pipe, pipe),
             )
         )
         return started[-1]
@@ -141,7 +139,7 @@ class Watching:
 
 def test_it_is_watched_until_nothing_is_left(tmp_path: Path) -> None:
     watching = Watching()
-    tree = ProcessTree(["sleep", "300"], cwd=tmp_path, env=os.environ, guardian=watching)
+    tree = ProcessTree(["sleep", "300"], cwd=tmp_path, env=os.environ, ending=Ending(watching))
     assert watching.groups == {tree.pid}
     assert tree.finish(0) is None
     assert watching.groups == set()

@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
 import psutil
@@ -39,6 +40,35 @@ class GroupWatch(Protocol):
         """Forget a group that has ended: its number may soon belong to another."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program is ended with all that it has started.
+
+    Attributes:
+        guardian: kills the group if benchgate is killed; None if it ends by itself then.
+        mark: a variable to recognize the processes that leave the group; "" to leave them alone.
+        own_group: False to stay in the group of this process, which somebody else ends.
+    """
+
+    guardian: GroupWatch | None = None
+    mark: str = ""
+    own_group: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """What a program reads and writes, each as for `subprocess.Popen`."""
+
+    stdin: int | IO[bytes] = subprocess.DEVNULL
+    stdout: int | IO[bytes] = subprocess.DEVNULL
+    stderr: int | IO[bytes] | None = None
+    pass_fds: Sequence[int] = ()
+
+
+BY_GROUP: Final = Ending()
+SILENT: Final = Streams()
+
+
 class ProcessTree:
     """A program that has been started, with all that it starts.
 
@@ -47,10 +77,6 @@ class ProcessTree:
     Args:
         argv: program and arguments; the program is searched in the PATH of `env`.
         env: the whole environment.
-        guardian: kills the group if benchgate is killed; None if it ends by itself then.
-        mark: a variable to recognize the processes that leave the group; "" to leave them alone.
-        own_group: False to stay in the group of this process, which somebody else ends.
-        stdin, stdout, stderr, pass_fds: as for `subprocess.Popen`.
 
     Raises:
         OSError, ValueError: it cannot be started.
@@ -62,17 +88,12 @@ class ProcessTree:
         *,
         cwd: Path | str,
         env: Mapping[str, str],
-        guardian: GroupWatch | None = None,
-        mark: str = "",
-        own_group: bool = True,
-        stdin: int | IO[bytes] = subprocess.DEVNULL,
-        stdout: int | IO[bytes] = subprocess.DEVNULL,
-        stderr: int | IO[bytes] | None = None,
-        pass_fds: Sequence[int] = (),
+        ending: Ending = BY_GROUP,
+        streams: Streams = SILENT,
     ) -> None:
-        self._guardian = guardian
-        self._own_group = own_group
-        self.marks = {mark: secrets.token_hex(16)} if mark else {}
+        guardian = self._guardian = ending.guardian
+        self._own_group = ending.own_group
+        self.marks = {ending.mark: secrets.token_hex(16)} if ending.mark else {}
         self._ending = threading.Lock()
         self._is_over = False
         process = None
@@ -82,11 +103,11 @@ class ProcessTree:
                     argv,
                     cwd=cwd,
                     env={**env, **self.marks},
-                    stdin=stdin,
-                    stdout=stdout,
-                    stderr=stderr,
-                    pass_fds=pass_fds,
-                    start_new_session=own_group,
+                    stdin=streams.stdin,
+                    stdout=streams.stdout,
+                    stderr=streams.stderr,
+                    pass_fds=streams.pass_fds,
+                    start_new_session=ending.own_group,
                 )
                 self.pid: Final = process.pid
                 if guardian:

@@ -17,6 +17,7 @@ from benchgate.measure.contract.settings import EngineSettings
 from benchgate.measure.machine.memory_layout import Layout
 from benchgate.measure.processes import budget as budget_module
 from benchgate.measure.processes.budget import Budget, TimeLimit
+from benchgate.measure.processes.execution import AllowedTime
 from benchgate.measure.processes.guardian import Guardian
 from benchgate.measure.processes.launcher import CommandLauncher
 from benchgate.measure.suites.engine import SuiteEngine
@@ -106,9 +107,11 @@ def test_a_command_that_hangs_ends_with_the_budget(
 ) -> None:
     budget.begin(0.3)
     with closing(CommandLauncher(guardian)) as launcher:
-        done = launcher.execute(["sleep", "300"], cwd=tmp_path, env=os.environ, timeout_s=300)
+        done = launcher.execute(
+            ["sleep", "300"], cwd=tmp_path, env=os.environ, allowed=AllowedTime(300)
+        )
         assert done.timed_out == USED_UP.format("0.5 s", "0.3 s")
-        done = launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=300)
+        done = launcher.execute(["true"], cwd=tmp_path, env=os.environ, allowed=AllowedTime(300))
         assert not done.timed_out
 
 
@@ -121,7 +124,10 @@ def test_a_command_that_ends_shows_what_is_long_beside_its_plan(
         def limit_after(planned_s: float) -> float:
             budget.begin(1)
             launcher.execute(
-                ["sleep", "0.2"], cwd=tmp_path, env=os.environ, timeout_s=300, planned_s=planned_s
+                ["sleep", "0.2"],
+                cwd=tmp_path,
+                env=os.environ,
+                allowed=AllowedTime(300, planned_s=planned_s),
             )
             budget.begin(0)
             return budget.limit(300).seconds

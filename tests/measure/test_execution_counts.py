@@ -16,6 +16,7 @@ from benchgate.config import Measure
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings
 from benchgate.measure.machine.perf import Counter, CounterError, Event, why_not_counted
+from benchgate.measure.processes.execution import AllowedTime
 from benchgate.measure.processes.launcher import CommandLauncher
 from benchgate.measure.programs.engine import CommandEngine
 from benchgate.model.metrics import INSTRUCTIONS
@@ -58,7 +59,9 @@ def run(tmp_path: Path, guardian: Guardian) -> Iterator[Callable[..., Execution]
 
     def execute(text: str, event: Event | None = PAGE_FAULTS) -> Execution:
         launcher = launchers.setdefault(event, CommandLauncher(guardian, event))
-        return launcher.execute(("/bin/sh", "-c", text), cwd=tmp_path, env=os.environ, timeout_s=60)
+        return launcher.execute(
+            ("/bin/sh", "-c", text), cwd=tmp_path, env=os.environ, allowed=AllowedTime(60)
+        )
 
     yield execute
     for launcher in launchers.values():

@@ -18,7 +18,7 @@ from tests.patience import limited
 from benchgate.errors import MeasureError
 from benchgate.measure.machine.cpus import available_cpus, supports_pinning
 from benchgate.measure.processes import _launcher
-from benchgate.measure.processes.execution import Execution, trouble_with
+from benchgate.measure.processes.execution import AllowedTime, Execution, trouble_with
 from benchgate.measure.processes.launcher import CommandLauncher
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def run(launcher: CommandLauncher, tmp_path: Path) -> Run:
         cpus: frozenset[int] | None = None,
     ) -> Execution:
         command = argv if python is None else (sys.executable, "-c", python)
-        return launcher.execute(command, cwd=tmp_path, env=env, timeout_s=timeout_s, cpus=cpus)
+        return launcher.execute(
+            command, cwd=tmp_path, env=env, allowed=AllowedTime(timeout_s), cpus=cpus
+        )
 
     return execute
 
@@ -233,7 +235,7 @@ def test_what_cannot_be_started_is_named(
 def test_a_missing_folder_is_named(launcher: CommandLauncher, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     with pytest.raises(MeasureError, match=f"cannot run 'true': there is no folder {missing}"):
-        launcher.execute(["true"], cwd=missing, env=os.environ, timeout_s=60)
+        launcher.execute(["true"], cwd=missing, env=os.environ, allowed=AllowedTime(60))
 
 
 @pytest.mark.skipif(not supports_pinning(), reason="needs pinning")
@@ -288,10 +290,10 @@ KILLED_SESSION = """
 import os, sys
 from pathlib import Path
 from benchgate.measure.processes import Guardian
-from benchgate.measure.processes import CommandLauncher
+from benchgate.measure.processes import AllowedTime, CommandLauncher
 text = "sleep 300 & echo $! $$ > pids; sleep 300"
 CommandLauncher(Guardian.start()).execute(
-    ["sh", "-c", text], cwd=Path(sys.argv[1]), env=os.environ, timeout_s=300
+    ["sh", "-c", text], cwd=Path(sys.argv[1]), env=os.environ, allowed=AllowedTime(300)
 )
 """
 
@@ -310,7 +312,9 @@ def test_a_standard_output_can_be_kept(launcher: CommandLauncher, tmp_path: Path
     file = tmp_path / "stdout"
     for text in ("first run, with more to say", "second"):
         argv = ["/bin/sh", "-c", f"echo '{text}'; echo oops >&2; exit 3"]
-        execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=60, stdout=file)
+        execution = launcher.execute(
+            argv, cwd=tmp_path, env=os.environ, allowed=AllowedTime(60), stdout=file
+        )
         assert (execution.returncode, execution.overflowed) == (3, False)
         assert file.read_text() == f"{text}\n"
         assert execution.output_tail == f"{text}\noops\n"
@@ -322,7 +326,9 @@ def test_an_endless_output_ends_the_command(
     monkeypatch.setattr("benchgate.measure.processes.launcher.MOST_OUTPUT_BYTES", 100_000)
     text = "yes | head -c 200000; exec sleep 300"
     argv, file = ["/bin/sh", "-c", text], tmp_path / "stdout"
-    execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=200, stdout=file)
+    execution = launcher.execute(
+        argv, cwd=tmp_path, env=os.environ, allowed=AllowedTime(200), stdout=file
+    )
     assert (execution.overflowed, execution.timed_out) == (True, "")
     trouble = trouble_with(execution, frozenset({0})) or ""
     assert trouble.startswith("printed more than 256.0 MiB\ny\n")
@@ -331,8 +337,13 @@ def test_an_endless_output_ends_the_command(
 def test_a_file_that_cannot_be_made_is_an_error(launcher: CommandLauncher, tmp_path: Path) -> None:
     missing = tmp_path / "missing/file"
     with pytest.raises(MeasureError, match="No such file or directory"):
-        launcher.execute(["yes"], cwd=tmp_path, env=os.environ, timeout_s=60, stdout=missing)
-    assert launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=60).returncode == 0
+        launcher.execute(
+            ["yes"], cwd=tmp_path, env=os.environ, allowed=AllowedTime(60), stdout=missing
+        )
+    assert (
+        launcher.execute(["true"], cwd=tmp_path, env=os.environ, allowed=AllowedTime(60)).returncode
+        == 0
+    )
 
 
 def test_what_the_system_refuses_is_an_answer() -> None:

@@ -60,7 +60,7 @@ from benchgate.load.drivers.driver import (
     TargetError,
 )
 from benchgate.load.scenario import Script, Step, Target, Variables
-from benchgate.process import ProcessTree, how_ended
+from benchgate.process import Ending, ProcessTree, Streams, how_ended
 from benchgate.tables import fields
 
 if TYPE_CHECKING:
@@ -104,10 +104,8 @@ class Child:
                 argv,
                 cwd=place.folder,
                 env=env,
-                own_group=False,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._stderr,
+                ending=Ending(own_group=False),
+                streams=Streams(subprocess.PIPE, subprocess.PIPE, self._stderr),
             )
         except (OSError, ValueError) as error:
             self._stderr.close()

@@ -10,12 +10,19 @@ from benchgate.measure.processes.build_commands import (
     versions,
     with_warnings,
 )
-from benchgate.measure.processes.execution import Execution, measured_in, notes_on, trouble_with
+from benchgate.measure.processes.execution import (
+    AllowedTime,
+    Execution,
+    measured_in,
+    notes_on,
+    trouble_with,
+)
 from benchgate.measure.processes.guardian import Guardian, helper_environment
 from benchgate.measure.processes.launcher import CommandLauncher
 
 __all__ = [
     "USERS_ENVIRONMENT",
+    "AllowedTime",
     "Budget",
     "CommandLauncher",
     "Execution",

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 from benchgate.errors import BaselineError, MeasureError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.arm import ArmName
-from benchgate.process import ProcessTree, how_ended
+from benchgate.process import Ending, ProcessTree, Streams, how_ended
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
@@ -184,9 +184,8 @@ def _run(
             argv,
             cwd=arm.folder,
             env=environment,
-            guardian=guardian,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            ending=Ending(guardian),
+            streams=Streams(stdout=subprocess.PIPE, stderr=subprocess.STDOUT),
         )
     except OSError as error:
         return f"cannot be started: {error.strerror}"

@@ -46,6 +46,21 @@ class ExecutionRequest(TypedDict):
     grace_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class AllowedTime:
+    """How long a command may run.
+
+    Attributes:
+        timeout_s: limit; after it, or at the end of the budget, the process group is killed.
+        grace_s: how long the program may clean up after SIGTERM before that; 0 for no SIGTERM.
+        planned_s: how long it takes by its own plan, which no budget shortens.
+    """
+
+    timeout_s: float
+    grace_s: float = 0.0
+    planned_s: float = 0.0
+
+
 class ExecutionReply(TypedDict, total=False):
     """What the launcher knows of an `Execution`; or why the command could not be started."""
 

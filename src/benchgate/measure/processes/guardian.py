@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from benchgate.errors import UsageError
 from benchgate.measure.processes import _guardian
 from benchgate.measure.processes.budget import Budget
-from benchgate.process import ProcessTree
+from benchgate.process import ProcessTree, Streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,9 +51,7 @@ def start_helper(
         [sys.executable, "-I", "-S", str(program.__file__), *arguments],
         cwd="/",
         env=helper_environment(),
-        stdin=subprocess.PIPE,
-        stdout=stdout,
-        pass_fds=pass_fds,
+        streams=Streams(subprocess.PIPE, stdout, pass_fds=pass_fds),
     )
 
 

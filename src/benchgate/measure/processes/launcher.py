@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.measure.machine import Event
-    from benchgate.measure.processes.execution import ExecutionReply, ExecutionRequest
+    from benchgate.measure.processes.execution import AllowedTime, ExecutionReply, ExecutionRequest
     from benchgate.measure.processes.guardian import Guardian
     from benchgate.process import ProcessTree
 
@@ -58,11 +58,9 @@ class CommandLauncher:
         *,
         cwd: Path,
         env: Mapping[str, str],
-        timeout_s: float,
+        allowed: AllowedTime,
         cpus: frozenset[int] | None = None,
         stdout: Path | None = None,
-        grace_s: float = 0.0,
-        planned_s: float = 0.0,
     ) -> Execution:
         """Run a command until it ends, with standard input closed, and read its output.
 
@@ -70,11 +68,8 @@ class CommandLauncher:
             argv: program and arguments; the program is searched in the PATH of `env`.
             cwd: folder to run in.
             env: the whole environment, except the guardian's variables.
-            timeout_s: limit; after it, or at the end of the budget, the process group is killed.
-            grace_s: how long the program may clean up after SIGTERM before that; 0 for no SIGTERM.
             cpus: the only CPUs that it may use; None for all that benchgate may use.
             stdout: a file for its standard output; None if nobody reads that.
-            planned_s: how long it takes by its own plan, which no budget shortens.
 
         Raises:
             MeasureError: it could not be started. A command that fails is not an error here.
@@ -82,7 +77,7 @@ class CommandLauncher:
         if not cwd.is_dir():
             raise MeasureError(f"cannot run {argv[0]!r}: there is no folder {cwd}")
         budget = self._guardian.budget
-        limit = budget.limit(timeout_s, planned_s)
+        limit = budget.limit(allowed.timeout_s, allowed.planned_s)
         request: ExecutionRequest = {
             "program": find_program(argv[0], cwd, env.get("PATH", os.defpath)),
             "argv": list(argv),
@@ -92,9 +87,9 @@ class CommandLauncher:
             "cpus": None if cpus is None else sorted(cpus),
             "stdout": None if stdout is None else str(stdout),
             "stdout_limit_bytes": MOST_OUTPUT_BYTES,
-            "grace_s": grace_s,
+            "grace_s": allowed.grace_s,
         }
-        self._grace_s = grace_s
+        self._grace_s = allowed.grace_s
         try:
             reply, count, uncounted = self._ask_and_count(request)
         except BaseException:
@@ -107,7 +102,7 @@ class CommandLauncher:
             timed_out = limit.exceeded()
             budget.exceeded(limit)
         else:
-            budget.ended(usage["wall_ns"] / 1e9 - planned_s)
+            budget.ended(usage["wall_ns"] / 1e9 - allowed.planned_s)
         more = {"timed_out": timed_out, "count": count, "uncounted": uncounted}
         execution = Execution(**{**usage, **more})
         if stdout is None:

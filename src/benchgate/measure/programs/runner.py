@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure.machine import available_cpus, kept_off, why_unpinned
-from benchgate.measure.processes import trouble_with
+from benchgate.measure.processes import AllowedTime, trouble_with
 from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode
 
 if TYPE_CHECKING:
@@ -190,11 +190,9 @@ class ArmRunner:
                 argv,
                 cwd=command.cwd,
                 env=command.env,
-                timeout_s=settings.timeout_s,
+                allowed=AllowedTime(settings.timeout_s, settings.grace_s, settings.planned_s),
                 cpus=cpus,
                 stdout=stdout,
-                grace_s=settings.grace_s,
-                planned_s=settings.planned_s,
             )
         except MeasureError as error:
             arm = self._arms[command.arm]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from benchgate.errors import MeasureError
-from benchgate.process import ProcessTree, find_program
+from benchgate.process import Ending, ProcessTree, Streams, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,10 +58,8 @@ class Surroundings:
             words,
             cwd=self.cwd,
             env=self.environ,
-            guardian=self.guardian,
-            mark=mark,
-            stdout=output,
-            stderr=output,
+            ending=Ending(self.guardian, mark),
+            streams=Streams(stdout=output, stderr=output),
         )
 
 

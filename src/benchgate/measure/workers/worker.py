@@ -38,7 +38,7 @@ from benchgate.measure.workers.replies import (
     shown,
 )
 from benchgate.measure.workers.traces import goroutines_of_users, without_own_frames
-from benchgate.process import ProcessTree, how_ended
+from benchgate.process import Ending, ProcessTree, Streams, how_ended
 from benchgate.stats.timer import Timer, timer
 
 if TYPE_CHECKING:
@@ -165,10 +165,10 @@ class Worker:
                     setting.words(channel),
                     cwd=setting.folder or self.arm.folder,
                     env={**setting.environ(channel), **setting.layout.variables},
-                    guardian=guardian,
-                    stdout=self._output,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=[channel],
+                    ending=Ending(guardian),
+                    streams=Streams(
+                        stdout=self._output, stderr=subprocess.STDOUT, pass_fds=[channel]
+                    ),
                 )
         except OSError as error:
             self._release()
