@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.policy import Options
     from benchgate.model.result import Result
+    from benchgate.model.verdict import Verdict
+    from benchgate.session.effects import Effects
 
 
 @contextmanager
@@ -77,6 +79,35 @@ _ALSO_OF_RUN = frozenset(
     {"run_url", "output", "quiet", "verbose", *(f"{name}_file" for name in o.VERDICT_FILES)}
     | _OF_RUN_ALONE
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The command line of a check.
+
+    Attributes:
+        run_url, artifact: the run of GitHub to decide again on, and the result in it.
+        continued: the file of the interrupted check to go on with; "" for the last check.
+        rebuild: whether earlier builds are left alone.
+        reports: the files that the verdict is written to, by the names of their options.
+    """
+
+    globs: tuple[str, ...]
+    tags: tuple[str, ...]
+    shard: Shard | None
+    output: Path | None
+    config_file: Path | None
+    benchmarks: Literal["auto", "own", "head"]
+    run_url: str | None
+    artifact: str | None
+    continued: str | None
+    introspect: bool
+    rebuild: bool
+    timing: bool
+    quiet: bool
+    verbose: bool
+    reports: Mapping[str, Path]
+    overrides: Options
 
 
 @click.command("check", cls=o.SectionedCommand)
@@ -125,24 +156,8 @@ _ALSO_OF_RUN = frozenset(
 )
 @o.reporting
 @o.overriding
-def command(
-    globs: tuple[str, ...],
-    tags: tuple[str, ...],
-    shard: Shard | None,
-    output: Path | None,
-    config_file: Path | None,
-    benchmarks: Literal["auto", "own", "head"],
-    run_url: str | None,
-    artifact: str | None,
-    continued: str | None,
-    introspect: bool,
-    rebuild: bool,
-    timing: bool,
-    quiet: bool,
-    verbose: bool,
-    reports: Mapping[str, Path],
-    overrides: Options,
-) -> int:
+@o.as_one(CheckOptions)
+def command(given: CheckOptions) -> int:
     """Measure base and head in turn, decide, and report.
 
     The base is the merge base with the default branch, or HEAD if only uncommitted changes and
@@ -171,44 +186,19 @@ def command(
 
     Exit code 0: pass, 3: slower, 4: no verdict, 5: a benchmark crashed, 6: no baseline.
     """
-    effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
-    outputs = Outputs(reports, verbose=verbose)
-    outputs.require_writable(output)
-    _require_effect(click.get_current_context(), of_run=run_url is not None)
-    if run_url is not None:
-        return _replay(run_url, artifact, output, outputs, effects.environ)
-    git = repository(effects.cwd, (output, *reports.values()))
-    config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
-    unfinished = None if continued is None else _unfinished(continued, git, effects.environ)
-    if continued:
-        output = output or Path(continued)
-    must_save = output is not None
-    again = "`benchgate check --continue"
-    again += f" {shlex.quote(str(output))}`" if output else "`"
-    last = prepare_last_result(git.root, effects.environ, effects.progress.message, output)
-    saved, copy = (output or last), (last if output else None)
-    if saved and copy and saved.exists() and not saved.is_file():
-        saved, copy = copy, saved  # a device or a pipe cannot be read again
-    request = CheckRequest(
-        Choice(globs, tags, shard),
-        saved,
-        must_save=must_save,
-        introspect=introspect,
-        benchmarks=benchmarks,
-        unfinished=unfinished,
-        again=again,
-    )
-    try:
-        with (
-            naming_suites(config, git),
-            copied(saved, copy, effects.progress.message) if saved and copy else nullcontext(),
-        ):
-            verdict, result = check(request, config, git, effects)
-    finally:
-        effects.progress.close()
+    effects = real_effects(quiet=given.quiet, builds=kept_builds(reads=not given.rebuild))
+    outputs = Outputs(given.reports, verbose=given.verbose)
+    outputs.require_writable(given.output)
+    context = click.get_current_context()
+    _require_effect(context, of_run=given.run_url is not None)
+    if given.run_url is not None:
+        return _replay(given.run_url, given.artifact, given.output, outputs, effects.environ)
+    git = repository(effects.cwd, (given.output, *given.reports.values()))
+    config = configuration(effects.cwd, git, given.config_file).with_overrides(given.overrides)
+    saving, verdict, result = _check(given, config, git, effects)
     effects.phases.begin(Phase.REPORT)
-    page = last is not None and "html" not in reports
-    situation = _situation(result, config, git, click.get_current_context(), has_page=page)
+    has_page = saving.last is not None and "html" not in given.reports
+    situation = _situation(result, config, git, context, has_page=has_page)
     verdict = replace(verdict, next=next_steps(verdict, situation))
     outputs.write(
         verdict,
@@ -220,9 +210,62 @@ def command(
     for step in verdict.next:
         if step.kind is not StepKind.FIX:  # the report says it
             effects.progress.hint(sentence(step))
-    if timing:
+    if given.timing:
         render_timing(effects.phases.taken(), console(stderr=True))
     return verdict.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Saving:
+    """Where a check saves its result.
+
+    Attributes:
+        output: the file that the user names.
+        last: the file of the last result in this project; None if it cannot be kept.
+    """
+
+    output: Path | None
+    last: Path | None
+
+    def places(self) -> tuple[Path | None, Path | None]:
+        """Where it is saved while it is measured, and where a copy goes at the end."""
+        saved, copy = (self.output or self.last), (self.last if self.output else None)
+        if saved and copy and saved.exists() and not saved.is_file():
+            return copy, saved  # a device or a pipe cannot be read again
+        return saved, copy
+
+    def again(self) -> str:
+        """The command that goes on with it."""
+        file = f" {shlex.quote(str(self.output))}" if self.output else ""
+        return f"`benchgate check --continue{file}`"
+
+
+def _check(
+    given: CheckOptions, config: Config, git: Git, effects: Effects
+) -> tuple[_Saving, Verdict, Result]:
+    """Measure and decide; also return where the result is saved."""
+    environ, message = effects.environ, effects.progress.message
+    unfinished = None if given.continued is None else _unfinished(given.continued, git, environ)
+    output = given.output or (Path(given.continued) if given.continued else None)
+    saving = _Saving(output, prepare_last_result(git.root, environ, message, output))
+    saved, copy = saving.places()
+    request = CheckRequest(
+        Choice(given.globs, given.tags, given.shard),
+        saved,
+        must_save=output is not None,
+        introspect=given.introspect,
+        benchmarks=given.benchmarks,
+        unfinished=unfinished,
+        again=saving.again(),
+    )
+    try:
+        with (
+            naming_suites(config, git),
+            copied(saved, copy, message) if saved and copy else nullcontext(),
+        ):
+            return saving, *check(request, config, git, effects)
+    finally:
+        effects.progress.close()
 
 
 def _unfinished(file: str, git: Git, environ: Mapping[str, str]) -> Unfinished:

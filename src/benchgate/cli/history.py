@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -235,6 +235,32 @@ def _percent(_context: click.Context, _parameter: click.Parameter, value: str) -
     return margin
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """The command line of `history`.
+
+    Attributes:
+        adds: whether the sources are added to the store.
+        commit: of results that do not name theirs.
+        margin: the smallest change of a level that is shown, as a fraction.
+    """
+
+    sources: tuple[str, ...]
+    adds: bool
+    store: str | None
+    commit: str | None
+    globs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    suite: str | None
+    last: int | None
+    since: datetime | None
+    margin: float
+    json_file: Path | None
+    html_file: Path | None
+    config_file: Path | None
+    verbose: bool
+
+
 @click.command("history")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("--add", "adds", is_flag=True, help="Append the sources to the store.")
@@ -281,22 +307,8 @@ def _percent(_context: click.Context, _parameter: click.Parameter, value: str) -
     is_flag=True,
     help="Show every change of every trend, tails, and trends that ended.",
 )
-def command(
-    sources: tuple[str, ...],
-    adds: bool,
-    store: str | None,
-    commit: str | None,
-    globs: tuple[str, ...],
-    metrics: tuple[str, ...],
-    suite: str | None,
-    last: int | None,
-    since: datetime | None,
-    margin: float,
-    json_file: Path | None,
-    html_file: Path | None,
-    config_file: Path | None,
-    verbose: bool,
-) -> int:
+@o.as_one(HistoryOptions)
+def command(given: HistoryOptions) -> int:
     """Show each benchmark over many runs, and when it got slower or faster.
 
     A SOURCE is a store, a folder with result files, a result file (also of another tool), or the
@@ -320,29 +332,30 @@ def command(
     from benchgate.history.trends import HistoryRequest  # noqa: PLC0415 - see `require_packages`
 
     git = repository_or_none(Path.cwd())
-    files = {"json": json_file, "html": html_file}
-    if adds:
-        shown = {"filter": globs or None, "metric": metrics or None, **files}
-        _require_effect_of(**shown, last=last, since=since, suite=suite)
-        runs = of_job(read_new(sources, commit, git), os.environ)
-        return add(runs, store_address(store, config_file, git), git, Redactor(os.environ))
-    if commit is not None:
+    files = {"json": given.json_file, "html": given.html_file}
+    if given.adds:
+        shown = {"filter": given.globs or None, "metric": given.metrics or None, **files}
+        _require_effect_of(**shown, last=given.last, since=given.since, suite=given.suite)
+        runs = of_job(read_new(given.sources, given.commit, git), os.environ)
+        address = store_address(given.store, given.config_file, git)
+        return add(runs, address, git, Redactor(os.environ))
+    if given.commit is not None:
         raise UsageError("--commit needs --add")
-    if store is not None and sources:
+    if given.store is not None and given.sources:
         raise UsageError("--store and a source are given", hint="Name one of them, or use --add.")
-    choice = Choice(globs)
+    choice = Choice(given.globs)
     request = HistoryRequest(
-        suite=suite,
+        suite=given.suite,
         wants=lambda id_: choice.wants(id_, ()),
         none_of=lambda ids: nothing_chosen(choice, dict.fromkeys(ids, ()), listed_by="history"),
-        metrics=metrics,
-        last=last,
-        since=f"{since:%Y-%m-%d}" if since else "",
-        margin=margin,
+        metrics=given.metrics,
+        last=given.last,
+        since=f"{given.since:%Y-%m-%d}" if given.since else "",
+        margin=given.margin,
     )
-    places = sources or (store_address(store, config_file, git),)
+    places = given.sources or (store_address(given.store, given.config_file, git),)
     written = {name: path for name, path in files.items() if path is not None}
-    show(places, git, request, Outputs(written, verbose=verbose))
+    show(places, git, request, Outputs(written, verbose=given.verbose))
     return 0
 
 

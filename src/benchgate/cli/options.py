@@ -58,6 +58,7 @@ class _Lines(click.types.StringParamType):
         return [line.strip() for line in rv.splitlines() if line.strip()]
 
 
+V = TypeVar("V")
 F = TypeVar("F", bound="Callable[..., Any]")
 _Option: TypeAlias = "Callable[[Any], Any]"
 
@@ -104,6 +105,19 @@ def overriding(function: Callable[..., int]) -> Callable[..., int]:
         return function(**values, overrides=Options(**given))
 
     return gathered
+
+
+def as_one(kind: Callable[..., V]) -> Callable[[Callable[[V], int]], Callable[..., int]]:
+    """Pass all values of the command line to a command as one, whose fields have their names."""
+
+    def decorate(function: Callable[[V], int]) -> Callable[..., int]:
+        @wraps(function)
+        def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line
+            return function(kind(**values))
+
+        return gathered
+
+    return decorate
 
 
 FILE = click.Path(path_type=Path, dir_okay=False)
