@@ -12,7 +12,7 @@ from benchgate.load.drivers.driver import OperationError
 from benchgate.load.ramps import ramps
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder
-from benchgate.load.worker import LoadWorker
+from benchgate.load.worker import LoadWorker, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,9 +56,7 @@ class Scene:
         self.workers = [
             LoadWorker(
                 index,
-                [operation],
-                [parameters],
-                repeat(0),
+                Work([operation], [parameters], repeat(0)),
                 stopped=self.stopped,
                 timing=self.time.timing,
                 conceal=lambda text: text.replace("secret", "[removed]"),
@@ -317,9 +315,11 @@ def test_each_step_has_its_own_record() -> None:
 
     worker = LoadWorker(
         0,
-        [operation(MS), operation(10 * MS)],
-        [repeat({"factor": 1}), repeat({"factor": 2})],
-        choices(),
+        Work(
+            [operation(MS), operation(10 * MS)],
+            [repeat({"factor": 1}), repeat({"factor": 2})],
+            choices(),
+        ),
         stopped=threading.Event(),
         timing=time.timing,
         conceal=str,
@@ -365,9 +365,7 @@ def test_launches_that_take_turns_work_as_long_as_planned_and_not_at_once(takes_
 
         worker = LoadWorker(
             0,
-            [operate],
-            [repeat({})],
-            repeat(0),
+            Work([operate], [repeat({})], repeat(0)),
             stopped=threading.Event(),
             timing=time.timing,
             conceal=str,
@@ -418,9 +416,7 @@ def open_loop(turns: TurnOrder | None, takes_ms: int, workers: int, stalls_s: fl
     crew = [
         LoadWorker(
             index,
-            [operate],
-            [repeat({})],
-            repeat(0),
+            Work([operate], [repeat({})], repeat(0)),
             stopped=threading.Event(),
             timing=time.timing,
             conceal=str,

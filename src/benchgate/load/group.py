@@ -18,7 +18,7 @@ from benchgate.load.choices import choices, parameters
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import plan_of, share_of
-from benchgate.load.worker import LoadWorker, Timing, text_of
+from benchgate.load.worker import LoadWorker, Timing, Work, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -171,14 +171,16 @@ class Crew:
         seed, workers = scenario.experiment.seed, scenario.most_workers
         member.worker = LoadWorker(
             member.index,
-            operations,
-            [
-                parameters(
-                    step, seed=seed, iteration=order.round, worker=member.index, workers=workers
-                )
-                for step in scenario.steps
-            ],
-            choices(scenario.steps, seed=seed, iteration=order.round, worker=member.index),
+            Work(
+                operations,
+                [
+                    parameters(
+                        step, seed=seed, iteration=order.round, worker=member.index, workers=workers
+                    )
+                    for step in scenario.steps
+                ],
+                choices(scenario.steps, seed=seed, iteration=order.round, worker=member.index),
+            ),
             stopped=self.stopped,
             timing=Timing(),
             conceal=self._launch.conceal,

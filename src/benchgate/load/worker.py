@@ -45,6 +45,21 @@ class Timing:
     wait_s: Callable[[float], object] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker carries out.
+
+    Attributes:
+        operations: one for each step.
+        parameters: an endless stream for each step.
+        choices: an endless stream of the indices of steps.
+    """
+
+    operations: Sequence[Operation]
+    parameters: Sequence[Iterator[Parameters]]
+    choices: Iterator[int]
+
+
 class LoadWorker:
     """Carries out operations, and hands over how long they took.
 
@@ -56,9 +71,6 @@ class LoadWorker:
 
     Args:
         index: among all workers of the launch.
-        operations: one for each step.
-        parameters: an endless stream for each step.
-        choices: an endless stream of the indices of steps.
         stopped: lets it begin nothing more.
         conceal: makes the text of an error one line without secrets.
     """
@@ -66,9 +78,7 @@ class LoadWorker:
     def __init__(
         self,
         index: int,
-        operations: Sequence[Operation],
-        parameters: Sequence[Iterator[Parameters]],
-        choices: Iterator[int],
+        work: Work,
         *,
         stopped: threading.Event,
         timing: Timing,
@@ -79,16 +89,16 @@ class LoadWorker:
         self.current_step = 0
         self.started_ns = 0
         self.paused_ns = 0
-        self._operations = operations
-        self._draw = [one.__next__ for one in parameters]
-        self._choose = choices.__next__
+        self._operations = work.operations
+        self._draw = [one.__next__ for one in work.parameters]
+        self._choose = work.choices.__next__
         self._is_stopped = stopped.is_set
         self._now_ns = timing.now_ns
         self._sleep_s = timing.sleep_s
         self._wait_s = timing.wait_s or stopped.wait
         self._conceal = conceal
         self._kept_ns = min(_KEPT_NS + workers * _KEPT_PER_WORKER_NS, 1_000_000_000)
-        self._latencies = [array("q") for _ in operations]
+        self._latencies = [array("q") for _ in work.operations]
         self._late = array("q")
         self._errors_in_a_row = 0
         self._recorder: OperationRecorder | None = None
