@@ -1,4 +1,8 @@
-"""The state of this process: its memory, its CPUs, its clocks and its children."""
+"""The state of this process: its memory, its CPUs, its clocks and its children.
+
+As in `opened.py`, functions of the standard library are bound here, so that the user's code can
+replace them in their modules.
+"""
 
 from __future__ import annotations
 

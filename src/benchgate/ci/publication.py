@@ -1,4 +1,10 @@
-"""What one leg of a run leads to: its result is cleaned and judged, and its comment written."""
+"""What one leg of a run leads to: its result is cleaned and judged, and its comment written.
+
+The verdict on a branch of the own repository equals that of the job that measured. Whoever can push
+a branch there can make that job measure anything, so the numbers count here as they do there,
+stored runs included. But the rules are always those of the base commit, and GitHub is asked who
+accepted what.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`benchgate publish`: comment on a pull request from a job that runs none of its code."""
+"""`benchgate publish`: comment on a pull request from a job that runs none of its code.
+
+What a fork's run left is untrusted data. benchgate uses only its numbers. Everything else it knows
+itself or asks GitHub: the pull request, the rules that judge it, the day, and the names of
+benchmarks and suites.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One step of a job: measure, decide, and report to GitHub."""
+"""One step of a job: measure, decide, and report to GitHub.
+
+If something cannot be published, that is a warning and does not change the verdict.
+"""
 
 from __future__ import annotations
 

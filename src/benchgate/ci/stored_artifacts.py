@@ -1,4 +1,10 @@
-"""Finds and reads the results and histories that earlier runs on GitHub left as artifacts."""
+"""Finds and reads the results and histories that earlier runs on GitHub left as artifacts.
+
+Everything except `read_stored` raises a GitHubError if GitHub refuses or does not answer.
+
+As for a baseline, only the origin of an artifact counts, not its name: its run must have measured
+a commit of the default branch.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Makes the rows of metrics that are only shown, and of those that were not measured."""
+"""Makes the rows of metrics that are only shown, and of those that were not measured.
+
+They are screened and confirmed like all rows. If they show no change, they are not settled, which
+the plan expects: they are no reason to measure longer or to doubt a pass.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A store of runs: a folder of Parquet files, here or at any address that fsspec knows."""
+"""A store of runs: a folder of Parquet files, here or at any address that fsspec knows.
+
+Each run is a file of its own, named after the run. So nothing is ever rewritten, and writers need
+no lock: two of them write different files, or the same file with the same content.
+"""
 
 from __future__ import annotations
 

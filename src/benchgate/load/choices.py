@@ -1,4 +1,8 @@
-"""The parameters and the choices of operations: the same in every launch, by the seed."""
+"""The parameters and the choices of operations: the same in every launch, by the seed.
+
+Only the raw bits of PCG64 are used: numpy promises that they stay the same in all its versions,
+which it does not promise for anything derived from them.
+"""
 
 from __future__ import annotations
 

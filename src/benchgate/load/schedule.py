@@ -1,4 +1,9 @@
-"""Which worker does what when: the same in every launch, by its seed."""
+"""Which worker does what when: the same in every launch, by its seed.
+
+The speed of a machine changes while it works: by a tenth from one second to the next is common.
+Launches that take turns of a few milliseconds have nearly the same share of fast and slow moments,
+so their ratio says much more than that of launches one after the other.
+"""
 
 from __future__ import annotations
 

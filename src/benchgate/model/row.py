@@ -1,4 +1,8 @@
-"""A row of the verdict: one metric of one benchmark, compared."""
+"""A row of the verdict: one metric of one benchmark, compared.
+
+The other estimates and tests of a row are computed from all rounds, including those that raised a
+suspicion: they describe what was measured, and decide nothing. Ratios are head / base as measured.
+"""
 
 from __future__ import annotations
 

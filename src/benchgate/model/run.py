@@ -1,4 +1,8 @@
-"""What was measured of one commit: a run, its benchmarks, and every sample of them."""
+"""What was measured of one commit: a run, its benchmarks, and every sample of them.
+
+Values are in base units (s, B, counts). Arrays are float64, one-dimensional and in the
+order in which they were measured; nobody changes them.
+"""
 
 from __future__ import annotations
 

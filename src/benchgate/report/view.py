@@ -1,4 +1,7 @@
-"""Turns a verdict into strings: every renderer takes them and computes nothing."""
+"""Turns a verdict into strings: every renderer takes them and computes nothing.
+
+The strings are plain text without control characters; renderers add markup and escapes.
+"""
 
 from __future__ import annotations
 

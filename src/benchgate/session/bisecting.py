@@ -1,4 +1,10 @@
-"""`benchgate bisect`: find the commit that made a benchmark slower or faster."""
+"""`benchgate bisect`: find the commit that made a benchmark slower or faster.
+
+Each commit that is tried is the base of a check, and the last commit is its head, with the
+benchmarks of the working tree on both sides. So a commit with the change measures like the head,
+and one without it differs from the head as the good commit does. The check decides about half of
+that difference.
+"""
 
 from __future__ import annotations
 

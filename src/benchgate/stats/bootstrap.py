@@ -1,4 +1,25 @@
-"""Bootstrap intervals, for independent values and for samples that come in launches."""
+"""Bootstrap intervals, for independent values and for samples that come in launches.
+
+A resample draws launches with replacement. From each drawn launch, it draws with replacement as
+many samples as that launch has. Then it pools them (Davison and Hinkley, 1997, section 3.8).
+Samples of one launch resemble each other, so intervals that treat all samples as independent are
+too short. A launch with more samples has more weight.
+
+With few launches, these intervals are too short as well. Coverage of a nominal 95 %, simulated with
+launches of 45 lognormal samples, 2 % between and 3 % within launches (1,000 runs, standard error
+1 %):
+
+    launches   2    3    4    5    7   10   12   15   20
+    p50       68   79   84   88   90   92   92   94   94
+    p95       66   79   80   83   85   90   89   90   91
+    p99        -   54   65   73   82   89   85   90   89
+
+So a note warns below 10 launches. The t interval of the launches' means covers 95 % with any number
+of launches.
+
+The means of launches already vary a little because each launch has few samples. Drawing the samples
+again adds that variation a second time. So the intervals are too wide if launches hardly differ.
+"""
 
 from __future__ import annotations
 

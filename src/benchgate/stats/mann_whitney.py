@@ -1,4 +1,9 @@
-"""The rank-sum test of two samples (Mann and Whitney, 1947), its estimate and its interval."""
+"""The rank-sum test of two samples (Mann and Whitney, 1947), its estimate and its interval.
+
+Under the null hypothesis, every way to assign the pooled values to the arms is equally likely. The
+exact p comes from the sum of y's mid-ranks over all these ways: the permutation distribution given
+the ties.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Draws resamples of samples that come in launches."""
+"""Draws resamples of samples that come in launches.
+
+A draw stores sorted positions among all measured values, so that its quantiles can be read off. If
+launches have thousands of samples, it draws only how many of them lie below a value: a binomial
+number for each launch, which halves the range of a quantile at each step.
+"""
 
 from __future__ import annotations
 

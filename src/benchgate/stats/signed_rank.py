@@ -1,4 +1,15 @@
-"""The signed-rank test of pairs (Wilcoxon, 1945), its estimate and its interval."""
+"""The signed-rank test of pairs (Wilcoxon, 1945), its estimate and its interval.
+
+Under the null hypothesis, each difference is as likely to be positive as negative, regardless of
+its size. Given the sizes, W+ (the sum of the ranks of the positive differences) counts each rank
+with probability 1/2. A convolution gives its distribution, for mid-ranks as well as for plain ones,
+so p is exact even if sizes are tied.
+
+Zeros keep their place in the ranking but count for neither side (Pratt, 1959). Given which
+differences are zero, the test is exact. It would also be exact if zeros were dropped before
+ranking. But then a difference that moves from zero to slightly above it could weaken the evidence
+for "greater". Identical arms give p = 1.
+"""
 
 from __future__ import annotations
 

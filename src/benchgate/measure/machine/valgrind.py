@@ -1,4 +1,8 @@
-"""Counts instructions under valgrind."""
+"""Counts instructions under valgrind.
+
+Of a program, cachegrind counts everything, from the first instruction to the end. Of a function,
+callgrind counts what lies between two marks in its worker: see `_worker/opened.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Observes which functions compiled benchmarks call, under valgrind's callgrind."""
+"""Observes which functions compiled benchmarks call, under valgrind's callgrind.
+
+Callgrind counts calls and instructions exactly, from the place that a function is called from, and
+for each line of the source, if the program has debug information. A function is edited if its text
+differs between the trees. If only that of a function differs that was inlined, it holds that one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Observes what a benchmark calls on both sides, and what differs in the text of that."""
+"""Observes what a benchmark calls on both sides, and what differs in the text of that.
+
+Functions of Python are compared as syntax trees, those of other languages by their lines.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Creates the trees to measure: two checkouts that differ only by the change."""
+"""Creates the trees to measure: two checkouts that differ only by the change.
+
+Both are git worktrees in a temporary folder. Their paths have equal length and do not show which
+side they are. The head's tree also gets the uncommitted changes. Submodules become worktrees of
+their local repositories. Only a commit that these lack, as in a shallow clone, is fetched.
+"""
 
 from __future__ import annotations
 
