@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.mann_whitney import mann_whitney, mann_whitney_classical, mann_whitney_lower
-from benchgate.stats.midranks import Method
 from benchgate.stats.signed_rank import signed_rank, signed_rank_lower
 from benchgate.stats.trend import trend_p
 from validation import data
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:
+    from benchgate.stats.midranks import Method
     from benchgate.arrays import BoolArray, FloatArray
 
 ALPHA = 0.05
