@@ -13,8 +13,8 @@ from validation import data
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:
-    from benchgate.stats.midranks import Method
     from benchgate.arrays import BoolArray, FloatArray
+    from benchgate.stats.midranks import Method
 
 ALPHA = 0.05
 REPLICATES = 20_000
