@@ -19,7 +19,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchgate.measure.arm import Arm, ArmName
-from benchgate.measure.functions.lockstep import Opening, measure_launch
+from benchgate.measure.functions.lockstep import LaunchedBenchmark, measure_launch
 from benchgate.measure.functions.sampler import Sampling
 from benchgate.measure.machine.memory_layout import Layout
 from benchgate.measure.processes.guardian import Guardian
@@ -77,7 +77,7 @@ def round_of(
     for number in range(FUNCTIONS):
         names = [f"{prefix}{number}"] * len(workers)
         plan = plans.get(number)
-        opening = Opening(str(number), names, TIMEOUT_S)
+        opening = LaunchedBenchmark(str(number), names, TIMEOUT_S)
         plans[number], _, _ = measure_launch(opening, workers, plan, SAMPLING, rng)
     ended_s = time.perf_counter()
     for worker in workers:

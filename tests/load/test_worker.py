@@ -12,7 +12,7 @@ from benchgate.load.drivers.driver import OperationError
 from benchgate.load.ramps import ramps
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import Arrivals, LoadPhase, Plan, Timetable, TurnOrder
-from benchgate.load.worker import LoadWorker, Work
+from benchgate.load.worker import LoadWork, LoadWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ class Scene:
         self.workers = [
             LoadWorker(
                 index,
-                Work([operation], [parameters], repeat(0)),
+                LoadWork([operation], [parameters], repeat(0)),
                 stopped=self.stopped,
                 timing=self.time.timing,
                 conceal=lambda text: text.replace("secret", "[removed]"),
@@ -315,7 +315,7 @@ def test_each_step_has_its_own_record() -> None:
 
     worker = LoadWorker(
         0,
-        Work(
+        LoadWork(
             [operation(MS), operation(10 * MS)],
             [repeat({"factor": 1}), repeat({"factor": 2})],
             choices(),
@@ -365,7 +365,7 @@ def test_launches_that_take_turns_work_as_long_as_planned_and_not_at_once(takes_
 
         worker = LoadWorker(
             0,
-            Work([operate], [repeat({})], repeat(0)),
+            LoadWork([operate], [repeat({})], repeat(0)),
             stopped=threading.Event(),
             timing=time.timing,
             conceal=str,
@@ -416,7 +416,7 @@ def open_loop(turns: TurnOrder | None, takes_ms: int, workers: int, stalls_s: fl
     crew = [
         LoadWorker(
             index,
-            Work([operate], [repeat({})], repeat(0)),
+            LoadWork([operate], [repeat({})], repeat(0)),
             stopped=threading.Event(),
             timing=time.timing,
             conceal=str,

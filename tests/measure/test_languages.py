@@ -27,7 +27,7 @@ from benchgate.measure.functions.engine import FunctionEngine
 from benchgate.measure.languages import NotBuiltError, Programs, build_variables, find, parts
 from benchgate.measure.languages.base import Toolbox, WorkerProgram
 from benchgate.measure.languages.go import Go
-from benchgate.measure.languages.node import Node
+from benchgate.measure.languages.node import NodeJs
 from benchgate.measure.machine.cpus import available_cpus
 from benchgate.measure.machine.memory_layout import Layout
 from benchgate.measure.processes.build_commands import build
@@ -286,16 +286,16 @@ def test_two_lanes_that_need_a_program_at_once_build_it_once(
     tmp_path: Path, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builds = []
-    build = Node.build
+    build = NodeJs.build
 
     def slowly(  # noqa: PLR0917 - as what it replaces
-        self: Node, tools: Toolbox, arm: Arm, benchmark: NodeBenchmark, path: str, layout: int
+        self: NodeJs, tools: Toolbox, arm: Arm, benchmark: NodeBenchmark, path: str, layout: int
     ) -> WorkerProgram:
         builds.append(path)
         time.sleep(0.1)
         return build(self, tools, arm, benchmark, path, layout)
 
-    monkeypatch.setattr(Node, "build", slowly)
+    monkeypatch.setattr(NodeJs, "build", slowly)
     arm = Arm(ArmName.HEAD, tmp_path, tmp_path / "env")
     (table,) = loads('[[benchmark]]\nnode = "bench.js"\n', "benchgate.toml").benchmarks
     assert isinstance(table, NodeBenchmark)

@@ -18,7 +18,7 @@ from benchgate.load.choices import choices, parameters
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.recording import OperationRecorder, Windowing
 from benchgate.load.schedule import plan_of, share_of
-from benchgate.load.worker import LoadWorker, Timing, Work, text_of
+from benchgate.load.worker import LoadWork, LoadWorker, Timing, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -171,7 +171,7 @@ class Crew:
         seed, workers = scenario.experiment.seed, scenario.most_workers
         member.worker = LoadWorker(
             member.index,
-            Work(
+            LoadWork(
                 operations,
                 [
                     parameters(

@@ -46,7 +46,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class LoadWork:
     """What a worker carries out.
 
     Attributes:
@@ -78,7 +78,7 @@ class LoadWorker:
     def __init__(
         self,
         index: int,
-        work: Work,
+        work: LoadWork,
         *,
         stopped: threading.Event,
         timing: Timing,

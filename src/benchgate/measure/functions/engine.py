@@ -23,7 +23,7 @@ from benchgate.measure.contract import (
 from benchgate.measure.functions.counter import FunctionCounter
 from benchgate.measure.functions.discovery import PythonDiscovery
 from benchgate.measure.functions.grouping import divide, together
-from benchgate.measure.functions.lockstep import Opening, measure_launch
+from benchgate.measure.functions.lockstep import LaunchedBenchmark, measure_launch
 from benchgate.measure.functions.sample_plan import SamplePlan
 from benchgate.measure.functions.sampler import Sampling
 from benchgate.measure.functions.starting import Workers
@@ -381,7 +381,7 @@ class FunctionEngine:
             )
         else:
             self._plans[id_], observations, is_spent = measure_launch(
-                Opening(id_, names, entry.timeout_s, entry.isolate),
+                LaunchedBenchmark(id_, names, entry.timeout_s, entry.isolate),
                 workers,
                 plan if isinstance(plan, SamplePlan) else None,
                 self._sampling(id_, start_ns, pinned=cpu is not None, together=together),

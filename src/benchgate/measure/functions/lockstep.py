@@ -54,7 +54,7 @@ _BESIDE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class LaunchedBenchmark:
     """A benchmark as it is opened in the workers of one launch.
 
     Attributes:
@@ -70,7 +70,7 @@ class Opening:
 
 
 def measure_launch(
-    opening: Opening,
+    launched: LaunchedBenchmark,
     workers: Sequence[Worker],
     plan: SamplePlan | None,
     sampling: Sampling,
@@ -86,9 +86,9 @@ def measure_launch(
         The plan for the launches that follow; what was seen in each worker; whether a process was
         changed, so that no other benchmark may follow.
     """
-    once, timeout_s = Stopwatch(), opening.timeout_s
-    opened = [ask([w], timeout_s, "open", n) for w, n in zip(workers, opening.names, strict=True)]
-    own_rss = all(step.get("rss_is_own", False) or opening.alone for (step,) in opened)
+    once, timeout_s = Stopwatch(), launched.timeout_s
+    opened = [ask([w], timeout_s, "open", n) for w, n in zip(workers, launched.names, strict=True)]
+    own_rss = all(step.get("rss_is_own", False) or launched.alone for (step,) in opened)
     kind = SampleKind.of([step for (step,) in opened])
     timeout_s *= kind.number or 1
     plan = SamplePlan(kind.number or 1, 1, 0) if sampling.brief else plan
@@ -117,7 +117,7 @@ def measure_launch(
     notes += _notes_on_others(closed) if sampling.pinned else ()
     observations = [
         replace(
-            observed(opening.id, worker, found, notes, once.elapsed_s),
+            observed(launched.id, worker, found, notes, once.elapsed_s),
             uses_files=uses_files or not kind.is_inside,
         )
         for worker, found, uses_files in zip(workers, metrics, sampler.uses_files, strict=True)

@@ -29,7 +29,7 @@ _VITEST_NAME = re.compile(r"\.(?:bench|benchmark)\.[cm]?[jt]sx?$")
 _TOOL = re.compile(r"""["'](tinybench|mitata|benchmark|vitest)["']""")
 
 
-class Node(Language[NodeBenchmark]):
+class NodeJs(Language[NodeBenchmark]):
     """Scripts that run with a hook, and files of vitest, which have a runner."""
 
     def find(self, arm: Arm, benchmark: NodeBenchmark) -> Iterator[tuple[str, str]]:

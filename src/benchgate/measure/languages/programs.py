@@ -18,7 +18,7 @@ from benchgate.measure.languages.base import Language, NotBuiltError, Toolbox, W
 from benchgate.measure.languages.cpp import Cpp
 from benchgate.measure.languages.go import Go
 from benchgate.measure.languages.linking import LINKS, LinkError, linked_again
-from benchgate.measure.languages.node import Node
+from benchgate.measure.languages.node import NodeJs
 from benchgate.measure.languages.own_worker import OwnWorker
 from benchgate.measure.languages.rust import Rust
 from benchgate.measure.machine import Layout
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LANGUAGES: Final[Mapping[str, Language[Any]]] = {
     CppBenchmark.KIND: Cpp(),
     GoBenchmark.KIND: Go(),
-    NodeBenchmark.KIND: Node(),
+    NodeBenchmark.KIND: NodeJs(),
     RustBenchmark.KIND: Rust(),
     WorkerBenchmark.KIND: OwnWorker(),
 }
