@@ -6,8 +6,8 @@ both arms of a round get the same addresses and the same hash seed. Each round g
 addresses, so that a single lucky address does not decide. If an edit moves data by a few bytes,
 this then appears as noise instead of as a difference (Curtsinger and Berger, 2013).
 
-What a loop makes and frees again lies in the blocks that were freed last before it. Those are drawn
-anew several times in a launch, because a single place would be that of a whole launch: see
+What a loop makes and frees again lies in the blocks that were freed last before it. Others are
+freed several times in a launch, so that its samples see several places: see
 `_worker/free_blocks.py`.
 
 Only the libraries that the user's code loads, and what it maps, lie some regions apart. A CPU
