@@ -60,12 +60,14 @@ class Call:
         number: how many calls of this name were made until then, with this one.
         about: the path that it is about, without what differs from run to run.
         is_injected: whether strace let it fail.
+        is_import: whether Python looked for a module.
     """
 
     name: str
     number: int
     about: str
     is_injected: bool = False
+    is_import: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} {self.number}, {self.about}"
@@ -216,10 +218,11 @@ def _parsed(trace: str, own: str, first: str = "") -> list[Call]:
         path = _path(found["arguments"], name) if found else ""
         has_begun = has_begun or bool(re.search(first, path))
         is_injected = line.endswith("(INJECTED)")
-        could_fail = found is not None and int(found["value"]) >= 0 and not _is_import(path)
+        is_import = _is_import(path)
+        could_fail = found is not None and int(found["value"]) >= 0 and not is_import
         if has_begun and (is_injected or could_fail):
             about = "" if name in _WITHOUT_PATH else _CHANCE.sub("#", path.replace(own, ""))
-            calls.append(Call(name, counts[name], about, is_injected))
+            calls.append(Call(name, counts[name], about, is_injected, is_import))
     return calls
 
 

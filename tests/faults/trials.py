@@ -278,7 +278,8 @@ class Place:
             if any(self._left_behind(ended)):  # as after a kill, the next command tidies up
                 run(python_module("list"), ended.folder, self.environ)
                 faults += self._left_behind(ended)
-            if faults:
+            # A page whose module cannot be imported fails only itself: the exit code stays.
+            if faults and not (failed and failed.is_import):
                 wrong.append(f"{failed}: {', '.join(faults)}\n{ended.done.err}")
             if failed and failed.about == call.about:
                 return True, wrong
