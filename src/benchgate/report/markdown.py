@@ -55,7 +55,6 @@ _BOUND = "\N{NO-BREAK SPACE}%"
 _FINE = frozenset({Outcome.UNCHANGED, Outcome.WITHIN_LIMIT})
 
 
-PRODUCT = "benchgate"
 # Space for the first and the last line, which every comment has.
 _SENTENCE_LIMIT = 2000
 _LEGEND = (

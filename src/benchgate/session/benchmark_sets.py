@@ -106,7 +106,7 @@ class FoundSet:
     def tasks(
         self, ids: Sequence[str], rng: random.Random, round_index: int, division: Division
     ) -> list[Task]:
-        """Divide a round of the engine, with the result's names; see `engine.tasks_of`."""
+        """Divide a round of the engine, with the result's names; see `contract.tasks_of`."""
         costs_s = {self.names.get(id_, id_): cost_s for id_, cost_s in division.costs_s.items()}
         own = replace(division, costs_s=costs_s)
         tasks = tasks_of(self.engine, self.own(ids), rng, round_index, own)

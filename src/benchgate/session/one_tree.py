@@ -123,7 +123,7 @@ def open_tree(
     """Open a session on the working tree alone; return it and notes for its result.
 
     Args:
-        runs_suites, introspect: as in `open_session`.
+        runs_suites, introspect: as in `Opening`.
     """
     effects.phases.begin(Phase.CHECK_OUT)
     with ExitStack() as stack:

@@ -417,14 +417,14 @@ class Session:
                 )
 
     def observes(self, id_: str) -> bool:
-        """Whether it can observe what a benchmark calls; see `engine.ObservingEngine`."""
+        """Whether it can observe what a benchmark calls; see `contract.ObservingEngine`."""
         (finding, *others) = self._engines_of[id_]
         (own,) = finding.own([id_])
         engine = finding.engine
         return not others and isinstance(engine, ObservingEngine) and engine.observes(own)
 
     def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> None:
-        """Observe what a benchmark calls on both sides; see `engine.ObservingEngine`."""
+        """Observe what a benchmark calls on both sides; see `contract.ObservingEngine`."""
         (finding,) = self._engines_of[id_]
         (own,) = finding.own([id_])
         if isinstance(finding.engine, ObservingEngine):

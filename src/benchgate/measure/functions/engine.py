@@ -73,13 +73,13 @@ _TWO_KINDS = (
 
 
 class FunctionEngine:
-    """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
+    """Measures functions of one or two arms, in any language; see `contract.Engine`.
 
     Args:
         benchmarks: for each arm, the benchmarks that its own configuration names.
 
     Attributes:
-        peak_bytes: see `engine.DivisibleEngine`.
+        peak_bytes: see `contract.DivisibleEngine`.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class FunctionEngine:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Generator[Sequence[Observation]]:
-        """Count the functions of one file after the other; see `engine.CountingEngine`."""
+        """Count the functions of one file after the other; see `contract.CountingEngine`."""
         self._workers.resume()
         if self._counter:
             for group in self._groups(ids, Division()):
@@ -164,7 +164,7 @@ class FunctionEngine:
         return are_able and len(sides) > 1 and isinstance(self._plans.get(id_), SamplePlan)
 
     def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> Sequence[Observation]:
-        """Observe a benchmark in processes of its own; see `engine.ObservingEngine`."""
+        """Observe a benchmark in processes of its own; see `contract.ObservingEngine`."""
         entry, plan = self._discovery.entries[id_], self._plans[id_]
         if not isinstance(plan, SamplePlan):
             raise TypeError(f"{id_} is not timed")

@@ -1,7 +1,6 @@
 """Measures commands."""
 
 from benchgate.measure.programs.commands import (
-    HASH_SEED,
     ArmCommand,
     arm_commands,
     padded,
@@ -9,19 +8,15 @@ from benchgate.measure.programs.commands import (
     workload_hash,
 )
 from benchgate.measure.programs.engine import CommandEngine
-from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode
 from benchgate.measure.programs.run_settings import RunSettings
 from benchgate.measure.programs.runner import ArmRunner, CommandFailedError, RunFailedError
 from benchgate.measure.programs.variables import environ_of, with_equal_names
 
 __all__ = [
-    "HASH_SEED",
     "ArmCommand",
     "ArmRunner",
     "CommandEngine",
     "CommandFailedError",
-    "ForeignCodeError",
-    "OwnCode",
     "RunFailedError",
     "RunSettings",
     "arm_commands",

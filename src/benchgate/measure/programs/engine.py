@@ -114,7 +114,7 @@ class CommandEngine:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
-        """Measure one burst of each benchmark in every arm; see `engine.Engine`.
+        """Measure one burst of each benchmark in every arm; see `contract.Engine`.
 
         If an arm fails, only failures are yielded for the benchmark. If the base failed, the head
         is then tried alone, because which arm went first was random.
@@ -146,7 +146,7 @@ class CommandEngine:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Generator[Sequence[Observation]]:
-        """Count one execution of each benchmark in every arm; see `engine.CountingEngine`."""
+        """Count one execution of each benchmark in every arm; see `contract.CountingEngine`."""
         if self._counter:
             for name in ids:
                 starting(name)
@@ -158,7 +158,7 @@ class CommandEngine:
         return len(self._commands[id_]) > 1
 
     def observe(self, id_: str, limit_s: float, metrics: Collection[str]) -> Sequence[Observation]:
-        """Observe a command, executed again in each arm; see `engine.ObservingEngine`."""
+        """Observe a command, executed again in each arm; see `contract.ObservingEngine`."""
         if TIME.name not in metrics:
             return []
         observer = ProgramObserver(self._arms, self._runners)

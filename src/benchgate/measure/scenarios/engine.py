@@ -125,7 +125,7 @@ class ScenarioEngine:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
-        """Launch each scenario that has one of the benchmarks in every arm; see `engine.Engine`."""
+        """Launch each scenario of these benchmarks in every arm; see `contract.Engine`."""
         for unit in dict.fromkeys(self._unit_of[id_] for id_ in ids):
             wanted = [id_ for id_ in ids if self._unit_of[id_] is unit]
             starting(wanted[0])

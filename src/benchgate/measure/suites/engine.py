@@ -129,7 +129,7 @@ class SuiteEngine:
         round_index: int,
         starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
-        """Run the suite once in every arm that has one of the benchmarks; see `engine.Engine`."""
+        """Run the suite once in every arm that has one of the benchmarks; see `contract.Engine`."""
         if not ids:
             return
         starting(ids[0])

@@ -5,7 +5,6 @@ from benchgate.measure.workers.event_counts import COUNTS_SETUPS, count_per_call
 from benchgate.measure.workers.file_use import FileUse
 from benchgate.measure.workers.runtimes import describe_runtime, describe_runtimes
 from benchgate.measure.workers.start import ProgramSetting, WorkerSetting
-from benchgate.measure.workers.traces import goroutines_of_users, without_own_frames
 from benchgate.measure.workers.worker import (
     ForeignModuleError,
     Unstarted,
@@ -28,6 +27,4 @@ __all__ = [
     "count_per_call",
     "describe_runtime",
     "describe_runtimes",
-    "goroutines_of_users",
-    "without_own_frames",
 ]
