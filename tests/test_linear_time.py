@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.formats.case import Case
+    from tests.formats.cases import Case
 
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
@@ -364,10 +364,14 @@ def parse(name: str) -> Callable[[ForeignFile], None]:
     return read
 
 
-FIRST_CASES = {case.format: case for case in reversed(CASES) if not case.source().files}
+LARGEST_CASES = {
+    case.format: case
+    for case in sorted(CASES, key=lambda case: len(case.source().data))
+    if case.source().data
+}
 
 
-@pytest.mark.parametrize("case", FIRST_CASES.values(), ids=FIRST_CASES)
+@pytest.mark.parametrize("case", LARGEST_CASES.values(), ids=LARGEST_CASES)
 def test_reading_the_output_of_a_tool(case: Case) -> None:
     for what, make in case_inputs(case).items():
         assert not grows_too_fast(make, parse(case.format), FORMAT_BYTES), what

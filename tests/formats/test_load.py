@@ -113,7 +113,7 @@ def test_a_percentile_of_autocannon_is_read_from_all_runs_or_none() -> None:
 
 
 def test_times_of_ab_in_whole_milliseconds_are_refused() -> None:
-    source = ForeignFile("times.tsv", sample("ab/gnuplot.tsv"))
+    source = ForeignFile("times.tsv", sample("../refused/ab-gnuplot.tsv"))
     assert ab.sniff(source)
     with pytest.raises(FormatError) as caught:
         ab.parse(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.formats.case import SAMPLES
+from tests.formats.cases import SAMPLES
 
 from benchgate.errors import FormatError
 from benchgate.formats import find_format, read_as

@@ -1,78 +1,18 @@
-"""What genuine files of tools say about the machine, the runtime, the build and the commit."""
+"""What files of tools say about the machine, the runtime, the build and the commit."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from tests.formats.case import SAMPLES
-from tests.formats.cases import CASES
+from tests.formats.cases import SAMPLES
 from tests.formats.test_conformance import read
 
 from benchgate.formats.contents import ForeignFile
 from benchgate.model.environment import Environment
-from benchgate.model.run import Source
 
-if TYPE_CHECKING:
-    from tests.formats.case import Case
-
-XEON = "Intel(R) Xeon(R) Processor"
-KERNEL = "6.18.44-fc-v669"
 CACHES = "caches of 48.00 KiB, 64.00 KiB, 2.000 MiB, 480.0 MiB"
-PYTEST = Environment(
-    os="Linux",
-    kernel=KERNEL,
-    machine="x86_64",
-    cpu_model=XEON,
-    cpu_count=2,
-    toolchains={"python": "CPython 3.11.7"},
-)
-ORIGINS = {
-    "google-benchmark/repetitions.json": Environment(
-        cpu_model=f"the CPU of vm with {CACHES}",
-        cpu_count=2,
-        toolchains={"build type": "debug"},
-    ),
-    "pytest-benchmark/full.json": PYTEST,
-    "pytest-benchmark/saved.json": PYTEST,
-    "asv/alone.json": replace(PYTEST, toolchains={"python": "3.11"}),
-    "pyperf/suite.json": replace(
-        PYTEST,
-        kernel=f"{KERNEL}-x86_64-with-glibc2.36",
-        machine="",
-        toolchains={"python": "cpython 3.11.7 (64-bit)"},
-    ),
-    "benchmarkdotnet/built-report-full.json": Environment(
-        os="Debian GNU/Linux 12",
-        machine="X64",
-        cpu_model="AMD EPYC",
-        cpu_count=2,
-        toolchains={".NET": ".NET 8.0.1 (8.0.123.58001)", "build type": "RELEASE"},
-    ),
-    "jmh/built.json": Environment(
-        toolchains={"JDK": "17.0.9", "VM": "OpenJDK 64-Bit Server VM 17.0.9+9"}
-    ),
-    "mitata/samples.json": Environment(
-        machine="x64-linux", cpu_model="AMD EPYC", toolchains={"runtime": "node 20.20.2"}
-    ),
-    "deno-bench/two-files.json": Environment(
-        machine="x86_64-unknown-linux-gnu",
-        cpu_model="AMD EPYC",
-        toolchains={"runtime": "Deno 2.9.6"},
-    ),
-    "go/count3.txt": Environment(
-        os="linux", machine="amd64", cpu_model=XEON, toolchains={"GOMAXPROCS": "2"}
-    ),
-    "go/json.ndjson": Environment(
-        os="linux", machine="amd64", cpu_model=XEON, toolchains={"GOMAXPROCS": "2"}
-    ),
-}
-COMMITS = {
-    "pytest-benchmark/full.json": Source("bffc14cf5c6b4472060bdd433f8de9bbb8f48b89"),
-    "asv/alone.json": Source("2c9867cb789c14d85afa6879afaf20c15a4af3c4"),
-}
 
 
 def origin(source: ForeignFile, name: str) -> Environment:
@@ -81,15 +21,6 @@ def origin(source: ForeignFile, name: str) -> Environment:
         assert not known.differences(one)
         known = known.completed(one)
     return known
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
-def test_a_genuine_file_names_one_machine_at_most(case: Case) -> None:
-    found = origin(case.source(), case.format)
-    if case.path in ORIGINS:
-        assert found == ORIGINS[case.path]
-    if case.path in COMMITS:
-        assert read(case.source(), case.format).commits == (COMMITS[case.path],)
 
 
 GO = "goos: linux\ngoarch: amd64\npkg: p\ncpu: {cpu}\nBenchmarkA-{procs} 100 12 ns/op\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.formats.case import SAMPLES
+from tests.formats.cases import SAMPLES
 from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError

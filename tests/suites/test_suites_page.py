@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.docs.conftest import read_page
-from tests.formats.case import SAMPLES
+from tests.formats.cases import SAMPLES
 from tests.suites.page import read_sections
 from tests.suites.scratch import commit, typed
 from tests.suites.tools import PAGE, TOOLS

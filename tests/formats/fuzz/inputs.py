@@ -6,8 +6,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.formats.case import Case
-from tests.formats.cases import CASES
+from tests.formats.cases import CASES, Case
 from tests.fuzz.mutations import damaged
 
 from benchgate.formats.contents import ForeignFile
@@ -23,7 +22,7 @@ NAME = "it"
 def crashers() -> list[Case]:
     """Each input that is kept."""
     return [
-        Case(folder.name, f"../crashers/{folder.name}/{each.name}", "", {})
+        Case(folder.name, f"../crashers/{folder.name}/{each.name}")
         for folder in sorted(CRASHERS.glob("*"))
         for each in sorted(folder.iterdir())
     ]
