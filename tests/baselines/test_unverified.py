@@ -171,9 +171,6 @@ def test_a_name_of_ours_is_not_taken_by_a_number() -> None:
     assert names == {"unnamed benchmark 1": "unnamed benchmark 1", "x": "unnamed benchmark 2"}
 
 
-WORDS = frozenset({"n", "how", "utf-8", "utf", "merge", "this"})
-
-
 @pytest.mark.parametrize(
     ("id_", "is_known"),
     [
@@ -184,9 +181,7 @@ WORDS = frozenset({"n", "how", "utf-8", "utf", "merge", "this"})
         ("parse/large[n=-1.5e3,how=utf-8]", True),
         ("parse/small", False),
         ("parse/largest", False),
-        ("parse/large[n=merge-this]", False),
         ("parse/large[n=merge this]", False),
-        ("parse/large[approved=1]", False),
         ("parse/large[n=1][n=2]", False),
         ("parse/large[n=1]x", False),
         ("parse/large[]", False),
@@ -199,7 +194,7 @@ WORDS = frozenset({"n", "how", "utf-8", "utf", "merge", "this"})
     ],
 )
 def test_names_are_those_of_the_base(id_: str, *, is_known: bool) -> None:
-    known = KnownBenchmarks(frozenset({"cli"}), {"parse/large": WORDS})
+    known = KnownBenchmarks(frozenset({"cli"}), frozenset({"parse/large"}))
     assert known.knows(id_) is is_known
 
 

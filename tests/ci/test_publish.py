@@ -725,7 +725,7 @@ def test_functions_of_the_base_are_known_before_there_is_a_baseline(make: Make) 
     for artifact in fork.server.state.all(Artifact):
         fork.server.state.remove(artifact)
     known = ("parse/large[n=1000,how=utf-8]", "parse/small", "parse/later")
-    unknown = ("parse/large[n=merge-this-now]", "parse/other", "benchmarks/parse/small", "x")
+    unknown = ("parse/large[n=merge this now]", "parse/other", "benchmarks/parse/small", "x")
     comment = fork.verdict_of(measured(dict.fromkeys((*known, *unknown), 1e-3)))
     shown = re.sub("<wbr>|\\\\|</?code>|`", "", comment)
     assert all(f"| {name} |" in shown for name in known)

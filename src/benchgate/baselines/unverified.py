@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -42,9 +42,8 @@ ONLY_SAID: Final = "this run says that it crashes on the base, but nobody else h
 _MOST_CORES = 10_000
 _FAILED = "it crashed in the pull request's own run, whose log says why"
 _FILES_CHANGED = "files changed while they were measured: the run's log names them"
-_FUNCTION = re.compile(r"(?P<function>[^\[\]]+)(?:\[(?P<labels>[^\[\]]{1,120})\])?")
-_LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9_.+-]{1,40})")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
+_LABEL = r"[A-Za-z_][A-Za-z0-9_]{0,39}=[A-Za-z0-9_.+-]{1,40}"
+_PARAMETERS = re.compile(rf"\[(?=.{{1,120}}\]){_LABEL}(?:,{_LABEL})*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +52,14 @@ class KnownBenchmarks:
 
     Attributes:
         ids: full ids.
-        functions: by id without parameters (`group/name`), the words of the file that defines the
-            function.
+        functions: ids without parameters (`group/name`) of the functions that its files define.
         expected: ids that must have been measured.
         broken: ids that failed in the default branch's own run.
         are_all: False if the default branch's own run cannot be read.
     """
 
     ids: frozenset[str] = frozenset()
-    functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
     expected: frozenset[str] = frozenset()
     broken: frozenset[str] = frozenset()
     are_all: bool = True
@@ -69,29 +67,21 @@ class KnownBenchmarks:
     def knows(self, id_: str) -> bool:
         """Whether a benchmark's id may be shown.
 
-        The id of a function with parameters may be new. Its labels must then consist of numbers and
-        of words from the base's own file, so that nobody can write sentences with them.
+        The parameters of a function may be new. They must then be short names and values without
+        spaces, so that nobody can write sentences with them.
         """
         if id_ in self.ids or id_ in CANARY_IDS or id_ == CHANGED_FILES_ID:
             return True
-        match = _FUNCTION.fullmatch(id_)
-        words = self.functions.get(match["function"]) if match else None
-        if match is None or words is None:
-            return False
-        labels = match["labels"].split(",") if match["labels"] else []
-        return all(_is_label(label, words) for label in labels)
+        function = function_of(id_)
+        parameters = id_.removeprefix(function)
+        return function in self.functions and (
+            not parameters or _PARAMETERS.fullmatch(parameters) is not None
+        )
 
 
 def function_of(id_: str) -> str:
     """An id without its parameters."""
     return id_.partition("[")[0]
-
-
-def _is_label(label: str, words: frozenset[str]) -> bool:
-    match = _LABEL.fullmatch(label)
-    if match is None or match["name"] not in words:
-        return False
-    return match["value"] in words or _NUMBER.fullmatch(match["value"]) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ _MOST_CHARACTERS: Final = 1_000_000
 _FUNCTION = re.compile(
     r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+bench_(\w+)|bench_(\w+)[ \t]*=)", re.MULTILINE
 )
-_WORDS = (re.compile(r"\w+"), re.compile(r"[A-Za-z0-9_.+-]+"))
 
 
 def known_benchmarks(
@@ -49,7 +48,7 @@ def known_benchmarks(
         choice: the benchmarks that pull requests of this repository measure.
         measured: ids that the run measured at this commit.
     """
-    functions = dict(_functions(config, git, sha))
+    functions = frozenset(_functions(config, git, sha))
     tags = {id_: one.tags for one in config.benchmarks for id_ in one.ids}
     stored = {one.id for one in own.of_project} if own else set()
     expected = {id_ for id_ in tags if choice.wants(id_, tags[id_])}
@@ -73,13 +72,12 @@ def _elsewhere(
     return {id_ for id_ in stored if function_of(id_) in functions if function_of(id_) not in known}
 
 
-def _functions(config: Config, git: Git, sha: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each function's id without parameters, and the words of the file that defines it."""
+def _functions(config: Config, git: Git, sha: str) -> Iterator[str]:
+    """Each function's id without parameters."""
     for path, group in _files(config, _listed_names(git, sha)):
         text = git.run("cat-file", "blob", f"{sha}:{path}")[:_MOST_CHARACTERS]
-        words = frozenset(word for pattern in _WORDS for word in pattern.findall(text))
         for match in _FUNCTION.finditer(text):
-            yield f"{group}/{match[1] or match[2]}", words
+            yield f"{group}/{match[1] or match[2]}"
 
 
 def _listed_names(git: Git, sha: str) -> list[PurePosixPath]:
