@@ -48,7 +48,7 @@ SLOW = (
         "measure/test_ground.py",
     ),
     *("measure/test_functions.py", "measure/test_pytest_host.py", "measure/test_functions_slow.py"),
-    *("measure/test_worker.py", "measure/test_checkouts.py"),
+    *("measure/test_worker.py", "measure/test_checkouts.py", "measure/test_languages.py"),
 )
 # Each takes minutes and guards a few packages, which CONTRIBUTING.md names: `make test-nightly`
 # runs those of their tests that are slow.

@@ -156,7 +156,7 @@ def _shown_place(placed: tuple[Section, Benchmark]) -> tuple[object, ...]:
 _LEAST_TOGETHER: Final = 3
 # How many times as large as the least change the greatest one may be.
 _MOST_APART: Final = 2
-_PART = re.compile(r"[^/\[]*[/\[]")
+_PART_END = re.compile(r"[/\[]")
 
 
 def _joined(shown: Sequence[Benchmark], ids: Collection[str]) -> tuple[Line, ...]:
@@ -172,7 +172,7 @@ def _joined(shown: Sequence[Benchmark], ids: Collection[str]) -> tuple[Line, ...
             beginning_alike.setdefault(start, []).append(one)
     of = Counter(start for id_ in ids for start in _beginnings(id_))
     joined: dict[str, Together] = {}
-    for start in sorted(beginning_alike, key=lambda text: (len(_PART.findall(text)), text)):
+    for start in sorted(beginning_alike, key=lambda text: (len(_PART_END.findall(text)), text)):
         alike: dict[tuple[object, ...], list[Benchmark]] = {}
         for one in beginning_alike[start]:
             first = one[0]
@@ -203,7 +203,7 @@ def _together(members: Sequence[Benchmark], of: Mapping[str, int]) -> Together:
 def _beginnings(id_: str) -> Iterator[str]:
     """What an id begins with, at each slash, and before its parameters: "a/", "a/b["."""
     path = id_.partition("[")[0]
-    yield from (id_[: match.end()] for match in _PART.finditer(id_) if match.end() <= len(path) + 1)
+    yield from (id_[: match.end()] for match in _PART_END.finditer(id_) if match.end() <= len(path) + 1)
 
 
 def _overlapping(benchmarks: Sequence[Benchmark]) -> list[list[Benchmark]]:
