@@ -13,7 +13,7 @@ from benchgate.cli.boundary import say
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.escape import plain_line
-from benchgate.measure.trees import MOST_BYTES, BuildCache, builds_folder
+from benchgate.measure.trees import MOST_BUILDS, BuildCache, builds_folder
 from benchgate.report.terminal import Column, Line, print_columns, print_text
 from benchgate.units import counted, format_duration, format_value
 
@@ -61,8 +61,7 @@ def command(clear: bool) -> int:
     now_s = time.time()
     print_columns(console(), _COLUMNS, [_line(one, now_s) for one in entries])
     console().print()
-    limit = format_value(MOST_BYTES, "B")
-    total = f"{_summed_up(entries)}, of at most {limit}, in {cache.folder}"
+    total = f"{_summed_up(entries)}, of at most {MOST_BUILDS}, in {cache.folder}"
     print_text(console(), Text(plain_line(total, 1000), "dim"))
     return 0
 
@@ -70,8 +69,6 @@ def command(clear: bool) -> int:
 def _line(entry: KeptBuild, now_s: float) -> Line:
     size, used = format_value(entry.size_bytes, "B"), format_duration(now_s - entry.used_s)
     about = entry.about
-    if about is None:
-        return Line(("(damaged)", "", "", used, size, ""))
     age = format_duration(now_s - about.built_s)
     took = format_duration(about.took_s)
     return Line((plain_line(about.project), about.sha[:_SHORT_SHA], age, used, size, took))

@@ -203,7 +203,9 @@ def _together(members: Sequence[Benchmark], of: Mapping[str, int]) -> Together:
 def _beginnings(id_: str) -> Iterator[str]:
     """What an id begins with, at each slash, and before its parameters: "a/", "a/b["."""
     path = id_.partition("[")[0]
-    yield from (id_[: match.end()] for match in _PART_END.finditer(id_) if match.end() <= len(path) + 1)
+    yield from (
+        id_[: match.end()] for match in _PART_END.finditer(id_) if match.end() <= len(path) + 1
+    )
 
 
 def _overlapping(benchmarks: Sequence[Benchmark]) -> list[list[Benchmark]]:

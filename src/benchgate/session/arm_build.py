@@ -67,7 +67,7 @@ class ArmBuild:
             tools = self._tools_before()
             self._fresh = snapshot(arm)
             self._key = build_key(arm, build, tools)
-            self.kept = self._cache.find(self._key, arm)
+            self.kept = self._cache.find(self._key)
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from benchgate.measure.trees.checkouts import Trees, one_arm, same_arms, sweep, 
 from benchgate.measure.trees.file_state import FileState, content_digest
 from benchgate.measure.trees.ground import Ground
 from benchgate.measure.trees.kept_builds import (
-    MOST_BYTES,
+    MOST_BUILDS,
     About,
     BuildCache,
     KeptBuild,
@@ -18,7 +18,7 @@ from benchgate.measure.trees.moving import is_in_use
 from benchgate.measure.trees.scratch import Scratch
 
 __all__ = [
-    "MOST_BYTES",
+    "MOST_BUILDS",
     "About",
     "BuildCache",
     "FileState",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import secrets
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.files import cache_folder
 from benchgate.measure.session_folder import remove_tree
-from benchgate.measure.trees.file_state import FileState, content, entries_below
+from benchgate.measure.trees.file_state import FileState, entries_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import Arm
 
 
-MOST_BYTES: Final = 4 << 30
-"""Size limit of all kept builds together; the least recently used go first."""
+MOST_BUILDS: Final = 8
+"""The least recently used of more are removed."""
 
 MOST_BUILD_BYTES: Final = 2 << 30
 """Size limit of a build that is kept."""
@@ -67,7 +66,6 @@ class About:
         packages: what is installed in the environment: names and versions.
         warnings: the last warnings that it printed.
         removed: what the build removed from the tree.
-        digest: of all that, of the kept files, and of what their links lead to elsewhere.
     """
 
     project: str
@@ -78,7 +76,6 @@ class About:
     packages: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    digest: str = ""
 
     @property
     def is_current(self) -> bool:
@@ -91,12 +88,11 @@ class KeptBuild:
     """One kept build.
 
     Attributes:
-        about: None if it is damaged.
         used_s: when it was used last, in seconds since 1970.
     """
 
     path: Path
-    about: About | None
+    about: About
     size_bytes: int
     used_s: float
 
@@ -131,14 +127,14 @@ class BuildCache:
         self.session = secrets.token_hex(8)
         self._reads = reads
 
-    def find(self, key: str, arm: Arm) -> About | None:
-        """Look for a build that is whole and can be used for an arm now."""
+    def find(self, key: str) -> About | None:
+        """Look for a build that can be used now."""
         path = self._path(key)
         with suppress(OSError, NotKeptError):
             self._require_private()
             with self._locked(fcntl.LOCK_SH):
-                about = read_about(path) if self._reads and not path.is_symlink() else None
-                if about and about.is_current and about.digest == _digest(path, arm, about):
+                about = read_about(path) if self._reads else None
+                if about and about.is_current:
                     os.utime(path)
                     return about
         return None
@@ -194,7 +190,8 @@ class BuildCache:
             with suppress(OSError):
                 sizes = (e.stat(follow_symlinks=False).st_size for e in entries_below(path))
                 used_s = path.stat().st_mtime
-                found.append(KeptBuild(path, read_about(path), sum(sizes), used_s))
+                if about := read_about(path):
+                    found.append(KeptBuild(path, about, sum(sizes), used_s))
         return sorted(found, key=lambda entry: -entry.used_s)
 
     def clear(self) -> None:
@@ -209,11 +206,9 @@ class BuildCache:
                     _remove_all(path)
 
     def _prune(self) -> None:
-        left_bytes = MOST_BYTES
-        for entry in self.entries():
-            left_bytes -= entry.size_bytes
-            if left_bytes < 0 or not (entry.about and entry.about.is_current):
-                _remove_all(entry.path)
+        usable = [entry.path for entry in self.entries() if entry.about.is_current]
+        for path in {*self.folder.glob(f"*{_SUFFIX}")}.difference(usable[:MOST_BUILDS]):
+            _remove_all(path)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}{_SUFFIX}"
@@ -250,15 +245,12 @@ def _write(kept: Path, arm: Arm, before: Mapping[str, FileState], about: About) 
     files = kept / _FILES
     files.mkdir(mode=0o700, parents=True)
     _copy([(_place(arm, name), files / name) for name in sorted(changed | folders)])
-    if snapshot(arm) != after:
-        raise NotKeptError("its files still change")
-    about = replace(about, removed=removed)
-    about = replace(about, digest=_digest(kept, arm, about))
-    (kept / _ABOUT).write_text(json.dumps(asdict(about)), encoding="utf-8")
+    told = json.dumps(asdict(replace(about, removed=removed)))
+    (kept / _ABOUT).write_text(told, encoding="utf-8")
 
 
 def read_about(kept: Path) -> About | None:
-    """Read what a kept build says about itself; None if that is damaged."""
+    """Read what a kept build says about itself; None if another version of benchgate wrote it."""
     try:
         found = json.loads((kept / _ABOUT).read_bytes())
         lists = {name: tuple(found[name]) for name in ("packages", "warnings", "removed")}
@@ -266,28 +258,6 @@ def read_about(kept: Path) -> About | None:
         return About(**{**found, **lists, **times})
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
-
-
-def _digest(kept: Path, arm: Arm, about: About) -> str:
-    parts: list[object] = [asdict(replace(about, digest=""))]
-    for name, mode, told in content(kept / _FILES):
-        outside = _outside(_place(arm, name), told, arm) if stat.S_ISLNK(mode) else None
-        parts.append((name, mode, told, (kept / _FILES / name).lstat().st_mtime_ns, outside))
-    text = json.dumps(parts).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(text).hexdigest()
-
-
-def _outside(path: Path, link: str, arm: Arm) -> tuple[int, int] | None:
-    """Size and time of what a link leads to outside of the arm; None if it is inside."""
-    target = Path(os.path.normpath(path.parent / link))
-    if target.is_relative_to(arm.root) or target.is_relative_to(arm.env):
-        return None
-    try:
-        seen = target.stat()
-    except OSError:
-        return -1, -1
-    # The size and time of a folder change with what others put into it.
-    return (0, 0) if stat.S_ISDIR(seen.st_mode) else (seen.st_size, seen.st_mtime_ns)
 
 
 def _copy(pairs: Sequence[tuple[Path, Path]]) -> None:
