@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.contract.journal import Journal
-    from tests.contract.rate import RateLimit
     from tests.contract.records import Artifact
     from tests.contract.routes import Route
     from tests.contract.state import State
@@ -34,13 +33,11 @@ class Api:
         self,
         state: State,
         journal: Journal,
-        rate: RateLimit,
         sign: Callable[[Artifact], str],
         prefix: str,
     ) -> None:
         self._state = state
         self._journal = journal
-        self._rate = rate
         self._sign = sign
         self._prefix = prefix
         self.url = ""
@@ -80,12 +77,9 @@ class Api:
 
     def _handled(self, request: Request, path: str, route: Route) -> Response:
         token = tokens.token_of(request.headers.get("Authorization"), self._state)
-        if route.template != "/rate_limit" and not self._rate.spend():
-            raise Problem(403, "API rate limit exceeded for installation ID 1.")
         call = Call(
             state=self._state,
             views=Views(self._state, self.url),
-            rate=self._rate,
             token=token,
             path=route.match(request.method, path) or {},
             query=request.args.to_dict(),

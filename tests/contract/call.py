@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tests.contract.answers import Json
-    from tests.contract.rate import RateLimit
     from tests.contract.records import Artifact, Token
     from tests.contract.state import R, State
     from tests.contract.views import Views
@@ -32,7 +31,6 @@ class Call:
 
     state: State
     views: Views
-    rate: RateLimit
     token: Token
     path: Mapping[str, str]
     query: Mapping[str, str]

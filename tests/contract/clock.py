@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.contract.records import START
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from datetime import datetime
 
 
 class Clock:
-    """Moves when a test moves it; `advance` fits where a client takes a `sleep`.
+    """Moves when a test moves it; `advance` fits where a client takes a `sleep`."""
 
-    Args:
-        source: what it shows without having been moved.
-    """
-
-    def __init__(self, source: Callable[[], datetime] = lambda: START) -> None:
-        self._source = source
-        self._moved = timedelta()
+    def __init__(self) -> None:
+        self._now = START
 
     def now(self) -> datetime:
-        return self._source() + self._moved
+        return self._now
 
     def time(self) -> float:
         return self.now().timestamp()
 
     def advance(self, seconds: float) -> None:
-        self._moved += timedelta(seconds=seconds)
-
-
-def wall_clock() -> Clock:
-    """The real time."""
-    return Clock(lambda: datetime.now(UTC))
+        self._now += timedelta(seconds=seconds)

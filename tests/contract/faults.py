@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,18 +19,12 @@ class Fault:
     Args:
         status: answered instead of the request's own answer.
         message: in the JSON of the status; GitHub's own words where empty.
-        headers: added to the answer, or put in place of its own.
-        body: the whole of the answer instead of JSON, such as a proxy's HTML.
-        delay_s: before anything else.
         drop_connection: hang up without an answer.
         truncate: hang up in the middle of the answer's body, when the request has had its effect.
     """
 
     status: int | None = None
     message: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    delay_s: float = 0.0
     drop_connection: bool = False
     truncate: bool = False
 
@@ -52,14 +46,9 @@ class Faults:
             self._scripted.append((pattern, deque(faults)))
 
     def always(self, pattern: str, fault: Fault) -> None:
-        """Answer every request so until `clear`, but for those with a fault on script."""
+        """Answer every request so but for those with a fault on script."""
         with self._lock:
             self._standing.append((pattern, fault))
-
-    def clear(self) -> None:
-        with self._lock:
-            self._scripted.clear()
-            self._standing.clear()
 
     def take(self, method: str, path: str) -> Fault | None:
         asked = f"{method} {path}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from werkzeug.wrappers import Request
 
@@ -36,15 +36,10 @@ class Asked:
 
 
 class Journal:
-    """Requests and violations, in the order in which they came.
+    """Requests and violations, in the order in which they came."""
 
-    Args:
-        write: takes each of them as a line of JSON, too.
-    """
-
-    def __init__(self, write: Callable[[str], None] | None = None) -> None:
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._write = write
         self.requests: list[Asked] = []
         self.violations: list[str] = []
 
@@ -55,16 +50,10 @@ class Journal:
         asked = Asked(host, request.method, path, request.args.to_dict(), headers, _body(request))
         with self._lock:
             self.requests.append(asked)
-            self._line({"request": asdict(asked)})
 
     def violation(self, request: Request, text: str) -> None:
         with self._lock:
             self.violations.append(f"{request.method} {request.full_path.rstrip('?')}: {text}")
-            self._line({"violation": self.violations[-1]})
-
-    def _line(self, content: object) -> None:
-        if self._write:
-            self._write(json.dumps(content, ensure_ascii=False) + "\n")
 
 
 def _body(request: Request) -> object:

@@ -8,7 +8,6 @@ from tests.contract.answers import Problem, answer
 from tests.contract.records import (
     Artifact,
     Collaborator,
-    Comment,
     Commit,
     Comparison,
     Run,
@@ -17,10 +16,6 @@ from tests.contract.records import (
 if TYPE_CHECKING:
     from tests.contract.call import Call
     from werkzeug.wrappers import Response
-
-
-def rate_limit(call: Call) -> Response:
-    return answer(call.views.rate_limit(call.rate))
 
 
 def user(call: Call) -> Response:
@@ -64,17 +59,6 @@ def runs(call: Call) -> Response:
     return call.page(found, call.views.run, "workflow_runs")
 
 
-def runs_of_workflow(call: Call) -> Response:
-    """Answer for a workflow's number, or the name of its file."""
-    workflow = call.path["workflow_id"]
-    found = [
-        run
-        for run in call.state.runs(call.repository(), call.query)
-        if workflow in {str(run.workflow_id), run.path.rpartition("/")[2]}
-    ]
-    return call.page(found, call.views.run, "workflow_runs")
-
-
 def run(call: Call) -> Response:
     return answer(call.views.run(_run(call)))
 
@@ -90,25 +74,9 @@ def pull(call: Call) -> Response:
     return answer(call.views.pull(call.pull("pull_number"), alone=True))
 
 
-def pulls_of_commit(call: Call) -> Response:
-    """Answer with open ones; those from forks are left out, as GitHub leaves them out."""
-    here = call.repository()
-    found = [
-        pull
-        for pull in call.state.pulls(here, "open", None)
-        if pull.head_sha == call.path["commit_sha"] and call.state.head_of(pull) == here
-    ]
-    return call.page(found, call.views.pull)
-
-
 def comments(call: Call) -> Response:
     pull = call.pull("issue_number")
     return call.page(call.state.comments(call.repository(), pull.number), call.views.comment)
-
-
-def comment(call: Call) -> Response:
-    found = call.state.get(Comment, call.number("comment_id"))
-    return answer(call.views.comment(call.existing(found)))
 
 
 def reviews(call: Call) -> Response:

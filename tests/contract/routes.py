@@ -59,7 +59,6 @@ _COMMENT = f"{_REPO}/issues/comments/{{comment_id}}"
 _COMMENTS = f"{_REPO}/issues/{{issue_number}}/comments"
 
 ROUTES = (
-    Route("GET", "/rate_limit", reading.rate_limit),
     Route("GET", "/user", reading.user),
     Route("GET", _REPO, reading.repository),
     Route("GET", f"{_REPO}/actions/artifacts", reading.artifacts, _ACTIONS, _PAGES | {"name"}),
@@ -78,20 +77,11 @@ ROUTES = (
         _ACTIONS,
         _PAGES | {"name"},
     ),
-    Route(
-        "GET",
-        f"{_REPO}/actions/workflows/{{workflow_id}}/runs",
-        reading.runs_of_workflow,
-        _ACTIONS,
-        _RUNS,
-    ),
     Route("GET", f"{_REPO}/collaborators/{{username}}/permission", reading.permission),
     Route("POST", f"{_REPO}/check-runs", writing.create_check_run, _CHECKS),
     Route("PATCH", f"{_REPO}/check-runs/{{check_run_id}}", writing.update_check_run, _CHECKS),
     Route("GET", f"{_REPO}/commits/{{ref}}", reading.commit, _CONTENTS),
-    Route("GET", f"{_REPO}/commits/{{commit_sha}}/pulls", reading.pulls_of_commit, _PULLS, _PAGES),
     Route("GET", f"{_REPO}/compare/{{basehead}}", reading.comparison, _CONTENTS),
-    Route("GET", _COMMENT, reading.comment, _READ_COMMENTS),
     Route("PATCH", _COMMENT, writing.update_comment, _WRITE_COMMENTS),
     Route("DELETE", _COMMENT, writing.delete_comment, _WRITE_COMMENTS),
     Route("GET", _COMMENTS, reading.comments, _READ_COMMENTS, _PAGES),

@@ -31,7 +31,6 @@ _SEEDS: dict[str, tuple[str, tuple[str | int, ...]]] = {
     "permission": (f"get {_REPOSITORY}/collaborators/{{username}}/permission", ()),
     "profile": ("get /user", ()),
     "pull": (f"get {_REPOSITORY}/pulls/{{pull_number}}", ()),
-    "rate limit": ("get /rate_limit", ()),
     "repository": (f"get {_REPOSITORY}/pulls/{{pull_number}}", ("head", "repo")),
     "review": (f"get {_REPOSITORY}/pulls/{{pull_number}}/reviews", (0,)),
     "run": (f"get {_REPOSITORY}/actions/runs/{{run_id}}", ()),

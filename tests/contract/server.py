@@ -8,7 +8,6 @@ Leaving raises an AssertionError where a request or an answer was does not match
 
 from __future__ import annotations
 
-import threading
 import traceback
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -18,7 +17,6 @@ from tests.contract.connection import LOOPBACK, Host, cut_short, hang_up
 from tests.contract.downloads import Downloads
 from tests.contract.faults import Fault, Faults
 from tests.contract.journal import Journal
-from tests.contract.rate import RateLimit
 from tests.contract.state import State
 from werkzeug.wrappers import Request, Response
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from wsgiref.types import StartResponse, WSGIEnvironment
 
-    from tests.contract.clock import Clock
     from tests.contract.journal import Asked
     from tests.contract.records import Record
 
@@ -39,29 +36,23 @@ class GitHubServer:
 
     Args:
         records: what there is to begin with.
-        clock: of the server's side; one that stands still where it is not given.
         prefix: before every path of the API, such as `/api/v3`.
         before: called before each answer, with the state.
-        write: takes what is asked, as lines of JSON.
     """
 
     def __init__(
         self,
         *records: Record,
-        clock: Clock | None = None,
         prefix: str = "",
         before: Callable[[State], None] | None = None,
-        write: Callable[[str], None] | None = None,
     ) -> None:
-        self.state = State(*records, clock=clock)
+        self.state = State(*records)
         self.clock = self.state.clock
         self.faults = Faults()
-        self.rate = RateLimit(self.state.clock)
         self._before = before or (lambda _: None)
-        self._journal = Journal(write)
-        self._closing = threading.Event()
+        self._journal = Journal()
         self._downloads = Downloads(self.state, self._journal)
-        self._api = Api(self.state, self._journal, self.rate, self._downloads.sign, prefix)
+        self._api = Api(self.state, self._journal, self._downloads.sign, prefix)
         self._hosts = Host(self._serve_api, LOOPBACK), Host(self._serve_downloads, "localhost")
         self.api_url = self._api.url = self._hosts[0].url + prefix
         self._downloads.url = self._hosts[1].url
@@ -77,7 +68,6 @@ class GitHubServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._closing.set()
         for host in self._hosts:
             host.stop()
         if error is None:
@@ -116,33 +106,28 @@ class GitHubServer:
         def answer() -> Response:
             return route if isinstance(route, Response) else self._api.answer(request, path, route)
 
-        return self._served(request, path, answer, self.rate.headers)(environ, start)
+        return self._served(request, path, answer)(environ, start)
 
     def _serve_downloads(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         request = Request(environ)
         self._journal.record("downloads", request.path, request)
         answer = self._downloads.answer
-        return self._served(request, request.path, lambda: answer(request), dict)(environ, start)
+        return self._served(request, request.path, lambda: answer(request))(environ, start)
 
     def _served(
         self,
         request: Request,
         path: str,
         answer: Callable[[], Response],
-        headers: Callable[[], dict[str, str]],
     ) -> Response:
         """The answer, or what the fault that is due makes of it."""
         fault = self.faults.take(request.method, path) or Fault()
-        self._closing.wait(fault.delay_s)
         if fault.drop_connection:
             hang_up(request.environ)
-        if fault.body is not None:
-            response = Response(fault.body, fault.status, content_type="text/html")
-        elif fault.status is not None:
+        if fault.status is not None:
             response = Problem(fault.status, fault.message).response()
         else:
             response = self._guarded(request, answer)
-        response.headers.update({**headers(), **fault.headers})
         if fault.truncate:
             cut_short(response, request.environ)
         return response

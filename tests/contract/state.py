@@ -53,14 +53,10 @@ _RUN_FILTERS: dict[str, Callable[[Run], tuple[str | None, ...]]] = {
 
 
 class State:
-    """A mutable store of frozen records; the server holds `lock` while it answers.
+    """A mutable store of frozen records; the server holds `lock` while it answers."""
 
-    Args:
-        clock: stamps what the API creates, and lets artifacts expire.
-    """
-
-    def __init__(self, *records: Record, clock: Clock | None = None) -> None:
-        self.clock = clock or Clock()
+    def __init__(self, *records: Record) -> None:
+        self.clock = Clock()
         self.lock = threading.RLock()
         self._tables: defaultdict[type, dict[Hashable, Any]] = defaultdict(dict)
         self._ids = itertools.count(1_000_001)

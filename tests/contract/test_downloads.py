@@ -1,4 +1,4 @@
-"""Artifacts are fetched from another host, which wants no token and gives a minute."""
+"""Artifacts are fetched from another host, which wants no token."""
 
 from __future__ import annotations
 
@@ -47,15 +47,7 @@ def test_a_token_is_refused_and_fails_the_test(ask: Client, github: GitHubServer
     github.violations.clear()
 
 
-def test_the_address_is_valid_for_a_minute(ask: Client, github: GitHubServer, url: str) -> None:
-    github.clock.advance(59)
-    assert ask.session.get(url, timeout=20).status_code == 200
-    github.clock.advance(1)
-    late = ask.session.get(url, timeout=20)
-    assert (late.status_code, "AuthenticationFailed" in late.text) == (403, True)
-
-
-@pytest.mark.parametrize("change", [("sig=", "sig=0"), ("se=", "se=9"), ("/11?", "/12?")])
+@pytest.mark.parametrize("change", [("sig=", "sig=0"), ("/11?", "/12?")])
 def test_an_address_that_was_made_up(
     ask: Client, github: GitHubServer, url: str, change: tuple[str, str]
 ) -> None:
@@ -68,11 +60,3 @@ def test_an_expired_artifact_is_gone(ask: Client, github: GitHubServer) -> None:
     github.clock.advance(91 * 86_400)
     response = ask.hello("GET", ZIP)
     assert (response.status_code, response.json()["message"]) == (410, "Artifact has expired")
-
-
-def test_what_requests_does_with_the_redirect(ask: Client, github: GitHubServer) -> None:
-    session, api_url = ask.session, github.api_url
-    headers = ask.hello("GET", ZIP).request.headers
-    response = session.get(f"{api_url}/repos/octo-org/hello{ZIP}", headers=headers, timeout=20)
-    assert response.content == BASELINE.data
-    assert [request.host for request in github.requests] == ["api", "api", "downloads"]

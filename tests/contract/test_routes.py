@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 REPO = "/repos/octo-org/hello"
 Case = tuple[str, str, "Token", dict[str, Any], int]
 CASES: tuple[Case, ...] = (
-    ("GET", "/rate_limit", TOKEN, {}, 200),
     ("GET", "/user", PERSONAL_TOKEN, {}, 200),
     ("GET", REPO, TOKEN, {}, 200),
     ("GET", "/repos/octocat/hello", TOKEN, {}, 200),
@@ -41,17 +40,13 @@ CASES: tuple[Case, ...] = (
     ("GET", f"{REPO}/actions/runs", TOKEN, {}, 200),
     ("GET", f"{REPO}/actions/runs/{PULL_RUN.id}", TOKEN, {}, 200),
     ("GET", f"{REPO}/actions/runs/{MAIN_RUN.id}/artifacts", TOKEN, {}, 200),
-    ("GET", f"{REPO}/actions/workflows/benchmarks.yml/runs", TOKEN, {}, 200),
-    ("GET", f"{REPO}/actions/workflows/{MAIN_RUN.workflow_id}/runs", TOKEN, {}, 200),
     ("GET", f"{REPO}/collaborators/maintainer/permission", TOKEN, {}, 200),
     ("GET", f"{REPO}/issues/{PULL.number}/events", TOKEN, {}, 200),
     ("GET", f"{REPO}/pulls/{PULL.number}/reviews", TOKEN, {}, 200),
     ("POST", f"{REPO}/check-runs", CHECKS_TOKEN, {"name": "bench", "head_sha": HEAD_SHA}, 201),
     ("PATCH", f"{REPO}/check-runs/4", CHECKS_TOKEN, {"conclusion": "failure"}, 200),
     ("GET", f"{REPO}/commits/{HEAD_SHA}", TOKEN, {}, 200),
-    ("GET", f"{REPO}/commits/{HEAD_SHA}/pulls", TOKEN, {}, 200),
     ("GET", f"{REPO}/compare/{BASE_SHA}...{HEAD_SHA}", TOKEN, {}, 200),
-    ("GET", f"{REPO}/issues/comments/1", TOKEN, {}, 200),
     ("PATCH", f"{REPO}/issues/comments/1", TOKEN, {"body": "edited"}, 200),
     ("DELETE", f"{REPO}/issues/comments/1", TOKEN, {}, 204),
     ("GET", f"{REPO}/issues/{PULL.number}/comments", TOKEN, {}, 200),
@@ -70,9 +65,6 @@ def test_each_operation_answers_as_described_and_with_addresses_of_this_server(
     response = ask(method, path, token=token, json=body or None)
     assert response.status_code == status, response.text
     assert description.HOST not in response.text
-    assert int(response.headers["x-ratelimit-remaining"]) <= int(
-        response.headers["x-ratelimit-limit"]
-    )
 
 
 def test_the_cases_are_all_operations_that_the_description_holds() -> None:
@@ -99,12 +91,10 @@ def test_every_parameter_that_has_an_effect_is_described() -> None:
         f"{REPO}/actions/runs/1",
         f"{REPO}/actions/artifacts/12/zip",
         f"{REPO}/issues/99/comments",
-        f"{REPO}/issues/comments/2",
         f"{REPO}/pulls/99",
         f"{REPO}/compare/main...other",
         f"/repos/octocat/hello/actions/runs/{MAIN_RUN.id}",
         f"/repos/octocat/hello/actions/artifacts/{BASELINE.id}/zip",
-        "/repos/octocat/hello/issues/comments/1",
     ],
 )
 def test_what_is_not_there_is_404(ask: Client, path: str) -> None:

@@ -1,44 +1,15 @@
-"""The server as a whole: many at once, its rate, what it remembers, and its end."""
+"""The server as a whole: what it remembers, and its end."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
-
 import pytest
 from tests.contract.conftest import Client
-from tests.contract.records import Artifact, Comment
+from tests.contract.faults import Fault
+from tests.contract.records import Artifact
 from tests.contract.scene import PULL, SCENE
 from tests.contract.server import GitHubServer
 
-if TYPE_CHECKING:
-    import requests
-
 COMMENTS = f"/issues/{PULL.number}/comments"
-
-
-def test_many_at_once(ask: Client, github: GitHubServer) -> None:
-    def post(number: int) -> requests.Response:
-        return ask.hello("POST", COMMENTS, json={"body": str(number)})
-
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(post, range(24)))
-    assert {response.status_code for response in made} == {201}
-    comments = github.state.all(Comment)[1:]
-    assert len({comment.id for comment in comments}) == 24
-    assert {comment.body for comment in comments} == {str(number) for number in range(24)}
-    assert github.rate.remaining == github.rate.limit - 24
-
-
-def test_the_rate_is_used_up_and_comes_back(ask: Client, github: GitHubServer) -> None:
-    github.rate.remaining = 1
-    first, second = (ask.hello("GET", "/pulls") for _ in range(2))
-    assert (first.status_code, first.headers["x-ratelimit-remaining"]) == (200, "0")
-    assert (second.status_code, second.headers["x-ratelimit-remaining"]) == (403, "0")
-    assert "API rate limit exceeded" in second.json()["message"]
-    assert ask("GET", "/rate_limit").json()["rate"]["remaining"] == 0
-    github.clock.advance(int(second.headers["x-ratelimit-reset"]) - github.clock.time())
-    assert ask.hello("GET", "/pulls").status_code == 200
 
 
 def test_what_was_asked(ask: Client, github: GitHubServer) -> None:
@@ -85,3 +56,10 @@ def test_a_mistake_of_the_test_is_seen(ask: Client, github: GitHubServer) -> Non
     assert ask.hello("GET", "/actions/artifacts").status_code == 500
     assert "no Run 404 was added" in github.violations[0]
     github.violations.clear()
+
+
+def test_a_fault_that_nobody_met_fails_the_test(github: GitHubServer) -> None:
+    github.script("GET /repos/*/pull", [Fault(status=500)])
+    with pytest.raises(AssertionError, match=r"a fault nobody met: GET /repos/\*/pull"):
+        github.check()
+    github.faults.take("GET", "/repos/x/pull")

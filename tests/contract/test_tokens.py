@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.contract.records import Token
-from tests.contract.scene import FORKS_TOKEN, PERSONAL_TOKEN, PULL, TOKEN
+from tests.contract.scene import FORKS_TOKEN, PULL, TOKEN
 
 if TYPE_CHECKING:
     from tests.contract.conftest import Client
@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
 
 COMMENTS = f"/issues/{PULL.number}/comments"
-
-
-def test_both_schemes_are_known(ask: Client) -> None:
-    for scheme in ("Bearer", "token"):
-        headers: dict[str, str | None] = {"Authorization": f"{scheme} {TOKEN.secret}"}
-        assert ask.hello("GET", "/pulls", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -62,18 +56,6 @@ def test_permissions(
     token = Token("ghs_other", permissions)
     github.state.add(token)
     assert ask.hello("GET", path, token=token).status_code == status
-
-
-def test_who_a_token_is(ask: Client) -> None:
-    assert ask("GET", "/user", token=PERSONAL_TOKEN).json()["login"] == "octocat"
-    refused = ask("GET", "/user")
-    assert refused.status_code == 403
-    assert refused.json()["message"] == "Resource not accessible by integration"
-
-
-def test_a_personal_token_is_refused_in_other_words(ask: Client) -> None:
-    refused = ask.hello("GET", "/pulls", token=PERSONAL_TOKEN)
-    assert refused.json()["message"] == "Resource not accessible by personal access token"
 
 
 def test_a_token_is_not_shown(ask: Client, github: GitHubServer) -> None:

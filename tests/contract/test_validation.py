@@ -148,5 +148,5 @@ def test_an_answer_that_github_would_not_give(
     ask: Client, github: GitHubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Views, "comment", lambda *_: {"id": "one"})
-    ask.hello("GET", "/issues/comments/1")
+    ask.hello("GET", COMMENTS)
     assert "this server's answer" in only_violation(github)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tests.contract.answers import Json
-    from tests.contract.rate import RateLimit
     from tests.contract.records import (
         Artifact,
         CheckRun,
@@ -264,11 +263,6 @@ class Views:
             "commits": [],
             "files": [],
         }
-
-    def rate_limit(self, rate: RateLimit) -> Json:
-        shown = seed("rate limit", self._api_url)
-        shown["resources"]["core"] = rate.json()
-        return shown | {"rate": rate.json()}
 
     def _end(self, repository: Repository | None, branch: str, sha: str) -> Json:
         owner = repository.owner if repository else "unknown"
