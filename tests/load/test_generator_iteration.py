@@ -153,7 +153,7 @@ def test_it_is_torn_down_wherever_it_is_stopped(run: Any, where: str) -> None:  
 
     def halt(*_: object) -> None:
         stop.set()
-        released.wait(1)
+        released.wait(0.3)
 
     def run_script(script: Any) -> None:  # noqa: ANN401
         if script.queries[0] == where:
@@ -164,7 +164,7 @@ def test_it_is_torn_down_wherever_it_is_stopped(run: Any, where: str) -> None:  
         script.connect = halt
     elif where == "operate":
         script.operate = halt
-    reply = run(script, stop, {"load": {"duration": "1s" if where == "teardown" else "60s"}})
+    reply = run(script, stop, {"load": {"duration": "300ms" if where == "teardown" else "60s"}})
     released.set()
     assert script.calls[0] == "run setup"
     assert [call for call in script.calls if call != "interrupt"][-1] == "close driver"

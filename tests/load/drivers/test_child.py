@@ -160,7 +160,11 @@ def test_a_program_that_answers_twice(tmp_path: Path) -> None:
             many()
 
 
-def test_a_program_that_never_ends_is_ended(tmp_path: Path) -> None:
+def test_a_program_that_never_ends_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "_END_WAIT_S", 0.2)
+    monkeypatch.setattr(programs, "_TERM_WAIT_S", 0.2)
     text = "import os, signal\nsignal.signal(15, signal.SIG_IGN)\n"
     text += "open('pid', 'w').write(str(os.getpid()))\n"
     text += READY + "while True: time.sleep(60)\n"
