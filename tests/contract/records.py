@@ -6,13 +6,12 @@ Records name each other (a run its repository, an artifact its run) as GitHub's 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping  # noqa: TC003 - read at run time where a state file is read
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
 Level = Literal["read", "write"]
 START = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -206,7 +205,7 @@ class Collaborator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRun:
-    """A check run; `output` is what was last written, annotations of all writes in it."""
+    """A check run; `output` is what was last written."""
 
     id: int
     repository: str

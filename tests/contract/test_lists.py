@@ -14,6 +14,7 @@ from tests.contract.scene import (
     HEAD_SHA,
     HELLO,
     MAIN_RUN,
+    PULL,
     PULL_RUN,
 )
 
@@ -80,3 +81,10 @@ def test_the_other_pages_are_found_by_the_links_alone(ask: Client, github: GitHu
         response = ask("GET", response.links["next"]["url"])
     assert found == [*range(348, 99, -1), BASELINE.id]
     assert response.json()["total_count"] == 250
+
+
+def test_a_deleted_comment_is_gone(ask: Client) -> None:
+    path = f"/issues/{PULL.number}/comments"
+    (comment,) = ask.hello("GET", path).json()
+    assert ask("DELETE", comment["url"]).status_code == 204
+    assert ask.hello("GET", path).json() == []

@@ -49,15 +49,8 @@ def create_check_run(call: Call) -> Response:
 
 
 def update_check_run(call: Call) -> Response:
-    """Annotations are added to those that were written before."""
     before = call.existing(call.state.get(CheckRun, call.number("check_run_id")))
-    given = _given(call)
-    annotations = [
-        *before.output.get("annotations", ()),
-        *given.get("output", {}).get("annotations", ()),
-    ]
-    output = {**before.output, **given.get("output", {}), "annotations": annotations}
-    check = replace(before, **(given | {"output": output}))
+    check = replace(before, **_given(call))
     call.state.put(check)
     return answer(call.views.check_run(check))
 
