@@ -4,17 +4,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.gate.arms import bench, judged, series
 
 from benchgate.gate.classical import classical, p95_ratio, remarks
 from benchgate.model.metrics import Better, Kind, Metric
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Classical
-    from benchgate.model.run import BenchmarkResult, Series
 
 RISING = [float(x) for x in range(100, 108)]
 HIGHER = [float(x) for x in range(110, 118)]
@@ -53,11 +52,7 @@ GOLDEN: dict[str, tuple[list[float], list[float], float | None, float, Outcome]]
 @pytest.mark.parametrize("unit", ["launch", "sample"])
 @pytest.mark.parametrize("case", GOLDEN.values(), ids=GOLDEN)
 def test_golden_cases(
-    case: tuple[list[float], list[float], float | None, float, Outcome],
-    unit: str,
-    series: Callable[..., Series],
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
+    case: tuple[list[float], list[float], float | None, float, Outcome], unit: str
 ) -> None:
     base, head, p, p95_ratio, outcome = case
     # As launches of one sample each, or as the samples of one launch.
@@ -107,18 +102,14 @@ def test_without_a_ratio_nothing_is_tested(base: list[float], head: list[float])
     assert one(base, head).result == "not tested"
 
 
-def test_the_classical_result_stands_beside_every_tested_row(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_the_classical_result_stands_beside_every_tested_row() -> None:
     (row,) = judged([bench("b", RISING)], [bench("b", HIGHER)], '[gate]\nstatistics = ["p25"]').rows
     assert row.test == "mann-whitney"
     assert row.classical is not None
     assert row.classical.result == "slower"
 
 
-def test_an_exact_metric_is_no_matter_of_the_classical_rule(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_an_exact_metric_is_no_matter_of_the_classical_rule() -> None:
     count = Metric("count", "", kind=Kind.EXACT)
     toml = '[gate]\nrule = "classical"\nmetrics = ["count"]'
     found = judged([bench(values=[5], metric=count)], [bench(values=[6], metric=count)], toml)

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from tests.gate.arms import bench, heads, judged
 
 from benchgate.gate.disturbance import disturbance, is_canary
 from benchgate.model.metrics import Metric
@@ -10,13 +9,6 @@ from benchgate.model.policy import Outcome
 from benchgate.model.run import CANARY_ID, FILES_CANARY_ID
 from benchgate.model.verdict import GateSettings
 from benchgate.report.row_notes import notes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgment
-    from benchgate.model.run import BenchmarkResult
 
 
 @pytest.mark.parametrize(
@@ -36,15 +28,13 @@ def test_the_same_work_must_take_the_same_time(
     rounds: int,
     change: float,
     disturbed: bool,  # noqa: FBT001 - a column of the table
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
 ) -> None:
     base, head = bench(CANARY_ID, [1] * rounds), bench(CANARY_ID, heads(rounds, change).tolist())
     ratio = disturbance(base, head, margin=0.02, alpha=0.01)
     assert ratio == (pytest.approx(1 + change, abs=1e-3) if disturbed else None)
 
 
-def test_a_canary_without_times_says_nothing(bench: Callable[..., BenchmarkResult]) -> None:
+def test_a_canary_without_times_says_nothing() -> None:
     other = bench(CANARY_ID, [1] * 12, metric=Metric("rss", "B"))
     assert disturbance(other, other, margin=0.02, alpha=0.01) is None
     assert is_canary(other)
@@ -52,12 +42,7 @@ def test_a_canary_without_times_says_nothing(bench: Callable[..., BenchmarkResul
 
 
 @pytest.mark.parametrize("change", [0.1, -0.1])
-def test_a_disturbance_takes_the_belief_from_changes(
-    change: float,
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_a_disturbance_takes_the_belief_from_changes(change: float) -> None:
     base = [bench(CANARY_ID, [1] * 17), bench("changed", [1] * 17), bench("same", [1] * 17)]
     head = [
         bench(CANARY_ID, heads(17, 0.05).tolist()),
@@ -78,9 +63,6 @@ def test_a_disturbance_takes_the_belief_from_changes(
 
 @pytest.mark.parametrize(("on_base", "on_head"), [(False, False), (True, False), (False, True)])
 def test_a_disturbed_disk_takes_it_only_from_what_uses_files(
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
     on_base: bool,  # noqa: FBT001 - a column of the table
     on_head: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
@@ -112,11 +94,7 @@ def test_a_disturbed_disk_takes_it_only_from_what_uses_files(
         assert found.warnings == ()
 
 
-def test_a_quiet_canary_is_not_mentioned(
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_a_quiet_canary_is_not_mentioned() -> None:
     base = [bench(CANARY_ID, [1] * 17), bench("b", [1] * 17)]
     head = [bench(CANARY_ID, heads(17).tolist()), bench("b", heads(17, 0.1).tolist())]
     found = judged(base, head, '[gate]\nstatistics = ["p25"]')

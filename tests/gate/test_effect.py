@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.gate.arms import bench
 
 from benchgate.config import loads, policy_from
 from benchgate.errors import ConfigError
@@ -16,22 +17,15 @@ from benchgate.model.result import Result, Screening
 from benchgate.model.run import Run, Source, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.model.run import BenchmarkResult
 
 SIZE = Metric("B/op", "B")
 
 
-@pytest.fixture
-def having(bench: Callable[..., BenchmarkResult]) -> Callable[..., BenchmarkResult]:
+def having(id_: str, *, sized: bool = True) -> BenchmarkResult:
     """Make a benchmark with a time and, unless it has lost it, a size."""
-
-    def make(id_: str, *, sized: bool = True) -> BenchmarkResult:
-        timed, size = bench(id_, [1.0]), bench(id_, [1.0], metric=SIZE)
-        return replace(timed, series=(*timed.series, *(size.series if sized else ())))
-
-    return make
+    timed, size = bench(id_, [1.0]), bench(id_, [1.0], metric=SIZE)
+    return replace(timed, series=(*timed.series, *(size.series if sized else ())))
 
 
 def result_of(head: list[BenchmarkResult], base: list[BenchmarkResult] | None = None) -> Result:
@@ -97,9 +91,7 @@ def result_of(head: list[BenchmarkResult], base: list[BenchmarkResult] | None = 
         ),
     ],
 )
-def test_what_nothing_has_is_an_error(
-    having: Callable[..., BenchmarkResult], toml: str, message: str
-) -> None:
+def test_what_nothing_has_is_an_error(toml: str, message: str) -> None:
     # Each side has lost something: the head a metric, the base a benchmark.
     result = result_of([having("parse/a", sized=False)], [having("parse/a"), having("sort")])
     config = loads(toml, "x.toml")
@@ -123,9 +115,7 @@ def test_what_nothing_has_is_an_error(
         ('[gate]\nmetrics = ["time", "B/ops"]', True),
     ],
 )
-def test_of_a_part_only_a_typo_is_refused(
-    having: Callable[..., BenchmarkResult], toml: str, *, is_refused: bool
-) -> None:
+def test_of_a_part_only_a_typo_is_refused(toml: str, *, is_refused: bool) -> None:
     result, config = result_of([having("parse")], [having("parse")]), loads(toml, "x.toml")
     if is_refused:
         with pytest.raises(ConfigError, match="did you mean 'B/op'"):
@@ -142,24 +132,20 @@ def test_of_a_part_only_a_typo_is_refused(
         '[gate]\nmetrics = ["time", "B/op"]',
     ],
 )
-def test_what_could_not_be_read_may_have_anything(
-    having: Callable[..., BenchmarkResult], bench: Callable[..., BenchmarkResult], toml: str
-) -> None:
+def test_what_could_not_be_read_may_have_anything(toml: str) -> None:
     broken = bench("parse", status=Status.FAILED, error="boom")
     result = result_of([broken, having("emit", sized=False)])
     require_effect(loads(toml, "x.toml"), [result], is_whole=True)
 
 
-def test_all_that_was_compared_counts(having: Callable[..., BenchmarkResult]) -> None:
+def test_all_that_was_compared_counts() -> None:
     config = loads('[[rule]]\nbenchmark = "sort"\nmargin = "5%"', "x.toml")
     few, more = result_of([having("parse")]), result_of([having("sort")])
     require_effect(config, [few, more], is_whole=True)
     require_effect(config, [replace(few, screening=Screening(more.head, ()))], is_whole=True)
 
 
-def test_the_head_s_own_configuration_is_refused_so_that_it_can_repair_the_base_s(
-    having: Callable[..., BenchmarkResult],
-) -> None:
+def test_the_head_s_own_configuration_is_refused_so_that_it_can_repair_the_base_s() -> None:
     wrong = loads('[[rule]]\nbenchmark = "prase"\nmargin = "5%"', "base.toml")
     right = loads('[[rule]]\nbenchmark = "parse"\nmargin = "5%"', "head.toml")
     result = result_of([having("parse")])
@@ -168,9 +154,7 @@ def test_the_head_s_own_configuration_is_refused_so_that_it_can_repair_the_base_
         require_effect(policy_from(right, wrong), [result], is_whole=True)
 
 
-def test_files_of_other_tools_are_known_by_their_tier(
-    having: Callable[..., BenchmarkResult],
-) -> None:
+def test_files_of_other_tools_are_known_by_their_tier() -> None:
     own, other = having("a"), replace(having("b"), tier=Tier.STORED)
     assert is_of_other_tools([result_of([other])])
     assert not is_of_other_tools([result_of([other, own])])
@@ -188,11 +172,7 @@ def test_files_of_other_tools_are_known_by_their_tier(
     ],
 )
 def test_what_a_fork_left_out_of_both_sides_is_missed(
-    having: Callable[..., BenchmarkResult],
-    toml: str,
-    missing: tuple[str, ...],
-    *,
-    known: bool,
+    toml: str, missing: tuple[str, ...], *, known: bool
 ) -> None:
     of_fork = result_of([having("a", sized=False)]).head
     of_branch = result_of([having("a")]).head if known else None

@@ -3,13 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.gate.arms import bench
 
 from benchgate.gate.evidence import files_of, pair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from benchgate.model.run import BenchmarkResult
 
 # (base, head, aliases, expected: (id, id of the base's side, id of the head's side, renamed from))
 CASES = {
@@ -51,7 +51,6 @@ def test_benchmarks_are_joined(
     head: list[str],
     aliases: Mapping[str, str],
     expected: list[tuple[str, str | None, str | None, str | None]],
-    bench: Callable[..., BenchmarkResult],
 ) -> None:
     pairs = pair(map(bench, base), map(bench, head), aliases)
     assert [

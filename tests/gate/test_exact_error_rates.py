@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.gate.arms import judged, series
 
 from benchgate.gate.exact import compare_error_rates
 from benchgate.model.metrics import ERROR_RATIO, Kind, Metric
@@ -13,11 +14,7 @@ from benchgate.model.policy import Outcome
 from benchgate.model.run import BenchmarkResult, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
-    from benchgate.model.run import Series
 
 LEVEL = 0.001
 
@@ -86,22 +83,15 @@ def test_rates_of_unchanged_code_hardly_ever_fail(kind: str, launches: int) -> N
 TIME = Metric("time", "s", kind=Kind.SUMMARY)
 
 
-@pytest.fixture
-def compare(
-    series: Callable[..., Series], judged: Callable[..., Judgment]
-) -> Callable[..., dict[str, Row]]:
+def compare(*arms: tuple[float, float], launches: int = 10, toml: str = "") -> dict[str, Row]:
     """Compare stored launches of a load tool: times, and error ratios."""
-
-    def make(*arms: tuple[float, float], launches: int = 10, toml: str = "") -> dict[str, Row]:
-        benchmarks = []
-        for time_s, errors in arms:
-            times = [time_s * (1 + k / 1000) for k in range(launches)]
-            both = series(times, metric=TIME), series([errors] * launches, metric=ERROR_RATIO)
-            benchmarks.append(BenchmarkResult("b", "w", Tier.STORED, both))
-        found = judged([benchmarks[0]], [benchmarks[1]], toml, paired=False)
-        return {row.metric: row for row in found.rows}
-
-    return make
+    benchmarks = []
+    for time_s, errors in arms:
+        times = [time_s * (1 + k / 1000) for k in range(launches)]
+        both = series(times, metric=TIME), series([errors] * launches, metric=ERROR_RATIO)
+        benchmarks.append(BenchmarkResult("b", "w", Tier.STORED, both))
+    found = judged([benchmarks[0]], [benchmarks[1]], toml, paired=False)
+    return {row.metric: row for row in found.rows}
 
 
 @pytest.mark.parametrize(
@@ -121,10 +111,7 @@ def compare(
     ],
 )
 def test_errors_decide_beside_the_time_and_failed_requests_are_never_faster(
-    compare: Callable[..., dict[str, Row]],
-    arms: tuple[tuple[float, float], tuple[float, float]],
-    time: Outcome,
-    errors: Outcome,
+    arms: tuple[tuple[float, float], tuple[float, float]], time: Outcome, errors: Outcome
 ) -> None:
     rows = compare(*arms)
     assert (rows["time"].outcome, rows["error_ratio"].outcome) == (time, errors)
@@ -133,9 +120,7 @@ def test_errors_decide_beside_the_time_and_failed_requests_are_never_faster(
         assert "requests fail" in rows["time"].notes[0]
 
 
-def test_errors_where_there_were_none_fail_although_stored(
-    compare: Callable[..., dict[str, Row]],
-) -> None:
+def test_errors_where_there_were_none_fail_although_stored() -> None:
     assert not compare((1.0, 0.0), (1.0, 0.2))["error_ratio"].advisory
     assert compare((1.0, 0.1), (1.0, 0.2))["error_ratio"].advisory
     assert not compare((1.0, 0.1), (1.0, 0.5))["error_ratio"].advisory
@@ -144,9 +129,7 @@ def test_errors_where_there_were_none_fail_although_stored(
     assert (alone.outcome, alone.advisory) == (Outcome.REGRESSED, False)
 
 
-def test_who_names_other_metrics_is_not_asked_about_errors(
-    compare: Callable[..., dict[str, Row]],
-) -> None:
+def test_who_names_other_metrics_is_not_asked_about_errors() -> None:
     rows = compare((1.0, 0.0), (1.0, 1.0), toml='gate.metrics = ["error_ratio"]')
     assert rows["error_ratio"].outcome is Outcome.REGRESSED
     assert not rows["time"].decides

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.gate.arms import bench, judged
 
 from benchgate.gate.conclusion import Conclusion, VerdictTerms, conclude
 from benchgate.model.metrics import ERROR_RATIO, Better, Kind, Metric
@@ -15,9 +16,6 @@ from benchgate.model.run import BenchmarkResult, Status, Tier
 from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
 
 SIZE = Metric("size", "B", kind=Kind.EXACT)
@@ -25,19 +23,12 @@ RATE = Metric("throughput", "1/s", Better.HIGHER)
 STEADY = [19.0e-3, 19.1e-3, 19.2e-3, 19.3e-3, 19.4e-3, 19.5e-3, 19.6e-3]
 
 
-@pytest.fixture
-def limited(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., Row | None]:
+def limited(limit: str, values: list[float] | list[list[float]], metric: Metric) -> Row | None:
     """Judge a head by a limit; the base is the same."""
-
-    def make(limit: str, values: list[float] | list[list[float]], metric: Metric) -> Row | None:
-        side = bench("api/users", values, metric=metric)
-        toml = f'[[limit]]\nbenchmark = "api/*"\nmetric = "{metric.name}"\n{limit}'
-        rows = judged([side], [side], toml).rows
-        return next((row for row in rows if row.is_limit), None)
-
-    return make
+    side = bench("api/users", values, metric=metric)
+    toml = f'[[limit]]\nbenchmark = "api/*"\nmetric = "{metric.name}"\n{limit}'
+    rows = judged([side], [side], toml).rows
+    return next((row for row in rows if row.is_limit), None)
 
 
 TIME = Metric("time", "s")
@@ -67,11 +58,7 @@ TIME = Metric("time", "s")
     ],
 )
 def test_the_interval_decides(
-    limited: Callable[..., Row | None],
-    limit: str,
-    values: list[float],
-    metric: Metric,
-    outcome: Outcome,
+    limit: str, values: list[float], metric: Metric, outcome: Outcome
 ) -> None:
     row = limited(limit, values, metric)
     assert row is not None
@@ -79,9 +66,7 @@ def test_the_interval_decides(
     assert row.notes[0].startswith("the limit is at ")
 
 
-def test_the_row_tells_the_limit_the_value_and_the_interval(
-    limited: Callable[..., Row | None],
-) -> None:
+def test_the_row_tells_the_limit_the_value_and_the_interval() -> None:
     row = limited('statistic = "p95"\nmax = "10ms"', [[x, 2 * x] for x in STEADY], TIME)
     assert row is not None
     assert (row.statistic, row.base, row.head) == ("p95 limit", 0.01, 2 * STEADY[3])
@@ -89,9 +74,7 @@ def test_the_row_tells_the_limit_the_value_and_the_interval(
     assert row.interval == pytest.approx((3.8, 3.92))
 
 
-def test_what_has_no_such_metric_has_no_row(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_what_has_no_such_metric_has_no_row() -> None:
     side = bench("api/users", STEADY)
     other = bench("db/users", STEADY)
     broken = BenchmarkResult("api/gone", "w", Tier.LOCKSTEP, (), Status.FAILED, "boom")
@@ -103,9 +86,7 @@ def test_what_has_no_such_metric_has_no_row(
     assert [row.benchmark for row in rows if row.is_limit] == ["api/users"]
 
 
-def test_the_last_limit_counts(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_the_last_limit_counts() -> None:
     side = bench("api/users", STEADY)
     limits = '[[limit]]\nbenchmark = "*"\nmax = "1ms"\n[[limit]]\nbenchmark = "api/*"\nmax = "1s"'
     rows = [row for row in judged([side], [side], limits).rows if row.is_limit]
@@ -116,11 +97,7 @@ def test_the_last_limit_counts(
     ("limit", "decision", "code"), [("1ms", Decision.FAIL, 3), ("1s", Decision.NO_VERDICT, 4)]
 )
 def test_a_limit_fails_a_new_benchmark_and_stands_for_no_comparison(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    limit: str,
-    decision: Decision,
-    code: int,
+    limit: str, decision: Decision, code: int
 ) -> None:
     toml = f'[[limit]]\nbenchmark = "*"\nmax = "{limit}"'
     found = conclude(judged([], [bench("new", STEADY)], toml).rows, VerdictTerms(("regressed",), 0))
@@ -131,10 +108,7 @@ def test_a_limit_fails_a_new_benchmark_and_stands_for_no_comparison(
 
 @pytest.mark.parametrize(("fail_on", "code"), [(("regressed",), 4), ((), 0)])
 def test_a_limit_that_cannot_be_tested_lets_no_build_pass(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    fail_on: tuple[str, ...],
-    code: int,
+    fail_on: tuple[str, ...], code: int
 ) -> None:
     side = bench("api/users", STEADY)
     rows = judged([side], [side], '[[limit]]\nbenchmark = "*"\nmax = "1 MB"').rows
@@ -142,9 +116,7 @@ def test_a_limit_that_cannot_be_tested_lets_no_build_pass(
     assert found == Conclusion(Decision.NO_VERDICT, code, Reason.LIMIT_UNTESTED)
 
 
-def test_a_limit_of_what_the_head_no_longer_reports_cannot_be_tested(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_limit_of_what_the_head_no_longer_reports_cannot_be_tested() -> None:
     sized, timed = bench("api/users", [9.0], metric=SIZE), bench("api/users", STEADY)
     both = replace(timed, series=(*timed.series, *sized.series))
     toml = '[[limit]]\nbenchmark = "*"\nmetric = "size"\nmax = 500'
@@ -157,9 +129,7 @@ def test_a_limit_of_what_the_head_no_longer_reports_cannot_be_tested(
     assert found == Conclusion(Decision.NO_VERDICT, 4, Reason.LIMIT_UNTESTED)
 
 
-def test_a_limit_of_what_this_machine_cannot_measure_cannot_be_tested(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_limit_of_what_this_machine_cannot_measure_cannot_be_tested() -> None:
     side = bench("api/users", STEADY, notes=("instructions: no counters",))
     toml = '[[limit]]\nbenchmark = "*"\nmetric = "instructions"\nmax = 500'
     (row,) = (one for one in judged([side], [side], toml).rows if one.is_limit)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from tests.finite import all_finite
+from tests.gate.arms import bench, heads, judged
 
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.model.metrics import Better, Kind, Metric
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Comparison, RatioEstimate, Significance
-    from benchgate.model.run import BenchmarkResult
 
     Compare = Callable[..., Comparison]
 
@@ -48,28 +47,21 @@ usual = st.floats(0.5, 2.0)
 in_rounds = st.lists(st.tuples(usual, usual), min_size=1, max_size=9)
 
 
-@pytest.fixture
 def compare(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., Comparison]:
+    base: Sequence[float | Sequence[float]] | FloatArray,
+    head: Sequence[float | Sequence[float]] | FloatArray,
+    *,
+    paired: bool = True,
+    settings: CompareSettings = SETTINGS,
+    metric: Metric = TIME,
+) -> Comparison:
     """Compare two arms of a benchmark; each value is one launch, or the list of its samples."""
-
-    def run(
-        base: Sequence[float | Sequence[float]] | FloatArray,
-        head: Sequence[float | Sequence[float]] | FloatArray,
-        *,
-        paired: bool = True,
-        settings: CompareSettings = SETTINGS,
-        metric: Metric = TIME,
-    ) -> Comparison:
-        arms = [bench(values=list(values), metric=metric) for values in (base, head)]
-        toml = f'{P25}\nmetrics = ["{metric.name}"]'
-        judgment = judged([arms[0]], [arms[1]], toml, paired=paired, waves=None)
-        (row,) = with_details(judgment, settings).rows
-        assert row.detail is not None
-        return row.detail
-
-    return run
+    arms = [bench(values=list(values), metric=metric) for values in (base, head)]
+    toml = f'{P25}\nmetrics = ["{metric.name}"]'
+    judgment = judged([arms[0]], [arms[1]], toml, paired=paired, waves=None)
+    (row,) = with_details(judgment, settings).rows
+    assert row.detail is not None
+    return row.detail
 
 
 def ratio_of(found: Comparison, name: str) -> RatioEstimate:
@@ -97,9 +89,7 @@ def arms(seed: int, n1: int, n2: int, change: float = 0.01) -> tuple[FloatArray,
     return np.exp(rng.normal(0, 0.02, n1)), (1 + change) * np.exp(rng.normal(0, 0.02, n2))
 
 
-def test_a_head_that_is_slower_by_a_tenth_in_every_round(
-    compare: Compare, heads: Callable[..., FloatArray]
-) -> None:
+def test_a_head_that_is_slower_by_a_tenth_in_every_round() -> None:
     base = heads(12)
     found = compare(base, 1.1 * base)
 
@@ -119,7 +109,7 @@ def test_a_head_that_is_slower_by_a_tenth_in_every_round(
     assert found.launches_needed == 7  # the fewest rounds whose p can fall below 0.01
 
 
-def test_the_golden_rounds(compare: Compare) -> None:
+def test_the_golden_rounds() -> None:
     found = compare([100, 101, 99, 102, 100], [108, 111, 109, 112, 110])
 
     of_rounds = ratio_of(found, "geometric mean, of rounds")
@@ -132,7 +122,7 @@ def test_the_golden_rounds(compare: Compare) -> None:
     assert "a rank interval needs 6 rounds, not 5" in found.notes
 
 
-def test_the_golden_launches(compare: Compare) -> None:
+def test_the_golden_launches() -> None:
     found = compare([1, 2, 3, 4, 5], [6, 7, 8, 9, 10], paired=False)
 
     assert [one.name for one in found.ratios] == [*LAUNCHES_RATIOS, TAIL]
@@ -147,7 +137,7 @@ def test_the_golden_launches(compare: Compare) -> None:
     assert found.q == found.tests[0].p
 
 
-def test_the_golden_effect(compare: Compare) -> None:
+def test_the_golden_effect() -> None:
     found = compare([1000, 1020, 980, 1010, 990], [980, 970, 990, 960, 985], paired=False)
 
     assert found.effect.cohens_d == pytest.approx(-1.636607, abs=5e-7)
@@ -158,7 +148,7 @@ def test_the_golden_effect(compare: Compare) -> None:
 
 @pytest.mark.parametrize("n", [5, 8, 12, 30])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_what_is_said_of_rounds_is_what_scipy_says(compare: Compare, n: int, seed: int) -> None:
+def test_what_is_said_of_rounds_is_what_scipy_says(n: int, seed: int) -> None:
     base, head = arms(seed, n, n)
     found, d = compare(base, head), np.log(head) - np.log(base)
 
@@ -178,9 +168,7 @@ def test_what_is_said_of_rounds_is_what_scipy_says(compare: Compare, n: int, see
 
 @pytest.mark.parametrize(("n1", "n2"), [(4, 9), (12, 12), (35, 40)])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_what_is_said_of_launches_is_what_scipy_says(
-    compare: Compare, n1: int, n2: int, seed: int
-) -> None:
+def test_what_is_said_of_launches_is_what_scipy_says(n1: int, n2: int, seed: int) -> None:
     base, head = arms(seed, n1, n2)
     found = compare(base, head, paired=False)
 
@@ -216,7 +204,7 @@ def test_what_is_said_of_launches_is_what_scipy_says(
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_what_could_be_seen_follows_its_formula(compare: Compare, *, paired: bool) -> None:
+def test_what_could_be_seen_follows_its_formula(*, paired: bool) -> None:
     base, head = arms(3, 10, 10)
     found = compare(base, head, paired=paired)
 
@@ -242,7 +230,7 @@ def test_what_could_be_seen_follows_its_formula(compare: Compare, *, paired: boo
     ],
 )
 def test_doubts_about_the_tail_are_not_said_of_the_other_figures(
-    compare: Compare, launches: int, samples: int, note: str
+    launches: int, samples: int, note: str
 ) -> None:
     rng = np.random.default_rng(9)
     base, head = rng.lognormal(0, 0.01, (2, launches, samples)).tolist()
@@ -251,14 +239,12 @@ def test_doubts_about_the_tail_are_not_said_of_the_other_figures(
     assert found.startswith(note)
 
 
-def test_more_rows_take_more_to_be_seen(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_more_rows_take_more_to_be_seen() -> None:
     base, head = arms(4, 12, 12)
 
     def seen(rows: int) -> float:
         sides = [[bench(f"b{k}", list(arm)) for k in range(rows)] for arm in (base, head)]
-        found = with_details(judged(*sides, P25), SETTINGS).rows[0].detail
+        found = with_details(judged(sides[0], sides[1], P25), SETTINGS).rows[0].detail
         assert found is not None
         assert found.detectable_ratio is not None
         return found.detectable_ratio
@@ -278,7 +264,6 @@ def swapped(found: Comparison, name: str) -> tuple[float, tuple[float, float] | 
 )
 @given(in_rounds, st.booleans())
 def test_the_other_direction_is_the_reverse(
-    compare: Compare,
     rounds: list[tuple[float, float]],
     paired: bool,  # noqa: FBT001 - drawn
 ) -> None:
@@ -302,7 +287,7 @@ def test_the_other_direction_is_the_reverse(
     assert other.detectable_ratio == (one.detectable_ratio and pytest.approx(one.detectable_ratio))
 
 
-def test_a_metric_of_which_more_is_better_is_compared_as_measured(compare: Compare) -> None:
+def test_a_metric_of_which_more_is_better_is_compared_as_measured() -> None:
     base, head = arms(5, 8, 8, change=0.1)
 
     found = [
@@ -317,9 +302,7 @@ def test_a_metric_of_which_more_is_better_is_compared_as_measured(compare: Compa
     assert found[0].effect.cliffs_delta > 0
 
 
-def test_rows_that_rest_on_no_test_have_no_details(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_rows_that_rest_on_no_test_have_no_details() -> None:
     count = Metric("count", "", kind=Kind.EXACT)
     good, zero = [1.0] * 8, [0.0] * 8
     before = [
@@ -350,15 +333,11 @@ def test_rows_that_rest_on_no_test_have_no_details(
     assert found.needs == judgment.needs
 
 
-def test_nothing_to_compare_is_no_error(judged: Callable[..., Judgment]) -> None:
+def test_nothing_to_compare_is_no_error() -> None:
     assert with_details(judged([], []), SETTINGS).rows == ()
 
 
-def test_all_rounds_count_and_not_only_those_that_decide(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    heads: Callable[..., FloatArray],
-) -> None:
+def test_all_rounds_count_and_not_only_those_that_decide() -> None:
     judgment = judged([bench("b", [1.0] * 17)], [bench("b", list(heads(17, 0.1)))], P25)
 
     (row,) = with_details(judgment, SETTINGS).rows
@@ -371,7 +350,7 @@ def test_all_rounds_count_and_not_only_those_that_decide(
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_one_launch_shows_no_spread(compare: Compare, *, paired: bool) -> None:
+def test_one_launch_shows_no_spread(*, paired: bool) -> None:
     found = compare([[1.0, 2.0, 3.0]], [[2.0, 4.0, 6.0]], paired=paired)
 
     assert found.launches == (1, 1)
@@ -386,7 +365,7 @@ def test_one_launch_shows_no_spread(compare: Compare, *, paired: bool) -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_identical_arms_do_not_differ(compare: Compare, *, paired: bool) -> None:
+def test_identical_arms_do_not_differ(*, paired: bool) -> None:
     found = compare([1.0] * 8, [1.0] * 8, paired=paired)
 
     assert {one.ratio for one in found.ratios} == {1.0}
@@ -399,7 +378,7 @@ def test_identical_arms_do_not_differ(compare: Compare, *, paired: bool) -> None
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_constant_arms_that_differ_have_no_t(compare: Compare, *, paired: bool) -> None:
+def test_constant_arms_that_differ_have_no_t(*, paired: bool) -> None:
     found = compare([1.0] * 8, [2.0] * 8, paired=paired)
 
     assert [one.ratio for one in found.ratios] == [pytest.approx(2.0)] * len(found.ratios)
@@ -408,7 +387,7 @@ def test_constant_arms_that_differ_have_no_t(compare: Compare, *, paired: bool) 
     assert "no spread between launches: the difference cannot be tested" in found.notes
 
 
-def test_the_tail_is_that_of_all_samples(compare: Compare) -> None:
+def test_the_tail_is_that_of_all_samples() -> None:
     rng = np.random.default_rng(6)
     base = [list(rng.lognormal(0, 0.1, 45)) for _ in range(10)]
     head = [list(rng.lognormal(0.05, 0.1, 45)) for _ in range(10)]
@@ -427,14 +406,12 @@ def test_the_tail_is_that_of_all_samples(compare: Compare) -> None:
     )
 
 
-def test_the_rows_of_one_metric_share_its_tail(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_the_rows_of_one_metric_share_its_tail() -> None:
     rng = np.random.default_rng(7)
     sides = [[bench(values=[list(rng.lognormal(0, 0.1, 45)) for _ in range(8)])] for _ in range(2)]
     toml = '[gate]\nstatistics = ["p25", "p95"]'
 
-    rows = with_details(judged(*sides, toml), SETTINGS).rows
+    rows = with_details(judged(sides[0], sides[1], toml), SETTINGS).rows
 
     assert [row.statistic for row in rows] == ["p25", "p95"]
     details = [row.detail for row in rows if row.detail]
@@ -451,7 +428,6 @@ def test_the_rows_of_one_metric_share_its_tail(
     st.booleans(),
 )
 def test_whatever_was_measured_is_compared_in_finite_numbers(
-    compare: Compare,
     base: list[list[float]],
     head: list[list[float]],
     paired: bool,  # noqa: FBT001 - drawn
@@ -468,7 +444,7 @@ def test_whatever_was_measured_is_compared_in_finite_numbers(
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_arms_as_far_apart_as_can_be(compare: Compare, *, paired: bool) -> None:
+def test_arms_as_far_apart_as_can_be(*, paired: bool) -> None:
     found = compare([1e-150] * 8, [1e150] * 8, paired=paired)
 
     of_launches = {name: ratio_of(found, name).ratio for name in LAUNCHES_RATIOS}
@@ -476,9 +452,7 @@ def test_arms_as_far_apart_as_can_be(compare: Compare, *, paired: bool) -> None:
     assert found.effect.cliffs_delta == 1.0
 
 
-def test_q_values_follow_p(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_q_values_follow_p() -> None:
     changes = np.linspace(0, 0.03, 12)
     sides = [
         [bench(f"b{k}", list(arms(k, 9, 9, change)[side])) for k, change in enumerate(changes)]

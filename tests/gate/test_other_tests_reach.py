@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
+from tests.gate.arms import bench, judged
 
 from benchgate.gate.other_tests import CompareSettings, with_details
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
-    from benchgate.model.run import BenchmarkResult
 
 
 # 2**-6 and 1 / C(8, 4) are above alpha, 2**-7 and 1 / C(10, 5) below it, 1 / C(11, 3) too.
@@ -29,18 +22,12 @@ if TYPE_CHECKING:
     ],
 )
 def test_launches_too_few_for_alpha_see_nothing(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    base: int,
-    head: int,
-    *,
-    paired: bool,
-    few: bool,
+    base: int, head: int, *, paired: bool, few: bool
 ) -> None:
     rng = np.random.default_rng(1)
     arms = [[bench(values=list(np.exp(rng.normal(0, 0.01, n))))] for n in (base, head)]
     toml = '[gate]\nstatistics = ["p25"]'
-    judgment = judged(*arms, toml, paired=paired, waves=None)
+    judgment = judged(arms[0], arms[1], toml, paired=paired, waves=None)
 
     (row,) = with_details(judgment, CompareSettings(confidence=0.95, alpha=0.01, seed=1)).rows
 

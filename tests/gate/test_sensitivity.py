@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.gate.arms import bench, series
 
 from benchgate.config import loads
 from benchgate.gate.sensitivity import Procedure, sensitivities
@@ -19,10 +20,10 @@ from benchgate.stats.signed_rank import paired_shift
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.run import Series
     from benchgate.model.self_check_findings import Sensitivity
 
 DEFAULT = Procedure(rounds=12, level=0.002, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
@@ -32,28 +33,23 @@ def noise(spread: float, n: int = 30, seed: int = 1) -> FloatArray:
     return np.exp(np.random.default_rng(seed).normal(0, spread, n))
 
 
-@pytest.fixture
-def found(bench: Callable[..., BenchmarkResult]) -> Callable[..., list[Sensitivity]]:
+def found(
+    toml: str = "",
+    *,
+    samples: int = 45,
+    more: tuple[Sequence[Series], Sequence[Series]] = ((), ()),
+    **heads: FloatArray,
+) -> list[Sensitivity]:
     """Judge benchmarks of one metric or more by the head's values; the base is 1."""
-
-    def make(
-        toml: str = "",
-        *,
-        samples: int = 45,
-        more: tuple[Sequence[Series], Sequence[Series]] = ((), ()),
-        **heads: FloatArray,
-    ) -> list[Sensitivity]:
-        arms = []
-        bases = {id_: np.ones(len(x)) for id_, x in heads.items()}
-        for of_arm, others in zip((bases, heads), more, strict=True):
-            made = [bench(id_, x.tolist(), samples=samples) for id_, x in of_arm.items()]
-            arms.append(tuple(replace(b, series=(*b.series, *others)) for b in made))
-        runs = [Run(Source(), "", Environment(), arm) for arm in arms]
-        config = loads(toml, "test.toml")
-        evidences = gather_rows(runs[0], runs[1], config, paired=True)[1]
-        return sensitivities(evidences, Procedure.of(config, len(evidences), None))
-
-    return make
+    arms = []
+    bases = {id_: np.ones(len(x)) for id_, x in heads.items()}
+    for of_arm, others in zip((bases, heads), more, strict=True):
+        made = [bench(id_, x.tolist(), samples=samples) for id_, x in of_arm.items()]
+        arms.append(tuple(replace(b, series=(*b.series, *others)) for b in made))
+    runs = [Run(Source(), "", Environment(), arm) for arm in arms]
+    config = loads(toml, "test.toml")
+    evidences = gather_rows(runs[0], runs[1], config, paired=True)[1]
+    return sensitivities(evidences, Procedure.of(config, len(evidences), None))
 
 
 class TestProcedure:
@@ -116,7 +112,7 @@ class TestProcedure:
         assert single.least_margin(np.array([0.01])) is None
 
 
-def test_what_a_benchmark_shows(found: Callable[..., list[Sensitivity]]) -> None:
+def test_what_a_benchmark_shows() -> None:
     head = noise(0.01)
     (one,) = found(a=head)
     spread = robust_spread(np.log(head)[None])
@@ -137,9 +133,7 @@ def test_what_a_benchmark_shows(found: Callable[..., list[Sensitivity]]) -> None
     assert (one.steadier, one.counted, one.unpinned, one.is_command) == (None, False, "", False)
 
 
-def test_a_tail_that_should_be_settled_must_be_steady_enough(
-    found: Callable[..., list[Sensitivity]],
-) -> None:
+def test_a_tail_that_should_be_settled_must_be_steady_enough() -> None:
     for toml, settles in (("", False), ('gate.settle = ["p25", "p95"]', True)):
         quiet, wide = sorted(
             found(
@@ -157,9 +151,7 @@ def test_a_tail_that_should_be_settled_must_be_steady_enough(
         assert wide.tail.rounds > wide.limit
 
 
-def test_the_noisiest_come_first_and_those_that_are_too_noisy_before_all(
-    found: Callable[..., list[Sensitivity]],
-) -> None:
+def test_the_noisiest_come_first_and_those_that_are_too_noisy_before_all() -> None:
     rows = found(
         '[[rule]]\nbenchmark = "wide"\nmargin = "50%"\n',
         quiet=noise(0.001),
@@ -173,7 +165,7 @@ def test_the_noisiest_come_first_and_those_that_are_too_noisy_before_all(
     assert rows[0].rounds is None
 
 
-def test_a_tail_that_was_not_tested_says_why(found: Callable[..., list[Sensitivity]]) -> None:
+def test_a_tail_that_was_not_tested_says_why() -> None:
     (one,) = found(samples=5, a=noise(0.01) * 0.002)
     assert one.tail
     assert one.tail.obstacle == "tail not tested: needs 40 samples per launch"
@@ -181,25 +173,19 @@ def test_a_tail_that_was_not_tested_says_why(found: Callable[..., list[Sensitivi
     assert one.tail.sample_s == pytest.approx(0.5, rel=0.01)  # the base's, too
 
 
-def test_without_a_tail_there_is_none(found: Callable[..., list[Sensitivity]]) -> None:
+def test_without_a_tail_there_is_none() -> None:
     (one,) = found('[gate]\nstatistics = ["median"]', a=noise(0.01))
     assert one.tail is None
 
 
-def test_a_tail_alone_is_judged_by_its_own_margin(found: Callable[..., list[Sensitivity]]) -> None:
+def test_a_tail_alone_is_judged_by_its_own_margin() -> None:
     (one,) = found('[gate]\nstatistics = ["p95"]', a=noise(0.01))
     assert one.margin == 0.05
     assert one.tail
 
 
 @pytest.mark.parametrize(("share", "is_steadier"), [(0.49, True), (0.51, False)])
-def test_a_metric_that_is_much_steadier(
-    share: float,
-    found: Callable[..., list[Sensitivity]],
-    series: Callable[..., Series],
-    *,
-    is_steadier: bool,
-) -> None:
+def test_a_metric_that_is_much_steadier(share: float, *, is_steadier: bool) -> None:
     head = noise(0.05)
     sides = (np.full(30, 0.3), 0.3 * head**share)
     cpu = [[series(x.tolist(), metric=CPU_TIME, samples=45)] for x in sides]
@@ -214,15 +200,13 @@ def test_a_metric_that_is_much_steadier(
         assert one.steadier.share == pytest.approx(0.3, rel=0.05)
 
 
-def test_what_is_known_of_it_besides(
-    found: Callable[..., list[Sensitivity]], series: Callable[..., Series]
-) -> None:
+def test_what_is_known_of_it_besides() -> None:
     counted = series([100.0] * 30, metric=INSTRUCTIONS)
     (one,) = found(a=noise(0.01), more=([counted], [counted]))
     assert one.counted
 
 
-def test_notes_and_tier_of_the_head(bench: Callable[..., BenchmarkResult]) -> None:
+def test_notes_and_tier_of_the_head() -> None:
     base = bench("a", np.ones(30).tolist(), samples=45)
     notes = ("note", "not pinned: pin = false in [measure]")
     head = replace(bench("a", noise(0.01).tolist(), samples=45), tier=Tier.INTERLEAVED, notes=notes)
@@ -233,5 +217,5 @@ def test_notes_and_tier_of_the_head(bench: Callable[..., BenchmarkResult]) -> No
 
 
 @pytest.mark.parametrize("head", [np.ones(1), np.zeros(9)])
-def test_too_little_says_nothing(head: FloatArray, found: Callable[..., list[Sensitivity]]) -> None:
+def test_too_little_says_nothing(head: FloatArray) -> None:
     assert found(a=head) == []

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.gate.arms import WAVES, bench, heads, judged, series
 
 from benchgate.config import loads
 from benchgate.measure.contract.found import Definition
@@ -13,13 +14,7 @@ from benchgate.model.run import BenchmarkResult, Status, Tier
 from benchgate.session.fixed_rounds import too_few_rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgment
-    from benchgate.gate.waves import WaveSettings
     from benchgate.model.row import Row
-    from benchgate.model.run import Series
 
 P25 = '[gate]\nstatistics = ["p25"]'
 COUNT = Metric("count", "", kind=Kind.EXACT)
@@ -30,28 +25,19 @@ LOOPS_DIFFER = (
 )
 
 
-@pytest.fixture
 def row_of(
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> Callable[..., Row]:
+    change: float,
+    n: int = 17,
+    spread: float = 0.002,
+    toml: str = P25,
+    **more: Any,  # noqa: ANN401 - any argument of judge
+) -> Row:
     """Judge one benchmark of `n` rounds, base 1 and head 1 + change, and give its one row."""
-
-    def make(
-        change: float,
-        n: int = 17,
-        spread: float = 0.002,
-        toml: str = P25,
-        **more: Any,  # noqa: ANN401 - any argument of judge
-    ) -> Row:
-        metric = more.pop("metric", Metric("time", "s"))
-        base = bench("b", [1] * n, metric=metric)
-        head = bench("b", heads(n, change, spread).tolist(), metric=metric)
-        (row,) = judged([base], [head], toml, **more).rows
-        return row
-
-    return make
+    metric = more.pop("metric", Metric("time", "s"))
+    base = bench("b", [1] * n, metric=metric)
+    head = bench("b", heads(n, change, spread).tolist(), metric=metric)
+    (row,) = judged([base], [head], toml, **more).rows
+    return row
 
 
 @pytest.mark.parametrize(
@@ -77,7 +63,6 @@ def test_outcomes_of_rows_measured_in_turn(
     case: tuple[float, int, float],
     outcome: Outcome,
     higher: bool,  # noqa: FBT001 - a parameter
-    row_of: Callable[..., Row],
 ) -> None:
     change, n, spread = case
     if higher:
@@ -91,7 +76,7 @@ def test_outcomes_of_rows_measured_in_turn(
         assert row.notes == (f"too few rounds to decide: {n} rounds, and a test needs 7",)
 
 
-def test_a_regressed_row_tells_what_it_rests_on(row_of: Callable[..., Row]) -> None:
+def test_a_regressed_row_tells_what_it_rests_on() -> None:
     row = row_of(0.05)
     assert (row.metric, row.statistic, row.unit, row.test) == ("time", "p25", "s", "wilcoxon")
     assert (row.base, row.launches, row.tier) == (1.0, (12, 12), Tier.LOCKSTEP)
@@ -105,7 +90,7 @@ def test_a_regressed_row_tells_what_it_rests_on(row_of: Callable[..., Row]) -> N
     assert row.rounds_needed is None
 
 
-def test_an_open_row_tells_what_would_settle_it(row_of: Callable[..., Row]) -> None:
+def test_an_open_row_tells_what_would_settle_it() -> None:
     row = row_of(0.0, 12, 0.08)
     assert row.outcome is Outcome.INCONCLUSIVE
     assert row.rounds_needed is not None
@@ -117,15 +102,11 @@ def test_an_open_row_tells_what_would_settle_it(row_of: Callable[..., Row]) -> N
 @pytest.mark.parametrize(
     ("n", "outcome"), [(5, "not tested"), (6, "not tested"), (7, "inconclusive")]
 )
-def test_the_least_rounds_are_those_of_the_test(
-    n: int, outcome: str, row_of: Callable[..., Row]
-) -> None:
+def test_the_least_rounds_are_those_of_the_test(n: int, outcome: str) -> None:
     assert row_of(0.0, n, 0.1).outcome == outcome
 
 
-def test_a_change_that_is_real_but_below_the_margin_is_no_regression(
-    row_of: Callable[..., Row],
-) -> None:
+def test_a_change_that_is_real_but_below_the_margin_is_no_regression() -> None:
     row = row_of(0.019, spread=0.0004)
     assert row.outcome is Outcome.UNCHANGED
     assert row.p is not None
@@ -142,9 +123,7 @@ def test_a_change_that_is_real_but_below_the_margin_is_no_regression(
         (0.05, 5, Outcome.REGRESSED),
     ],
 )
-def test_outcomes_of_stored_launches(
-    change: float, n: int, outcome: Outcome, row_of: Callable[..., Row]
-) -> None:
+def test_outcomes_of_stored_launches(change: float, n: int, outcome: Outcome) -> None:
     row = row_of(change, n, paired=False, waves=None)
     assert row.outcome is outcome
     assert row.advisory
@@ -162,9 +141,7 @@ def test_outcomes_of_stored_launches(
         (0.05, 7, Outcome.NOT_TESTED),
     ],
 )
-def test_outcomes_of_fixed_rounds(
-    change: float, n: int, outcome: Outcome, row_of: Callable[..., Row]
-) -> None:
+def test_outcomes_of_fixed_rounds(change: float, n: int, outcome: Outcome) -> None:
     assert row_of(change, n, waves=None).outcome is outcome
 
 
@@ -250,8 +227,6 @@ def test_what_cannot_be_compared_is_a_row_with_its_reason(
     base: dict[str, Any] | None,
     head: dict[str, Any] | None,
     rows: list[tuple[str, str, tuple[str, ...]]],
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
 ) -> None:
     def arm(side: dict[str, Any] | None, error: str) -> list[BenchmarkResult]:
         if side is None:
@@ -269,9 +244,7 @@ def test_what_cannot_be_compared_is_a_row_with_its_reason(
         assert found[0].error == ("in head" if head and head.get("broken") else "in base")
 
 
-def test_runs_of_different_times_calibrate_their_loops_anew(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_runs_of_different_times_calibrate_their_loops_anew() -> None:
     base, head = (
         bench("b", [1] * 12, samples=40, loops=100),
         bench("b", [1] * 12, samples=40, loops=120),
@@ -297,11 +270,7 @@ def test_runs_of_different_times_calibrate_their_loops_anew(
     ],
 )
 def test_exact_metrics(
-    values: tuple[int, int],
-    tolerance: str,
-    expected: tuple[Outcome, float | None],
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
+    values: tuple[int, int], tolerance: str, expected: tuple[Outcome, float | None]
 ) -> None:
     toml = f'[gate]\nmetrics = ["count"]\ntolerance = "{tolerance}"'
     arms = [bench("b", [value], metric=COUNT) for value in values]
@@ -325,7 +294,6 @@ def test_an_obstacle_is_told_and_values_are_shown_all_the_same(
     samples: int,
     note: str,
     swapped: bool,  # noqa: FBT001 - a parameter
-    compare_tails: Callable[..., Row],
 ) -> None:
     arms = [base, [1.0] * 12]
     row = compare_tails(*(arms[::-1] if swapped else arms), samples=samples)
@@ -334,12 +302,7 @@ def test_an_obstacle_is_told_and_values_are_shown_all_the_same(
 
 
 @pytest.mark.parametrize("rounds", [8, 9])
-def test_a_warning_before_the_first_round_foretells_which_rows_lack_rounds(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    heads: Callable[..., FloatArray],
-    rounds: int,
-) -> None:
+def test_a_warning_before_the_first_round_foretells_which_rows_lack_rounds(rounds: int) -> None:
     """A benchmark has two rows, p25 and p95, so a test needs 9 rounds."""
     warning = too_few_rounds(rounds, [Definition("b", "w", Tier.LOCKSTEP)], loads("", "x"))
     arms = [bench("b", list(heads(rounds, change)), samples=45) for change in (0.0, 0.3)]
@@ -352,23 +315,13 @@ def test_a_warning_before_the_first_round_foretells_which_rows_lack_rounds(
     assert (warning is None) is (rounds == 9)
 
 
-@pytest.fixture
-def compare_tails(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., Row]:
-    def make(base: list[float], head: list[float], *, samples: int) -> Row:
-        arms = [bench("b", x, samples=samples) for x in (base, head)]
-        (row,) = judged([arms[0]], [arms[1]], '[gate]\nstatistics = ["p95"]').rows
-        return row
-
-    return make
+def compare_tails(base: list[float], head: list[float], *, samples: int) -> Row:
+    arms = [bench("b", x, samples=samples) for x in (base, head)]
+    (row,) = judged([arms[0]], [arms[1]], '[gate]\nstatistics = ["p95"]').rows
+    return row
 
 
-def test_a_summary_has_one_row_and_is_tested_like_other_launches(
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_a_summary_has_one_row_and_is_tested_like_other_launches() -> None:
     metric = Metric("time", "s", kind=Kind.SUMMARY)
     base, head = [1.0] * 17, heads(17, 0.1).tolist()
     sides = [bench("b", values, metric=metric) for values in (base, head)]
@@ -376,11 +329,7 @@ def test_a_summary_has_one_row_and_is_tested_like_other_launches(
     assert (row.statistic, row.outcome) == ("summary", Outcome.REGRESSED)
 
 
-def test_a_renamed_benchmark_is_compared_with_what_it_was(
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_a_renamed_benchmark_is_compared_with_what_it_was() -> None:
     toml = P25 + '\n[aliases]\n"old" = "new"'
     found = judged([bench("old", [1] * 17)], [bench("new", heads(17, 0.1).tolist())], toml)
     (row,) = found.rows
@@ -388,11 +337,7 @@ def test_a_renamed_benchmark_is_compared_with_what_it_was(
     assert row.renamed_from == "old"
 
 
-def test_a_rule_gives_one_benchmark_another_margin(
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_a_rule_gives_one_benchmark_another_margin() -> None:
     toml = P25 + '\n[[rule]]\nbenchmark = "wide*"\nmargin = "10%"'
     values = heads(17, 0.05).tolist()
     found = judged(
@@ -409,21 +354,15 @@ def test_a_rule_gives_one_benchmark_another_margin(
 @pytest.mark.parametrize("waves_given", [True, False])
 def test_more_rounds_than_the_exact_test_takes_are_cut_with_a_note(
     waves_given: bool,  # noqa: FBT001 - a parameter
-    waves: WaveSettings,
-    row_of: Callable[..., Row],
 ) -> None:
-    many = replace(waves, max_rounds=5000)
+    many = replace(WAVES, max_rounds=5000)
     row = row_of(0.0, 1003, waves=many if waves_given else None)
     assert row.outcome is Outcome.UNCHANGED
     assert row.launches == (1000, 1000)
     assert "of 1003 rounds, only the first 1000 are used" in row.notes
 
 
-def test_rounds_that_one_arm_lacks_are_left_out(
-    series: Callable[..., Series],
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_rounds_that_one_arm_lacks_are_left_out() -> None:
     base = series([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(8))
     head = series([2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(1, 8))
     (row,) = judged([bench("b", base)], [bench("b", head)], P25).rows
@@ -431,15 +370,13 @@ def test_rounds_that_one_arm_lacks_are_left_out(
     assert row.outcome is Outcome.UNCHANGED
 
 
-def test_nothing_to_judge(judged: Callable[..., Judgment]) -> None:
+def test_nothing_to_judge() -> None:
     for paired in (True, False):
         found = judged([], [], paired=paired)
         assert (found.rows, found.needs, found.base_benchmarks) == ((), (), 0)
 
 
-def test_a_file_that_cannot_be_read_in_the_head_is_one_row(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_file_that_cannot_be_read_in_the_head_is_one_row() -> None:
     names = ["db/get[path=a/b]", "db/put", "db/x", "db/y", "db/more/put", "dbx/put"]
     unread = BenchmarkResult("db", "", Tier.LOCKSTEP, (), Status.FAILED, "ImportError")
     judgment = judged([bench(name, [1] * 12) for name in names], [unread], P25)
@@ -455,9 +392,7 @@ def test_a_file_that_cannot_be_read_in_the_head_is_one_row(
     assert judgment.base_benchmarks == len(names)
 
 
-def test_a_file_that_cannot_be_read_in_the_base_stands_for_its_benchmarks(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_file_that_cannot_be_read_in_the_base_stands_for_its_benchmarks() -> None:
     unread = BenchmarkResult("db", "", Tier.LOCKSTEP, (), Status.FAILED, "ImportError")
     kept = judged([unread], [bench("db/put", [1] * 12)], P25).rows
     (row,) = kept

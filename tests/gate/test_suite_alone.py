@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.gate.arms import bench, judged
 
 from benchgate.model.metrics import THROUGHPUT, TIME, Better, Kind, Metric
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
-    from benchgate.model.run import BenchmarkResult
 
 SUMMARY = Metric("time", "s", kind=Kind.SUMMARY)
 RATE = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)
@@ -24,18 +21,11 @@ QUEUED = Metric("queued", "")
 QUEUED_P25 = f'{P25}\nmetrics = ["queued"]'
 
 
-@pytest.fixture
-def compare(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., Row]:
+def compare(metric: Metric, base: list[float], head: list[float], toml: str = P25) -> Row:
     """Compare stored launches of one metric."""
-
-    def make(metric: Metric, base: list[float], head: list[float], toml: str = P25) -> Row:
-        sides = [bench("b", each, metric=metric) for each in (base, head)]
-        (row,) = judged([sides[0]], [sides[1]], toml, paired=False).rows
-        return row
-
-    return make
+    sides = [bench("b", each, metric=metric) for each in (base, head)]
+    (row,) = judged([sides[0]], [sides[1]], toml, paired=False).rows
+    return row
 
 
 @pytest.mark.parametrize(
@@ -51,7 +41,7 @@ def compare(
     ],
 )
 def test_one_launch_is_compared_by_a_threshold_and_is_advisory(
-    compare: Callable[..., Row], metric: Metric, base: float, head: float, outcome: Outcome
+    metric: Metric, base: float, head: float, outcome: Outcome
 ) -> None:
     row = compare(metric, [base], [head])
     assert (row.outcome, row.test, row.advisory) == (outcome, "threshold", True)
@@ -60,9 +50,7 @@ def test_one_launch_is_compared_by_a_threshold_and_is_advisory(
     assert row.ratio == pytest.approx(head / base)
 
 
-def test_the_margin_counts_if_it_is_larger_than_the_noise_floor(
-    compare: Callable[..., Row],
-) -> None:
+def test_the_margin_counts_if_it_is_larger_than_the_noise_floor() -> None:
     row = compare(SUMMARY, [1.0], [3.0], '[gate]\nmargin = "300%"')
     assert row.outcome is Outcome.NOT_TESTED
     assert "a factor of 4 counts" in row.notes[0]
@@ -79,9 +67,7 @@ def test_the_margin_counts_if_it_is_larger_than_the_noise_floor(
         ([0.0] * 8, [0.0] * 7 + [0.1], Outcome.NOT_TESTED),
     ],
 )
-def test_an_error_ratio_may_be_zero(
-    compare: Callable[..., Row], base: list[float], head: list[float], outcome: Outcome
-) -> None:
+def test_an_error_ratio_may_be_zero(base: list[float], head: list[float], outcome: Outcome) -> None:
     row = compare(ERRORS, base, head)
     assert row.outcome is outcome
     assert row.advisory or outcome is Outcome.NOT_TESTED
@@ -97,11 +83,7 @@ def test_an_error_ratio_may_be_zero(
     ],
 )
 def test_rounds_of_nothing_but_zeros_decide(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    base: list[float],
-    head: list[float],
-    outcome: Outcome,
+    base: list[float], head: list[float], outcome: Outcome
 ) -> None:
     sides = [bench("b", each, metric=QUEUED) for each in (base, head)]
     (row,) = judged([sides[0]], [sides[1]], QUEUED_P25).rows
@@ -112,10 +94,7 @@ def test_rounds_of_nothing_but_zeros_decide(
     ("head", "outcome"), [([0.0] * 8, Outcome.NOT_TESTED), ([5.0] * 8, Outcome.IMPROVED)]
 )
 def test_a_throughput_of_0_on_both_sides_measured_nothing(
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    head: list[float],
-    outcome: Outcome,
+    head: list[float], outcome: Outcome
 ) -> None:
     sides = [bench("b", each, metric=THROUGHPUT) for each in ([0.0] * 8, head)]
     rows = judged([sides[0]], [sides[1]], 'gate.metrics = ["throughput"]').rows
@@ -123,9 +102,7 @@ def test_a_throughput_of_0_on_both_sides_measured_nothing(
 
 
 @pytest.mark.parametrize("zeros", [8, 1])
-def test_times_of_zero_decide_nothing(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment], zeros: int
-) -> None:
+def test_times_of_zero_decide_nothing(zeros: int) -> None:
     times = [0.0] * zeros + [0.1] * (8 - zeros)
     for base, head in ((times, [0.2] * 8), ([0.2] * 8, times), (times, times)):
         sides = [bench("b", each) for each in (base, head)]

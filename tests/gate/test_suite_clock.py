@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.gate.arms import bench, judged
 
 from benchgate.model.metrics import Better, Metric
 from benchgate.model.policy import Outcome
@@ -15,11 +16,7 @@ from benchgate.model.run import Tier
 from benchgate.model.verdict import compared_benchmarks, partly_compared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
-    from benchgate.model.run import BenchmarkResult
 
 NS = 1e-9
 RATE = Metric("time", "1/s", Better.HIGHER)
@@ -35,26 +32,20 @@ def ticks(value: float, *, clock: float, seed: int, launches: int = 20) -> list[
     return [[float(each) for each in launch] for launch in read]
 
 
-@pytest.fixture
 def compare(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., Row]:
-    def make(
-        base: list[list[float]] | list[float],
-        head: list[list[float]] | list[float],
-        *,
-        toml: str = "",
-        paired: bool = False,
-        tier: Tier = Tier.STORED,
-        metric: Metric | None = None,
-    ) -> Row:
-        about = {} if metric is None else {"metric": metric}
-        sides = [replace(bench("b", each, **about), tier=tier) for each in (base, head)]
-        toml = f'[gate]\nstatistics = ["p25"]\n{toml}'
-        (row,) = judged([sides[0]], [sides[1]], toml, paired=paired).rows
-        return row
-
-    return make
+    base: list[list[float]] | list[float],
+    head: list[list[float]] | list[float],
+    *,
+    toml: str = "",
+    paired: bool = False,
+    tier: Tier = Tier.STORED,
+    metric: Metric | None = None,
+) -> Row:
+    about = {} if metric is None else {"metric": metric}
+    sides = [replace(bench("b", each, **about), tier=tier) for each in (base, head)]
+    toml = f'[gate]\nstatistics = ["p25"]\n{toml}'
+    (row,) = judged([sides[0]], [sides[1]], toml, paired=paired).rows
+    return row
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -70,7 +61,6 @@ def compare(
     ],
 )
 def test_what_the_clock_hides_is_not_called_unchanged(
-    compare: Callable[..., Row],
     case: tuple[float, float, Outcome],
     rule: str,
     paired: bool,  # noqa: FBT001 - a parameter
@@ -99,24 +89,20 @@ def test_what_the_clock_hides_is_not_called_unchanged(
         ([5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5], [9.0] * 10, Outcome.REGRESSED),
     ],
 )
-def test_numbers_that_a_tool_rounds(
-    compare: Callable[..., Row], base: list[float], head: list[float], outcome: Outcome
-) -> None:
+def test_numbers_that_a_tool_rounds(base: list[float], head: list[float], outcome: Outcome) -> None:
     assert compare(base, head).outcome is outcome
     assert compare(head, base).outcome is (
         Outcome.IMPROVED if outcome is Outcome.REGRESSED else outcome
     )
 
 
-def test_rates_have_clocks_and_counts_have_none(compare: Callable[..., Row]) -> None:
+def test_rates_have_clocks_and_counts_have_none() -> None:
     values = [5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5]
     assert compare(values, [5.0] * 10, metric=RATE).outcome is Outcome.NOT_TESTED
     assert compare([5.0] * 10, [5.0] * 10, metric=Metric("time", "B")).outcome is Outcome.UNCHANGED
 
 
-def test_rows_of_a_coarse_clock_get_no_rounds_for_nothing(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_rows_of_a_coarse_clock_get_no_rounds_for_nothing() -> None:
     arms = [bench("b", ticks(74 * NS, clock=10 * NS, seed=seed)) for seed in (1, 2)]
     (need,) = judged([arms[0]], [arms[1]], '[gate]\nstatistics = ["p25"]').needs
     assert need.stage == "done"
@@ -139,7 +125,7 @@ FINE = [MS * (12.5 + k / 1000) for k in range(10)]
     ],
 )
 def test_what_is_the_same_in_all_runs_measures_nothing(
-    compare: Callable[..., Row], base: list[float], head: list[float], note: str, tier: Tier
+    base: list[float], head: list[float], note: str, tier: Tier
 ) -> None:
     row = compare(base, head, tier=tier, paired=tier is Tier.SUITE)
     assert (row.outcome, row.ratio) == (Outcome.NOT_TESTED, None)
@@ -149,7 +135,7 @@ def test_what_is_the_same_in_all_runs_measures_nothing(
     assert missing_rounds([row], 100) == {}
 
 
-def test_the_same_samples_in_all_runs_measure_nothing(compare: Callable[..., Row]) -> None:
+def test_the_same_samples_in_all_runs_measure_nothing() -> None:
     varied = [[value * (1 + run / 7000) for value in FINE] for run in range(10)]
     row = compare(varied, [FINE] * 10)
     assert (row.outcome, row.is_no_measurement) == (Outcome.NOT_TESTED, True)
@@ -172,15 +158,13 @@ def test_the_same_samples_in_all_runs_measure_nothing(compare: Callable[..., Row
     ],
 )
 def test_what_changed_or_varies_is_a_measurement(
-    compare: Callable[..., Row], base: list[float], head: list[float], outcome: Outcome
+    base: list[float], head: list[float], outcome: Outcome
 ) -> None:
     row = compare(base, head)
     assert (row.outcome, row.is_no_measurement) == (outcome, False)
 
 
-def test_a_rate_has_no_clock_and_a_clock_of_our_own_is_believed(
-    compare: Callable[..., Row],
-) -> None:
+def test_a_rate_has_no_clock_and_a_clock_of_our_own_is_believed() -> None:
     same = [2000.0] * 10
     assert compare(same, same, metric=RATE).notes[0].startswith("always 2000/s: too coarse")
     steps = [5.0, 5, 6, 5, 5, 7, 5, 5, 5, 5]
@@ -190,9 +174,7 @@ def test_a_rate_has_no_clock_and_a_clock_of_our_own_is_believed(
     assert compare([50 * MS] * 10, [50 * MS] * 10, tier=Tier.LOCKSTEP).outcome is Outcome.UNCHANGED
 
 
-def test_a_size_does_not_stand_for_a_time_that_measures_nothing(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_size_does_not_stand_for_a_time_that_measures_nothing() -> None:
     time, size = bench("b", [0.0125371] * 10), bench("b", [9.0] * 10, metric=Metric("size", "B"))
     side = replace(time, tier=Tier.STORED, series=(*time.series, *size.series))
     toml = 'gate.metrics = ["time", "size"]'

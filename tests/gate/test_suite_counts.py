@@ -7,35 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.gate.arms import bench, judged, series
 
 from benchgate.gate.exact import compare_rounds
 from benchgate.model.metrics import INSTRUCTIONS, TIME, Better
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
-    from benchgate.model.run import BenchmarkResult, Series
 
 GATED = '[gate]\nmetrics = ["instructions"]\n'
 SEEDS = [1_000_000.0, 1_030_000.0, 985_000.0, 1_012_000.0, 1_055_000.0]
 
 
-@pytest.fixture
-def row_of(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., Row]:
+def row_of(ratios: Sequence[float], toml: str = GATED, *, paired: bool = True) -> Row:
     """Judge the counts of five rounds, the head's given as multiples of the base's."""
-
-    def make(ratios: Sequence[float], toml: str = GATED, *, paired: bool = True) -> Row:
-        head = [base * ratio for base, ratio in zip(SEEDS, ratios, strict=True)]
-        arms = [bench("b", values, metric=INSTRUCTIONS) for values in (SEEDS, head)]
-        (row,) = judged([arms[0]], [arms[1]], toml, paired=paired).rows
-        return row
-
-    return make
+    head = [base * ratio for base, ratio in zip(SEEDS, ratios, strict=True)]
+    arms = [bench("b", values, metric=INSTRUCTIONS) for values in (SEEDS, head)]
+    (row,) = judged([arms[0]], [arms[1]], toml, paired=paired).rows
+    return row
 
 
 @pytest.mark.parametrize(
@@ -54,22 +46,20 @@ def row_of(
         ([0.98, 0.98, 0.98, 1.0, 0.98], Outcome.INCONCLUSIVE),
     ],
 )
-def test_rounds_are_compared_with_themselves(
-    ratios: list[float], outcome: Outcome, row_of: Callable[..., Row]
-) -> None:
+def test_rounds_are_compared_with_themselves(ratios: list[float], outcome: Outcome) -> None:
     row = row_of(ratios)
     assert (row.outcome, row.test, row.launches) == (outcome, "exact", (5, 5))
     assert row.ratio == pytest.approx(sorted(ratios)[2])
     assert row.margin == 0.01
 
 
-def test_launches_that_share_no_round_are_not_exact(row_of: Callable[..., Row]) -> None:
+def test_launches_that_share_no_round_are_not_exact() -> None:
     row = row_of([1.02] * 5, paired=False)
     assert row.outcome is Outcome.INCONCLUSIVE
     assert "not exact: varies from 985000 to 1.055e+06 in the base" in row.notes[0]
 
 
-def test_a_row_that_is_open_says_how_far_the_rounds_differ(row_of: Callable[..., Row]) -> None:
+def test_a_row_that_is_open_says_how_far_the_rounds_differ() -> None:
     (note,) = row_of([1.02, 1.05, 1.02, 0.9, 1.02]).notes
     assert "varies from -10.0 % in one round to +5.0 % in another; set a tolerance" in note
 
@@ -86,13 +76,11 @@ def test_a_row_that_is_open_says_how_far_the_rounds_differ(row_of: Callable[...,
         ),
     ],
 )
-def test_the_tolerance_can_be_set(toml: str, outcome: Outcome, row_of: Callable[..., Row]) -> None:
+def test_the_tolerance_can_be_set(toml: str, outcome: Outcome) -> None:
     assert row_of([1.004] * 5, toml).outcome is outcome
 
 
-def test_rounds_that_one_arm_lacks_are_left_out(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_rounds_that_one_arm_lacks_are_left_out() -> None:
     base = bench("b", [100, 200, 300], metric=INSTRUCTIONS, rounds=[0, 2, 5])
     head = bench("b", [103, 9, 309, 7], metric=INSTRUCTIONS, rounds=[0, 1, 5, 6])
     (row,) = judged([base], [head], GATED).rows
@@ -111,18 +99,14 @@ def test_chance_that_is_as_wide_as_the_tolerance_hardly_ever_agrees() -> None:
     assert found.count(Outcome.REGRESSED) <= 4
 
 
-def test_without_a_round_in_common_the_arms_are_compared_as_a_whole(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_without_a_round_in_common_the_arms_are_compared_as_a_whole() -> None:
     base = bench("b", [100], metric=INSTRUCTIONS, rounds=[0])
     head = bench("b", [103, 104], metric=INSTRUCTIONS, rounds=[1, 2])
     (row,) = judged([base], [head], GATED).rows
     assert (row.outcome, row.launches) == (Outcome.REGRESSED, (1, 2))
 
 
-def test_executions_of_a_round_count_by_their_median(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_executions_of_a_round_count_by_their_median() -> None:
     base = bench("b", [[100, 101, 150]] * 3, metric=INSTRUCTIONS)
     head = bench("b", [[101, 102, 103]] * 3, metric=INSTRUCTIONS)
     (row,) = judged([base], [head], GATED).rows
@@ -132,9 +116,7 @@ def test_executions_of_a_round_count_by_their_median(
 # Where they were not measured
 
 
-def test_what_was_not_counted_says_why_in_its_own_row_alone(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_what_was_not_counted_says_why_in_its_own_row_alone() -> None:
     notes = ("not pinned: no CPU", "instructions: this machine shows none")
     arm = bench("b", [1.0] * 12, metric=TIME, notes=notes)
     toml = '[gate]\nmetrics = ["time", "instructions"]\nstatistics = ["p25"]'
@@ -146,11 +128,7 @@ def test_what_was_not_counted_says_why_in_its_own_row_alone(
     assert not any("instructions" in note for note in time.notes)
 
 
-def test_counts_that_nobody_asked_for_change_no_row(
-    bench: Callable[..., BenchmarkResult],
-    series: Callable[..., Series],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_counts_that_nobody_asked_for_change_no_row() -> None:
     plain = bench("b", [1.0] * 12, metric=TIME)
     counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))
     rows = judged([plain], [plain]).rows
@@ -158,11 +136,7 @@ def test_counts_that_nobody_asked_for_change_no_row(
         assert judged([base], [head]).rows == rows
 
 
-def test_counts_of_one_arm_are_not_comparable(
-    bench: Callable[..., BenchmarkResult],
-    series: Callable[..., Series],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_counts_of_one_arm_are_not_comparable() -> None:
     plain = bench("b", [1.0] * 12, metric=TIME)
     counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))
     (row,) = judged([plain], [counted], GATED).rows
@@ -173,9 +147,7 @@ def test_counts_of_one_arm_are_not_comparable(
 # Who counted
 
 
-def test_counts_of_different_counters_are_not_compared(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_counts_of_different_counters_are_not_compared() -> None:
     arms = [
         bench("b", SEEDS, metric=INSTRUCTIONS, counter=counter) for counter in ("perf", "valgrind")
     ]
@@ -189,9 +161,7 @@ def test_counts_of_different_counters_are_not_compared(
     )
 
 
-def test_a_row_says_who_counted(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_row_says_who_counted() -> None:
     arm = bench("b", SEEDS, metric=INSTRUCTIONS, counter="valgrind")
     (row,) = judged([arm], [arm], GATED).rows
     assert (row.outcome, row.notes) == (Outcome.UNCHANGED, ("counted by valgrind",))

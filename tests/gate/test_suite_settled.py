@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.gate.arms import bench, heads, judged
 
 from benchgate.config import loads
 from benchgate.gate.screening import can_settle, joined, to_measure
@@ -16,9 +17,8 @@ from benchgate.model.row import Row
 from benchgate.model.run import Run, Source, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
     from benchgate.model.run import BenchmarkResult
 
@@ -26,34 +26,23 @@ P25 = '[gate]\nstatistics = ["p25"]'
 COUNT = Metric("count", "", kind=Kind.EXACT)
 
 
-@pytest.fixture
 def screened(
-    bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
-) -> Callable[..., Judgment]:
+    *changes: float, earlier: int = 1, base: int = 10, head: int = 5, spread: float = 0.002
+) -> Judgment:
     """Judge heads of given changes by K earlier runs of another day, which were all alike."""
-
-    def make(
-        *changes: float, earlier: int = 1, base: int = 10, head: int = 5, spread: float = 0.002
-    ) -> Judgment:
-        runs = [
-            _run([bench(f"b{i}", heads(base, 0.0, spread).tolist()) for i in range(len(changes))])
-            for _ in range(earlier)
-        ]
-        this = _run(
-            [bench(f"b{i}", heads(head, c, spread).tolist()) for i, c in enumerate(changes)]
-        )
-        return judge_suite(runs[0], this, loads(P25, "t"), Design(paired=False), earlier=runs)
-
-    return make
+    runs = [
+        _run([bench(f"b{i}", heads(base, 0.0, spread).tolist()) for i in range(len(changes))])
+        for _ in range(earlier)
+    ]
+    this = _run([bench(f"b{i}", heads(head, c, spread).tolist()) for i, c in enumerate(changes)])
+    return judge_suite(runs[0], this, loads(P25, "t"), Design(paired=False), earlier=runs)
 
 
 def _run(benchmarks: Sequence[BenchmarkResult]) -> Run:
     return Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(benchmarks))
 
 
-def test_what_enough_runs_show_to_be_unchanged_is_settled(
-    screened: Callable[..., Judgment],
-) -> None:
+def test_what_enough_runs_show_to_be_unchanged_is_settled() -> None:
     stored = screened(0.0, 0.05, -0.05, 0.009, 0.012, 0.019, earlier=10)
     by_id = {row.benchmark: row.outcome for row in stored.rows}
     assert {by_id[f"b{i}"] for i in (0, 3, 4, 5)} == {Outcome.UNCHANGED}
@@ -62,13 +51,11 @@ def test_what_enough_runs_show_to_be_unchanged_is_settled(
 
 
 @pytest.mark.parametrize("earlier", [1, 9])
-def test_too_few_runs_settle_nothing(earlier: int, screened: Callable[..., Judgment]) -> None:
+def test_too_few_runs_settle_nothing(earlier: int) -> None:
     assert to_measure(screened(0.0, 0.05, earlier=earlier)) == {"b0", "b1"}
 
 
-def test_runs_that_differ_too_much_settle_nothing(
-    bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
-) -> None:
+def test_runs_that_differ_too_much_settle_nothing() -> None:
     days = [0.03 * (-1) ** day for day in range(12)]
     runs = [_run([bench("a", heads(10, day, 0.002).tolist())]) for day in days]
     head = _run([bench("a", heads(10, 0.0, 0.002).tolist())])
@@ -77,9 +64,7 @@ def test_runs_that_differ_too_much_settle_nothing(
     assert to_measure(stored) == {"a"}
 
 
-def test_a_tail_that_stays_open_is_not_measured_for_its_own_sake(
-    bench: Callable[..., BenchmarkResult],
-) -> None:
+def test_a_tail_that_stays_open_is_not_measured_for_its_own_sake() -> None:
     config = loads('[gate]\nstatistics = ["p25", "p95"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
     stored = judge_suite(runs[0], runs[0], config, Design(paired=False), earlier=runs)
@@ -90,9 +75,7 @@ def test_a_tail_that_stays_open_is_not_measured_for_its_own_sake(
     assert to_measure(stored) == frozenset()
 
 
-def test_a_tail_that_changed_is_measured_even_if_the_rest_is_settled(
-    bench: Callable[..., BenchmarkResult],
-) -> None:
+def test_a_tail_that_changed_is_measured_even_if_the_rest_is_settled() -> None:
     config = loads('[gate]\nstatistics = ["p25", "p95"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
     stored = judge_suite(runs[0], runs[0], config, Design(paired=False), earlier=runs)
@@ -103,7 +86,7 @@ def test_a_tail_that_changed_is_measured_even_if_the_rest_is_settled(
         assert to_measure(replace(stored, rows=rows)) == {"a"}
 
 
-def test_what_no_machine_here_can_measure_is_left(bench: Callable[..., BenchmarkResult]) -> None:
+def test_what_no_machine_here_can_measure_is_left() -> None:
     config = loads(P25 + '\nmetrics = ["time", "instructions"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
     stored = judge_suite(runs[0], runs[0], config, Design(paired=False), earlier=runs)
@@ -112,9 +95,7 @@ def test_what_no_machine_here_can_measure_is_left(bench: Callable[..., Benchmark
 
 
 @pytest.mark.parametrize(("base", "head"), [(1, 1), (2, 1), (1, 5)])
-def test_launches_that_do_not_overlap_look_changed_however_few(
-    base: int, head: int, screened: Callable[..., Judgment]
-) -> None:
+def test_launches_that_do_not_overlap_look_changed_however_few(base: int, head: int) -> None:
     assert looks_changed(screened(0.1, 0.0, base=base, head=head)) == {"b0"}
 
 
@@ -127,16 +108,12 @@ def looks_changed(stored: Judgment) -> set[str]:
     }
 
 
-def test_a_change_that_the_spread_explains_does_not_look_like_one(
-    screened: Callable[..., Judgment],
-) -> None:
+def test_a_change_that_the_spread_explains_does_not_look_like_one() -> None:
     assert looks_changed(screened(0.03, spread=0.3)) == set()
     assert looks_changed(screened(0.03, spread=0.01)) == {"b0"}
 
 
-def test_more_is_worse_or_better_all_the_same(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_more_is_worse_or_better_all_the_same() -> None:
     speed = Metric("speed", "/s", better=Better.HIGHER)
     toml = P25 + '\nmetrics = ["speed"]'
     base = [bench(id_, [100, 101, 102, 103], metric=speed) for id_ in ("slower", "faster", "same")]
@@ -149,9 +126,7 @@ def test_more_is_worse_or_better_all_the_same(
     assert looks_changed(stored) == {"slower", "faster"}
 
 
-def test_what_the_baseline_knows_nothing_of_is_measured(
-    bench: Callable[..., BenchmarkResult],
-) -> None:
+def test_what_the_baseline_knows_nothing_of_is_measured() -> None:
     base = [
         bench("same", [1] * 10),
         bench("other work", [1] * 10, workload="old"),
@@ -165,9 +140,7 @@ def test_what_the_baseline_knows_nothing_of_is_measured(
     assert to_measure(stored) == {"other work", "broken", "other metric", "new"}
 
 
-def test_counts_of_another_machine_are_taken_anew(
-    bench: Callable[..., BenchmarkResult],
-) -> None:
+def test_counts_of_another_machine_are_taken_anew() -> None:
     toml = loads('[gate]\nmetrics = ["count"]', "t")
     base = _run([bench("a", [5], metric=COUNT), bench("b", [5], metric=COUNT)])
     head = _run([bench("a", [6], metric=COUNT), bench("b", [5], metric=COUNT)])
@@ -183,12 +156,7 @@ def _outcomes(found: Judgment) -> dict[str, Outcome]:
     return {row.benchmark: row.outcome for row in found.rows}
 
 
-def test_what_was_measured_here_takes_the_place_of_what_was_stored(
-    screened: Callable[..., Judgment],
-    bench: Callable[..., BenchmarkResult],
-    heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_what_was_measured_here_takes_the_place_of_what_was_stored() -> None:
     stored = screened(0.0, 0.05)
     measured = judged([bench("b1", [1] * 17)], [bench("b1", heads(17, 0.05).tolist())], P25)
     both = joined(stored, measured)
@@ -202,16 +170,14 @@ def test_what_was_measured_here_takes_the_place_of_what_was_stored(
     assert both.needs == measured.needs
 
 
-def test_a_calibrated_row_keeps_what_it_shows(screened: Callable[..., Judgment]) -> None:
+def test_a_calibrated_row_keeps_what_it_shows() -> None:
     stored = screened(0.0, 0.005, earlier=10)
     both = joined(stored, _nothing())
     assert _outcomes(both) == {"b0": Outcome.UNCHANGED, "b1": Outcome.UNCHANGED}
     assert not any(row.advisory for row in both.rows)
 
 
-def test_what_looks_changed_and_was_not_measured_says_so(
-    screened: Callable[..., Judgment],
-) -> None:
+def test_what_looks_changed_and_was_not_measured_says_so() -> None:
     both = joined(screened(0.015, 0.05, base=20, head=20), _nothing())
     assert _outcomes(both) == {"b0": Outcome.INCONCLUSIVE, "b1": Outcome.REGRESSED}
     for row in both.rows:
@@ -219,7 +185,7 @@ def test_what_looks_changed_and_was_not_measured_says_so(
         assert row.notes[0] == "not measured in this run, although its benchmark looks changed"
 
 
-def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgment]) -> None:
+def test_the_warnings_of_both_are_kept() -> None:
     stored = replace(screened(0.0), warnings=("stored",))
     measured = replace(_nothing(), warnings=("measured",), doubted=True)
     both = joined(stored, measured)
@@ -227,7 +193,7 @@ def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgment]) -> Non
     assert both.doubted
 
 
-def test_rows_without_a_test_stay(screened: Callable[..., Judgment]) -> None:
+def test_rows_without_a_test_stay() -> None:
     gone = Row("gone", Outcome.MISSING)
     stored = replace(screened(0.0), rows=(gone,))
     assert joined(stored, _nothing()).rows == (gone,)
@@ -238,9 +204,7 @@ def _nothing() -> Judgment:
     return judge_suite(empty, empty, loads(P25, "t"), Design(paired=True))
 
 
-def test_only_what_enough_steady_runs_have_measured_can_be_settled(
-    bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
-) -> None:
+def test_only_what_enough_steady_runs_have_measured_can_be_settled() -> None:
     def run_of(day: float) -> Run:
         return _run(
             [
@@ -257,15 +221,13 @@ def test_only_what_enough_steady_runs_have_measured_can_be_settled(
     assert can_settle((), config) == frozenset()
 
 
-def test_one_run_is_enough_for_what_is_counted(bench: Callable[..., BenchmarkResult]) -> None:
+def test_one_run_is_enough_for_what_is_counted() -> None:
     runs = [_run([bench("a", [7], metric=COUNT)])]
     counted = loads('[gate]\nmetrics = ["count"]', "t")
     assert can_settle(runs, counted) == {"a"}
 
 
-def test_what_can_be_settled_is_settled_for_an_unchanged_head_half_of_the_time(
-    bench: Callable[..., BenchmarkResult],
-) -> None:
+def test_what_can_be_settled_is_settled_for_an_unchanged_head_half_of_the_time() -> None:
     rng = np.random.default_rng(3)
     config = loads(P25, "t")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.gate.arms import bench, judged, series
 
 from benchgate.config import loads
 from benchgate.gate.conclusion import VerdictTerms, conclude
@@ -18,26 +18,15 @@ from benchgate.model.row_order import by_benchmark
 from benchgate.model.run import BenchmarkResult, Tier
 from benchgate.model.verdict import Decision, compared_benchmarks, partly_compared
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
-    from benchgate.model.run import Series
-
 RATE = Metric("throughput", "1/s", Better.HIGHER)
 SIZE = Metric("B/op", "B")
 
 
-@pytest.fixture
-def having(bench: Callable[..., BenchmarkResult]) -> Callable[..., BenchmarkResult]:
+def having(*metrics: Metric, tier: Tier = Tier.STORED, value: float = 1.0) -> BenchmarkResult:
     """Make a benchmark that another tool measured, with these metrics."""
-
-    def make(*metrics: Metric, tier: Tier = Tier.STORED, value: float = 1.0) -> BenchmarkResult:
-        values = [value * (1 + k / 10_000) for k in range(8)]
-        each = [bench("b", values, metric=metric) for metric in metrics]
-        return replace(each[0], tier=tier, series=tuple(one.series[0] for one in each))
-
-    return make
+    values = [value * (1 + k / 10_000) for k in range(8)]
+    each = [bench("b", values, metric=metric) for metric in metrics]
+    return replace(each[0], tier=tier, series=tuple(one.series[0] for one in each))
 
 
 @pytest.mark.parametrize(
@@ -52,18 +41,13 @@ def having(bench: Callable[..., BenchmarkResult]) -> Callable[..., BenchmarkResu
     ],
 )
 def test_what_the_configuration_names_decides_or_else_what_there_is(
-    having: Callable[..., BenchmarkResult],
-    names: list[str],
-    metrics: list[Metric],
-    chosen: tuple[str, ...],
+    names: list[str], metrics: list[Metric], chosen: tuple[str, ...]
 ) -> None:
     side = having(*metrics)
     assert deciding(names, side, side) == chosen
 
 
-def test_other_metrics_are_shown_and_do_not_stand_for_the_benchmark(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_other_metrics_are_shown_and_do_not_stand_for_the_benchmark() -> None:
     base, head = having(TIME, RATE), having(TIME, RATE)
     slow = replace(head.series[1], launches=having(RATE, value=0.5).series[0].launches)
     head = replace(head, series=(head.series[0], slow))
@@ -74,9 +58,7 @@ def test_other_metrics_are_shown_and_do_not_stand_for_the_benchmark(
     assert by_benchmark(rows)["b"] is time
 
 
-def test_benchgate_s_own_metrics_are_not_shown_beside_its_own_benchmarks(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_benchgate_s_own_metrics_are_not_shown_beside_its_own_benchmarks() -> None:
     for tier, shown in ((Tier.LOCKSTEP, []), (Tier.STORED, ["cpu_time"])):
         side = having(TIME, CPU_TIME, tier=tier)
         rows = judged([side], [side], paired=False).rows
@@ -84,9 +66,7 @@ def test_benchgate_s_own_metrics_are_not_shown_beside_its_own_benchmarks(
 
 
 @pytest.mark.parametrize("gone", [TIME, SIZE])
-def test_a_metric_that_the_head_no_longer_reports_is_missed(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment], gone: Metric
-) -> None:
+def test_a_metric_that_the_head_no_longer_reports_is_missed(gone: Metric) -> None:
     kept = SIZE if gone is TIME else TIME
     toml = '[gate]\nmetrics = ["time", "B/op"]\nstatistics = ["p25"]'
     rows = judged([having(TIME, SIZE)], [having(kept)], toml, paired=False).rows
@@ -99,9 +79,7 @@ def test_a_metric_that_the_head_no_longer_reports_is_missed(
         assert (found.decision, found.exit_code) == (decision, code)
 
 
-def test_a_metric_that_changed_its_unit_is_missed_and_one_that_is_new_is_not(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_metric_that_changed_its_unit_is_missed_and_one_that_is_new_is_not() -> None:
     toml = '[gate]\nmetrics = ["time", "B/op"]'
     other = having(TIME, replace(SIZE, unit="kB"))
     rows = judged([having(TIME, SIZE)], [other], toml, paired=False).rows
@@ -111,16 +89,12 @@ def test_a_metric_that_changed_its_unit_is_missed_and_one_that_is_new_is_not(
     assert partly_compared(rows) == set()
 
 
-def test_errors_that_only_the_base_counts_are_missed(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_errors_that_only_the_base_counts_are_missed() -> None:
     rows = judged([having(TIME, ERROR_RATIO)], [having(TIME)], paired=False).rows
     assert partly_compared(rows) == {"b"}
 
 
-def test_a_waiver_covers_a_metric_that_is_gone(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_waiver_covers_a_metric_that_is_gone() -> None:
     toml = """gate.metrics = ["time", "B/op"]
 waive = [{benchmark = "b", outcome = "incomparable", until = 2030-01-01, reason = "x"}]"""
     rows = judged([having(TIME, SIZE)], [having(TIME)], toml, paired=False).rows
@@ -128,9 +102,7 @@ waive = [{benchmark = "b", outcome = "incomparable", until = 2030-01-01, reason 
     assert conclude(waived, VerdictTerms(("regressed",), 1)).decision is Decision.PASS
 
 
-def test_a_metric_that_nobody_measured_names_those_that_there_are(
-    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> None:
+def test_a_metric_that_nobody_measured_names_those_that_there_are() -> None:
     side = having(TIME, RATE)
     toml = '[gate]\nmetrics = ["B/op"]'
     row = next(row for row in judged([side], [side], toml, paired=False).rows if row.decides)
@@ -147,11 +119,7 @@ def test_a_metric_that_nobody_measured_names_those_that_there_are(
     ],
 )
 def test_a_metric_that_does_not_vary_is_marked_although_it_does_not_decide(
-    series: Callable[..., Series],
-    judged: Callable[..., Judgment],
-    sides: tuple[list[float], list[float]],
-    unit: str,
-    test: str | None,
+    sides: tuple[list[float], list[float]], unit: str, test: str | None
 ) -> None:
     arms = [
         BenchmarkResult(
@@ -170,13 +138,7 @@ def test_a_metric_that_does_not_vary_is_marked_although_it_does_not_decide(
 @pytest.mark.parametrize(
     ("counter", "shown"), [("perf", True), ("valgrind", True), ("auto", False)]
 )
-def test_instructions_are_shown_if_somebody_asked_for_them(
-    having: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-    counter: str,
-    *,
-    shown: bool,
-) -> None:
+def test_instructions_are_shown_if_somebody_asked_for_them(counter: str, *, shown: bool) -> None:
     base, head = (
         having(TIME, INSTRUCTIONS, tier=Tier.LOCKSTEP, value=value) for value in (1e6, 1.5e6)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.gate.arms import judged
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
 from benchgate.gate.estimates import RowStage
@@ -54,7 +55,7 @@ def rows_of(
     return {row.metric: row for row in judged([base], [head], toml).rows}
 
 
-def test_these_metrics_decide_and_the_others_are_shown(judged: Callable[..., Judgment]) -> None:
+def test_these_metrics_decide_and_the_others_are_shown() -> None:
     rows = rows_of(judged, made(1.1, is_head=True))
     assert {name for name, row in rows.items() if row.decides} == {
         metric.name for metric in DECIDE_UNDER_LOAD
@@ -69,13 +70,13 @@ def test_these_metrics_decide_and_the_others_are_shown(judged: Callable[..., Jud
     assert {row.statistic for row in rows.values()} == {"value"}
 
 
-def test_more_throughput_is_better(judged: Callable[..., Judgment]) -> None:
+def test_more_throughput_is_better() -> None:
     rows = rows_of(judged, made(0.8, is_head=True))
     assert rows["throughput"].outcome is Outcome.IMPROVED
     assert rows["throughput"].ratio == pytest.approx(1.25, rel=1e-3)
 
 
-def test_the_slowest_operations_have_the_margin_of_tails(judged: Callable[..., Judgment]) -> None:
+def test_the_slowest_operations_have_the_margin_of_tails() -> None:
     rows = rows_of(judged, made(1.03, is_head=True))
     assert rows["time_p50"].outcome is Outcome.REGRESSED
     assert rows["time_p95"].outcome is Outcome.UNCHANGED
@@ -98,9 +99,7 @@ def test_the_slowest_operations_have_the_margin_of_tails(judged: Callable[..., J
         ),
     ],
 )
-def test_the_configuration_chooses_others(
-    judged: Callable[..., Judgment], toml: str, deciding: set[str]
-) -> None:
+def test_the_configuration_chooses_others(toml: str, deciding: set[str]) -> None:
     rows = rows_of(judged, made(1.2, is_head=True), toml)
     assert {name for name, row in rows.items() if row.decides} == deciding
     assert rows["time_p99"].outcome is (
@@ -108,7 +107,7 @@ def test_the_configuration_chooses_others(
     )
 
 
-def test_a_metric_that_no_scenario_has_is_named(judged: Callable[..., Judgment]) -> None:
+def test_a_metric_that_no_scenario_has_is_named() -> None:
     rows = rows_of(judged, made(is_head=True), '[gate]\nmetrics = ["instructions"]')
     assert "there is throughput, time_p50" in rows["instructions"].notes[0]
 
@@ -121,17 +120,13 @@ def test_a_metric_that_no_scenario_has_is_named(judged: Callable[..., Judgment])
         (0.2, 0.2, Outcome.UNCHANGED),
     ],
 )
-def test_errors_alone_decide(
-    judged: Callable[..., Judgment], before: float, after: float, outcome: Outcome
-) -> None:
+def test_errors_alone_decide(before: float, after: float, outcome: Outcome) -> None:
     rows = rows_of(judged, made(errors=after, is_head=True), errors=before)
     assert rows["error_ratio"].outcome is outcome
     assert by_benchmark(list(rows.values()))["orders/lookup"].outcome is outcome
 
 
-def test_errors_that_may_be_chance_do_not_stand_for_the_step(
-    judged: Callable[..., Judgment],
-) -> None:
+def test_errors_that_may_be_chance_do_not_stand_for_the_step() -> None:
     base, head = made(), made(is_head=True)
     base, head = (
         replace(one, series=(*one.series[:-1], step({"error_ratio": rates}).series[0]))
@@ -200,14 +195,14 @@ def limited(*limits: str) -> LoadLaunch:
     ],
 )  # fmt: skip
 def test_rows_say_what_a_reader_must_know(
-    judged: Callable[..., Judgment], base: LoadResult, head: LoadResult, notes: tuple[str, ...]
+    base: LoadResult, head: LoadResult, notes: tuple[str, ...]
 ) -> None:
     found = judged([made(load=base)], [made(is_head=True, load=head)]).rows
     (row,) = (row for row in found if row.metric == "throughput")
     assert row.notes[-len(notes) :] == notes
 
 
-def test_the_texts_of_errors_are_at_the_error_rate(judged: Callable[..., Judgment]) -> None:
+def test_the_texts_of_errors_are_at_the_error_rate() -> None:
     failing = load_launch(
         errors=3,
         kept_errors=tuple(KeptError(1.0, text) for text in ("locked", "gone", "locked")),
@@ -249,7 +244,7 @@ def loads() -> tuple[LoadResult, LoadResult]:
 
 
 def test_the_throughput_of_a_closed_loop_is_that_of_its_scenario(
-    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+    loads: tuple[LoadResult, LoadResult],
 ) -> None:
     lookup, report = loads
     base = [made(load=lookup), made(load=report, id_="orders/report")]
@@ -272,7 +267,7 @@ def test_the_throughput_of_a_closed_loop_is_that_of_its_scenario(
 
 
 def test_nobody_misses_a_throughput_that_had_too_few_rounds(
-    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+    loads: tuple[LoadResult, LoadResult],
 ) -> None:
     lookup, report = loads
     arm = [made(load=lookup), made(load=report, id_="orders/report")]
@@ -286,7 +281,7 @@ def test_nobody_misses_a_throughput_that_had_too_few_rounds(
 
 
 def test_a_step_has_its_throughput_if_it_is_alone_or_has_a_rate_of_its_own(
-    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+    loads: tuple[LoadResult, LoadResult],
 ) -> None:
     lookup, report = loads
     alone = judged([made(load=lookup)], [less_served("orders/lookup", lookup)])
@@ -306,7 +301,7 @@ def test_a_step_has_its_throughput_if_it_is_alone_or_has_a_rate_of_its_own(
 
 
 def test_a_scenario_has_no_throughput_if_a_step_of_it_failed(
-    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+    loads: tuple[LoadResult, LoadResult],
 ) -> None:
     lookup, report = loads
     base = [made(load=lookup), made(load=report, id_="orders/report")]
@@ -318,7 +313,7 @@ def test_a_scenario_has_no_throughput_if_a_step_of_it_failed(
 
 
 def test_who_does_not_ask_for_throughput_sees_it_all_the_same(
-    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
+    loads: tuple[LoadResult, LoadResult],
 ) -> None:
     lookup, report = loads
     arm = [made(load=lookup), made(load=report, id_="orders/report")]
@@ -327,9 +322,7 @@ def test_who_does_not_ask_for_throughput_sees_it_all_the_same(
     assert (row.metric, row.decides, row.outcome) == ("throughput", False, Outcome.NOT_TESTED)
 
 
-def test_a_scenario_with_other_steps_is_not_compared(
-    judged: Callable[..., Judgment], loads: tuple[LoadResult, LoadResult]
-) -> None:
+def test_a_scenario_with_other_steps_is_not_compared(loads: tuple[LoadResult, LoadResult]) -> None:
     lookup, report = loads
     base = [made(load=lookup), made(load=report, id_="orders/report")]
     head = [base[0], replace(base[1], workload="other")]
@@ -364,7 +357,6 @@ SUSPECT_TAIL = {"time_p95": swinging(0.003, 0.04, 2.5)}
     ],
 )
 def test_a_scenario_that_got_worse_is_not_measured_further(
-    judged: Callable[..., Judgment],
     values: dict[str, FloatArray],
     toml: str,
     outcome: Outcome,

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tests.gate.arms import bench, judged, series
 
 from benchgate.config import loads
 from benchgate.gate.verdict import about_machine, with_steadier_metrics
@@ -13,20 +14,13 @@ from benchgate.model.policy import Outcome
 from benchgate.model.row import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchgate.gate.suite import Judgment
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult
 
 P25 = 'gate.statistics = ["p25"]'
 BUSY = Environment(cpu_count=2, load_average=3.0, busy_elsewhere=1.5)
 
 
-def test_a_noisy_time_names_the_cpu_time_that_is_steadier(
-    series: Callable[..., Series],
-    bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgment],
-) -> None:
+def test_a_noisy_time_names_the_cpu_time_that_is_steadier() -> None:
     rng = np.random.default_rng(3)
 
     def made(name: str, cpu_spread: float) -> BenchmarkResult:

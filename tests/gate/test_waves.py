@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.gate.arms import WAVES
 
 from benchgate.gate.waves import (
     LATE_LOOKS,
@@ -55,30 +56,27 @@ def test_five_rounds_make_a_suspect(
     ratios: list[float],
     tail: bool,  # noqa: FBT001 - a column of the table
     sign: int,
-    waves: WaveSettings,
 ) -> None:
-    found = suspect_in(ratios, waves, tail=tail)
+    found = suspect_in(ratios, WAVES, tail=tail)
     assert (found.sign if found else 0) == sign
     if found:
         assert (found.wave, found.start, found.rounds) == (0, 5, (12,))
 
 
-def test_the_second_look_finds_what_a_disturbed_round_hid(waves: WaveSettings) -> None:
+def test_the_second_look_finds_what_a_disturbed_round_hid() -> None:
     disturbed = [-0.2, *SLOW[1:]]
-    assert suspect_in(disturbed, waves) is None
-    assert suspect_in([*disturbed, *SLOW[1:]], waves) is None
-    assert suspect_in([*disturbed, *SLOW], waves) == Suspect(1, 1, 10, (12,))
+    assert suspect_in(disturbed, WAVES) is None
+    assert suspect_in([*disturbed, *SLOW[1:]], WAVES) is None
+    assert suspect_in([*disturbed, *SLOW], WAVES) == Suspect(1, 1, 10, (12,))
 
 
-def test_two_disturbed_rounds_do_not_hide_a_change_from_the_second_look(
-    waves: WaveSettings,
-) -> None:
+def test_two_disturbed_rounds_do_not_hide_a_change_from_the_second_look() -> None:
     # Their ranks, 9 and 10 of 10, make the signed rank p 0.22; eight of ten agree: 0.055.
-    assert suspect_in([-0.2, *SLOW[1:], -0.3, *SLOW[1:]], waves) == Suspect(1, 1, 10, (12,))
+    assert suspect_in([-0.2, *SLOW[1:], -0.3, *SLOW[1:]], WAVES) == Suspect(1, 1, 10, (12,))
 
 
-def test_the_fewest_rounds_that_a_screen_may_have_can_suspect_a_tail(waves: WaveSettings) -> None:
-    four = replace(waves, screen_rounds=4)
+def test_the_fewest_rounds_that_a_screen_may_have_can_suspect_a_tail() -> None:
+    four = replace(WAVES, screen_rounds=4)
     assert suspect_in([0.1, 0.11, 0.12, 0.13], four, margin=0.05, tail=True) is not None
 
 
@@ -101,17 +99,17 @@ def test_the_fewest_rounds_that_a_screen_may_have_can_suspect_a_tail(waves: Wave
     ],
 )
 def test_what_still_looks_like_a_suspect_is_tested_once_more(
-    fresh: list[float], rounds: tuple[int, ...], waves: WaveSettings
+    fresh: list[float], rounds: tuple[int, ...]
 ) -> None:
-    found = suspect_in([*SLOW, *fresh], waves)
+    found = suspect_in([*SLOW, *fresh], WAVES)
     assert found is not None
     assert found.rounds == rounds
 
 
-def test_the_second_test_stays_within_the_limit_of_rounds(waves: WaveSettings) -> None:
+def test_the_second_test_stays_within_the_limit_of_rounds() -> None:
     ratios = [*SLOW, *[0.03] * 12]
     for most, rounds in ((17, (12,)), (20, (12, 15)), (29, (12, 24)), (2000, (12, 24))):
-        found = suspect_in(ratios, replace(waves, max_rounds=most))
+        found = suspect_in(ratios, replace(WAVES, max_rounds=most))
         assert found is not None
         assert found.rounds == rounds
 
@@ -131,43 +129,39 @@ def test_the_second_test_stays_within_the_limit_of_rounds(waves: WaveSettings) -
     ],
 )
 def test_rounds_are_enough_to_reach_the_level(
-    suspects: int,
-    look: int,
-    changes: dict[str, Any],
-    rounds: int,
-    waves: WaveSettings,
+    suspects: int, look: int, changes: dict[str, Any], rounds: int
 ) -> None:
-    assert rounds_to_confirm(suspects, look, replace(waves, **changes)) == rounds
+    assert rounds_to_confirm(suspects, look, replace(WAVES, **changes)) == rounds
 
 
-def test_more_families_share_alpha_where_there_are_late_looks(waves: WaveSettings) -> None:
-    longer = replace(waves, until_decided=True)
-    assert (waves.families, longer.families) == (4 + 1, 4 + len(LATE_LOOKS))
+def test_more_families_share_alpha_where_there_are_late_looks() -> None:
+    longer = replace(WAVES, until_decided=True)
+    assert (WAVES.families, longer.families) == (4 + 1, 4 + len(LATE_LOOKS))
     assert rounds_to_confirm(1, 5, longer) == 13
     suspect, ratios = Suspect(0, 1, 5, (12,)), np.array([*SLOW, *[0.01] * 12])
     assert confirm([ratios], [suspect], 0, longer) == [(2**-12, longer.families * 2**-12)]
 
 
-def test_when_rows_are_looked_at_next(waves: WaveSettings) -> None:
-    longer = replace(waves, until_decided=True)
-    assert [waves.next_look(n) for n in (5, 59, 60, 400)] == [6, 60, 61, 401]
+def test_when_rows_are_looked_at_next() -> None:
+    longer = replace(WAVES, until_decided=True)
+    assert [WAVES.next_look(n) for n in (5, 59, 60, 400)] == [6, 60, 61, 401]
     assert [longer.next_look(n) for n in (5, 29, 30, 31, 60, 100)] == [6, 30, 60, 60, 120, 120]
     assert longer.next_look(LATE_LOOKS[-1]) == LATE_LOOKS[-1] + 1
-    assert (waves.most_rounds, longer.most_rounds) == (30, LATE_LOOKS[-1])
+    assert (WAVES.most_rounds, longer.most_rounds) == (30, LATE_LOOKS[-1])
     assert LATE_LOOKS[-1] <= MAX_PAIRS
 
 
-def test_the_rounds_that_made_the_suspect_have_no_part_in_the_test(waves: WaveSettings) -> None:
+def test_the_rounds_that_made_the_suspect_have_no_part_in_the_test() -> None:
     suspect = Suspect(0, 1, 5, (12,))
     fresh = np.array([0.01 * k for k in range(1, 13)])
     p = [
-        confirm([np.array([*screen, *fresh])], [suspect], 0, waves)
+        confirm([np.array([*screen, *fresh])], [suspect], 0, WAVES)
         for screen in ([0.5] * 5, [-0.5] * 5)
     ]
     assert p[0] == p[1] == [(2**-12, 5 * 2**-12)]
 
 
-def test_each_wave_and_test_has_its_own_share_and_holm_within(waves: WaveSettings) -> None:
+def test_each_wave_and_test_has_its_own_share_and_holm_within() -> None:
     def row(amiss: int) -> FloatArray:
         fresh = [0.01 * k for k in range(1, 13)]
         return np.array([*SLOW, *[-x if k < amiss else x for k, x in enumerate(fresh)]])
@@ -175,23 +169,23 @@ def test_each_wave_and_test_has_its_own_share_and_holm_within(waves: WaveSetting
     first = Suspect(0, 1, 5, (12,))
     later = replace(first, wave=1)
     ratios = [row(0), row(1), row(0), np.array(SLOW)]
-    found = confirm(ratios, [first, first, later, None], 0, waves)
+    found = confirm(ratios, [first, first, later, None], 0, WAVES)
     p0, p1 = 2**-12, 2 * 2**-12
     assert found == [(p0, 5 * 2 * p0), (p1, 5 * 2 * p0), (p0, 5 * p0), None]
 
 
-def test_a_second_test_pays_for_all_suspects_of_its_wave(waves: WaveSettings) -> None:
+def test_a_second_test_pays_for_all_suspects_of_its_wave() -> None:
     again, once = Suspect(0, 1, 5, (12, 24)), Suspect(0, 1, 5, (12,))
     ratios = np.array([*SLOW, *[0.01 * k for k in range(1, 25)]])
-    found = confirm([ratios, ratios, ratios], [again, once, once], 1, waves)
+    found = confirm([ratios, ratios, ratios], [again, once, once], 1, WAVES)
     assert found == [(2**-24, 5 * 3 * 2**-24), None, None]
 
 
-def test_a_better_looking_row_is_tested_in_its_own_direction(waves: WaveSettings) -> None:
+def test_a_better_looking_row_is_tested_in_its_own_direction() -> None:
     ratios = np.array([-x for x in (*SLOW, *[0.01 * k for k in range(1, 13)])])
-    assert confirm([ratios], [Suspect(0, -1, 5, (12,))], 0, waves) == [(2**-12, 5 * 2**-12)]
-    assert confirm([ratios], [Suspect(0, 1, 5, (12,))], 0, waves) == [(1.0, 1.0)]
+    assert confirm([ratios], [Suspect(0, -1, 5, (12,))], 0, WAVES) == [(2**-12, 5 * 2**-12)]
+    assert confirm([ratios], [Suspect(0, 1, 5, (12,))], 0, WAVES) == [(1.0, 1.0)]
 
 
-def test_without_a_fresh_round_there_is_no_test(waves: WaveSettings) -> None:
-    assert confirm([np.array(SLOW)], [Suspect(0, 1, 5, (12,))], 0, waves) == [None]
+def test_without_a_fresh_round_there_is_no_test() -> None:
+    assert confirm([np.array(SLOW)], [Suspect(0, 1, 5, (12,))], 0, WAVES) == [None]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.gate.arms import WAVES, bench, judged
 
 from benchgate.gate.estimates import Estimate, RowStage, paired_estimates
 from benchgate.gate.wave_findings import foretold, is_within_reach
@@ -17,21 +18,15 @@ from benchgate.model.policy import Outcome
 from benchgate.stats.signed_rank import MAX_PAIRS, paired_shift, signed_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.row import Row
-    from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
 LIMIT = math.log1p(0.02)
 
 
-@pytest.fixture
-def longer(waves: WaveSettings) -> WaveSettings:
-    return replace(waves, until_decided=True)
+LONGER = replace(WAVES, until_decided=True)
 
 
 def noise(n: int, spread: float, change: float = 0.0) -> FloatArray:
@@ -42,28 +37,26 @@ def noise(n: int, spread: float, change: float = 0.0) -> FloatArray:
 
 
 class TestTheTests:
-    def test_all_rows_pay_and_both_directions(self, longer: WaveSettings) -> None:
+    def test_all_rows_pay_and_both_directions(self) -> None:
         rows = [noise(60, 0.03, 0.02), noise(70, 0.03), noise(20, 0.001)]
-        slow, wide, short = late_test(rows, 60, longer)
+        slow, wide, short = late_test(rows, 60, LONGER)
         p = [float(signed_rank(d[None, :60]).p_two_sided[0]) for d in rows[:2]]
         assert p[0] < p[1]
-        assert slow == pytest.approx((p[0] / 2, longer.families * 3 * p[0]))
-        assert wide == pytest.approx((p[1] / 2, min(1.0, longer.families * 2 * p[1])))
+        assert slow == pytest.approx((p[0] / 2, LONGER.families * 3 * p[0]))
+        assert wide == pytest.approx((p[1] / 2, min(1.0, LONGER.families * 2 * p[1])))
         assert short is None
 
-    def test_rounds_after_the_look_change_nothing(self, longer: WaveSettings) -> None:
+    def test_rounds_after_the_look_change_nothing(self) -> None:
         d = noise(80, 0.03, 0.02)
-        assert late_test([d], 60, longer) == late_test([d[:60]], 60, longer)
+        assert late_test([d], 60, LONGER) == late_test([d[:60]], 60, LONGER)
 
-    def test_the_direction_does_not_matter(self, longer: WaveSettings) -> None:
+    def test_the_direction_does_not_matter(self) -> None:
         d = noise(60, 0.03, 0.02)
-        assert late_test([d], 60, longer) == late_test([-d], 60, longer)
+        assert late_test([d], 60, LONGER) == late_test([-d], 60, LONGER)
 
     @pytest.mark.parametrize("rows", [[], [np.empty(0)], [noise(59, 0.03)]])
-    def test_without_enough_rounds_there_is_no_test(
-        self, rows: list[FloatArray], longer: WaveSettings
-    ) -> None:
-        assert late_test(rows, 60, longer) == [None] * len(rows)
+    def test_without_enough_rounds_there_is_no_test(self, rows: list[FloatArray]) -> None:
+        assert late_test(rows, 60, LONGER) == [None] * len(rows)
 
 
 class TestReach:
@@ -119,23 +112,15 @@ class TestForetelling:
         assert foretold(np.zeros(60), Estimate(0.0, 0, 0), 0.02, 0.95) == 0
 
 
-@pytest.fixture
 def found(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
-) -> Callable[..., tuple[Row, RowStage]]:
+    log_ratios: FloatArray, toml: str = P25, waves: WaveSettings = WAVES
+) -> tuple[Row, RowStage]:
     """Judge one row whose base is 1; the stage tells whether its measuring goes on."""
-
-    def make(
-        log_ratios: FloatArray, toml: str = P25, waves: WaveSettings | None = None
-    ) -> tuple[Row, RowStage]:
-        arms = [
-            [bench("b", x.tolist(), samples=40)]
-            for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
-        ]
-        judgment = judged(*arms, toml, **({"waves": waves} if waves else {}))
-        return judgment.rows[-1], judgment.needs[-1].stage
-
-    return make
+    arms = [
+        [bench("b", x.tolist(), samples=40)] for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
+    ]
+    judgment = judged(arms[0], arms[1], toml, waves=waves)
+    return judgment.rows[-1], judgment.needs[-1].stage
 
 
 class TestTheLookAfterTwiceTheLimit:
@@ -146,9 +131,7 @@ class TestTheLookAfterTwiceTheLimit:
         """Give rounds that are no suspect at either look."""
         return np.concatenate([np.tile([0.05, -0.05], 5), noise(n - 10, spread, change)])
 
-    def test_what_the_waves_missed_is_found_in_both_directions(
-        self, found: Callable[..., tuple[Row, RowStage]]
-    ) -> None:
+    def test_what_the_waves_missed_is_found_in_both_directions(self) -> None:
         d = self.hidden(0.03, 0.02)
         assert found(d[:59])[0].outcome is Outcome.INCONCLUSIVE
         row, stage = found(d)
@@ -157,9 +140,7 @@ class TestTheLookAfterTwiceTheLimit:
         assert found(-d)[0].outcome is Outcome.IMPROVED
 
     @pytest.mark.parametrize("rounds", [30, 45, 59])
-    def test_it_goes_on_until_then_as_long_as_the_look_may_show_it(
-        self, rounds: int, found: Callable[..., tuple[Row, RowStage]]
-    ) -> None:
+    def test_it_goes_on_until_then_as_long_as_the_look_may_show_it(self, rounds: int) -> None:
         for d in (self.hidden(0.03, 0.02, rounds), self.hidden(-0.03, 0.02, rounds)):
             assert found(d)[1] is RowStage.CONFIRM
 
@@ -171,67 +152,58 @@ class TestTheLookAfterTwiceTheLimit:
         ],
     )
     def test_what_the_look_would_not_show_ends_at_the_limit(
-        self, change: float, spread: float, found: Callable[..., tuple[Row, RowStage]]
+        self, change: float, spread: float
     ) -> None:
         row, stage = found(self.hidden(change, spread, 30))
         assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
 
-    def test_the_look_follows_the_limit(self, waves: WaveSettings) -> None:
-        assert waves.late_looks == (60,)
-        assert replace(waves, max_rounds=20).late_looks == (40,)
-        assert replace(waves, max_rounds=4000).late_looks == (MAX_PAIRS,)
+    def test_the_look_follows_the_limit(self) -> None:
+        assert WAVES.late_looks == (60,)
+        assert replace(WAVES, max_rounds=20).late_looks == (40,)
+        assert replace(WAVES, max_rounds=4000).late_looks == (MAX_PAIRS,)
+
+
+found_longer = partial(found, waves=LONGER)
 
 
 class TestRows:
     """One row, judged as where it goes on until it is decided."""
 
-    @pytest.fixture
-    def found(
-        self, found: Callable[..., tuple[Row, RowStage]], longer: WaveSettings
-    ) -> Callable[..., tuple[Row, RowStage]]:
-        return partial(found, waves=longer)
-
-    def test_what_the_screen_did_not_see_is_found_late(
-        self, found: Callable[..., tuple[Row, RowStage]]
-    ) -> None:
+    def test_what_the_screen_did_not_see_is_found_late(self) -> None:
         d = np.concatenate([[0.05, -0.05] * 5, noise(110, 0.04, 0.035)])
-        row, stage = found(d[:60])
+        row, stage = found_longer(d[:60])
         assert (row.outcome, stage, row.launches) == (Outcome.REGRESSED, RowStage.DONE, (60, 60))
         agreeing = int((d[:60] > 0).sum())
         assert row.notes == (f"confirmed in {agreeing} of 60 rounds",)
         assert row.p_adjusted is not None
         assert row.p_adjusted <= 0.01
-        later, _ = found(d)
+        later, _ = found_longer(d)
         assert replace(later, classical=None) == replace(row, classical=None)
-        better, _ = found(-d[:60])
+        better, _ = found_longer(-d[:60])
         assert better.outcome is Outcome.IMPROVED
 
-    def test_until_the_first_late_look_nothing_is_given_up(
-        self, found: Callable[..., tuple[Row, RowStage]]
-    ) -> None:
+    def test_until_the_first_late_look_nothing_is_given_up(self) -> None:
         d = np.concatenate([[0.9, -0.9] * 5, noise(50, 0.9)])
-        assert found(d[:59])[1] is RowStage.SETTLE
-        row, stage = found(d)
+        assert found_longer(d[:59])[1] is RowStage.SETTLE
+        row, stage = found_longer(d)
         assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
         assert row.notes == ("given up: the limit is 960 rounds per row",)
         assert row.rounds_needed is not None
         assert row.rounds_needed > 960
 
-    def test_a_change_as_large_as_the_margin_is_not_measured_for_ever(
-        self, found: Callable[..., tuple[Row, RowStage]]
-    ) -> None:
+    def test_a_change_as_large_as_the_margin_is_not_measured_for_ever(self) -> None:
         d = noise(LATE_LOOKS[-1], 0.2)
         d[:10] = np.tile([0.3, -0.3], 5)  # nothing to suspect
         d += LIMIT - 1e-6 - paired_shift(d[None], 0.5).estimate
-        row, stage = found(d)
+        row, stage = found_longer(d)
         assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
         assert row.notes == ("given up: too close to the margin for any number of rounds",)
         assert row.rounds_needed is None
 
-    def test_a_tail_is_settled_as_well(self, found: Callable[..., tuple[Row, RowStage]]) -> None:
-        row, stage = found(np.tile([0.1, -0.1], 6), "")
+    def test_a_tail_is_settled_as_well(self) -> None:
+        row, stage = found_longer(np.tile([0.1, -0.1], 6), "")
         assert (row.statistic, row.outcome, stage) == ("p95", Outcome.INCONCLUSIVE, RowStage.SETTLE)
 
-    def test_the_last_look_ends_it(self, found: Callable[..., tuple[Row, RowStage]]) -> None:
-        row, stage = found(noise(LATE_LOOKS[-1], 0.25))
+    def test_the_last_look_ends_it(self) -> None:
+        row, stage = found_longer(noise(LATE_LOOKS[-1], 0.25))
         assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, RowStage.DONE)
