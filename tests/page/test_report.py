@@ -12,7 +12,7 @@ import pytest
 from tests.browser.samples import explained
 from tests.loads import measured_step
 from tests.page.html_page import HtmlPage, source
-from tests.report.conftest import changed, verdict
+from tests.report.conftest import SAMPLES, changed, verdict
 from tests.report.page import STATES
 from tests.results import arm, measured
 
@@ -34,8 +34,6 @@ from benchgate.page.report import render_report
 from benchgate.report.links import Links
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from benchgate.model.verdict import Verdict
 
 ALLOWED = {
@@ -59,8 +57,8 @@ def page_of(result: Result) -> tuple[Verdict, str]:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_only_own_markup_and_no_network(samples: Mapping[str, Verdict], state: str) -> None:
-    page = HtmlPage(render_report(samples[state], None, str))
+def test_only_own_markup_and_no_network(state: str) -> None:
+    page = HtmlPage(render_report(SAMPLES[state], None, str))
     assert {tag for tag, _ in page.tags} <= ALLOWED
     for tag, attributes in page.tags:
         assert not any(name.startswith("on") or name == "style" for name in attributes)
@@ -69,8 +67,8 @@ def test_only_own_markup_and_no_network(samples: Mapping[str, Verdict], state: s
         assert address.startswith("#") or (tag, address) == ("link", "data:,")
 
 
-def test_the_policy_allows_what_is_there_and_nothing_else(samples: Mapping[str, Verdict]) -> None:
-    page = HtmlPage(render_report(samples["several"], None, str))
+def test_the_policy_allows_what_is_there_and_nothing_else() -> None:
+    page = HtmlPage(render_report(SAMPLES["several"], None, str))
     assert page.policy() == (
         f"default-src 'none'; style-src {source(page.styles[0])}; "
         f"script-src {source(page.scripts[0])} {source(page.scripts[1])}; "
@@ -97,14 +95,14 @@ def test_a_flame_graph_that_fails_costs_only_itself(monkeypatch: pytest.MonkeyPa
     assert "No flame graph: benchgate itself failed there" in without
 
 
-def test_links_go_only_to_what_was_given(samples: Mapping[str, Verdict]) -> None:
-    page = HtmlPage(render_report(samples["failed"], None, str, links=LINKS))
+def test_links_go_only_to_what_was_given() -> None:
+    page = HtmlPage(render_report(SAMPLES["failed"], None, str, links=LINKS))
     found = {x["href"] for tag, x in page.tags if tag == "a" and not x["href"].startswith("#")}
     assert found == {LINKS.run, LINKS.compare, f"{LINKS.tree}/benchmarks/bench_db.py#L10"}
 
 
-def test_names_show_as_they_are(samples: Mapping[str, Verdict]) -> None:
-    page = HtmlPage(render_report(samples["hostile"], None, str))
+def test_names_show_as_they_are() -> None:
+    page = HtmlPage(render_report(SAMPLES["hostile"], None, str))
     for shown in (
         "<script>alert(1)</script>",
         "`code` ``more``",
@@ -207,8 +205,8 @@ def test_figures_of_samples_and_loads() -> None:
     assert "right" in load
 
 
-def test_a_verdict_without_samples_says_where_they_are(samples: Mapping[str, Verdict]) -> None:
-    page = HtmlPage(render_report(samples["fail"], None, str))
+def test_a_verdict_without_samples_says_where_they_are() -> None:
+    page = HtmlPage(render_report(SAMPLES["fail"], None, str))
     assert "This page was made from a verdict, which holds no samples" in page.text
     assert page.data["charts"] == {}
 
@@ -245,10 +243,10 @@ def test_a_row_without_values_says_why_in_the_list() -> None:
     ]
 
 
-def test_equal_tracebacks_are_shown_once(samples: Mapping[str, Verdict]) -> None:
-    failed = next(row for row in samples["failed"].rows if row.error)
+def test_equal_tracebacks_are_shown_once() -> None:
+    failed = next(row for row in SAMPLES["failed"].rows if row.error)
     alike = tuple(replace(failed, benchmark=f"db/{name}") for name in "abc")
-    html = render_report(replace(samples["failed"], rows=alike), None, str)
+    html = render_report(replace(SAMPLES["failed"], rows=alike), None, str)
     assert html.count("Traceback (most recent call last)") == 1
     assert html.count('Its output is the same as <a href="#b1">') == 2
 

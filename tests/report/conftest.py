@@ -535,25 +535,17 @@ def printed(render: Callable[[Console], None], width: int | None, encoding: str 
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
+SAMPLES = _samples()  # of every state, by name
+
+
 @pytest.fixture(scope="session")
 def samples() -> Mapping[str, Verdict]:
-    """Of every state, by name."""
-    return _samples()
+    return SAMPLES
 
 
-@pytest.fixture(scope="session")
-def hostile_names() -> tuple[str, ...]:
-    return HOSTILE_NAMES
-
-
-@pytest.fixture
-def golden() -> Callable[[str, str], None]:
+def golden(name: str, text: str) -> None:
     """Compare with a file in golden/, or write it where UPDATE_GOLDEN is set."""
-
-    def compare(name: str, text: str) -> None:
-        path = Path(__file__).parent / "golden" / name
-        if os.environ.get("UPDATE_GOLDEN"):
-            path.write_text(text, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text
-
-    return compare
+    path = Path(__file__).parent / "golden" / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.report.conftest import SAMPLES
 
 from benchgate.model.calls import Edit
 from benchgate.model.policy import Outcome
@@ -16,8 +17,6 @@ from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from benchgate.model.verdict import Verdict
 
 PLACE = "`parse_line` (edited, src/logs.py:41)"
@@ -181,16 +180,16 @@ def comment(verdict: Verdict, cause: Cause) -> str:
     return render_markdown(view_verdict(replace(verdict, rows=rows), links))
 
 
-def test_the_comment_links_the_function(samples: Mapping[str, Verdict]) -> None:
-    text = comment(samples["fail"], CAUSE)
+def test_the_comment_links_the_function() -> None:
+    text = comment(SAMPLES["fail"], CAUSE)
     line = next(line for line in text.splitlines() if line.startswith("Where to look: "))
     assert "[`parse_line`](<https://github.com/o/r/blob/abc/src/logs.py#L41>) (edited) now" in line
     assert "Changed files" not in text
 
 
-def test_a_function_that_holds_the_edited_one_names_it(samples: Mapping[str, Verdict]) -> None:
+def test_a_function_that_holds_the_edited_one_names_it() -> None:
     holder = replace(CAUSE, calls=None, callee="", holds="weigh")
     (cause,) = view_causes([slower(holder)])
     place = "src/logs.py:41, holds the edited `weigh`"
     assert cause.sentence.startswith(f"`parse_line` ({place}) takes more time")
-    assert "#L41>) (holds the edited `weigh`) takes more time" in comment(samples["fail"], holder)
+    assert "#L41>) (holds the edited `weigh`) takes more time" in comment(SAMPLES["fail"], holder)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,8 +9,10 @@ from hypothesis import strategies as st
 from tests.report.conftest import (
     CLEAN,
     COMPARED,
+    SAMPLES,
     TRACEBACK,
     changed,
+    golden,
     inconclusive,
     tail,
     unchanged,
@@ -26,11 +27,6 @@ from benchgate.model.verdict import Decision
 from benchgate.report import markdown_cells
 from benchgate.report.markdown import COMMENT_BYTES, render_comment, render_markdown
 from benchgate.report.view import VerdictView, view_verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from benchgate.model.verdict import Verdict
 
 SUMMARY = "https://github.com/octo-org/hello/actions/runs/42/attempts/1"
 # From the most important one.
@@ -70,22 +66,18 @@ def rich() -> VerdictView:
 
 
 @pytest.mark.parametrize("state", sorted({*STATES} - {"many"}))
-def test_a_verdict_that_fits_is_shown_whole(state: str, samples: Mapping[str, Verdict]) -> None:
-    view = view_verdict(samples[state])
+def test_a_verdict_that_fits_is_shown_whole(state: str) -> None:
+    view = view_verdict(SAMPLES[state])
     assert render_comment(view, summary_url=SUMMARY) == render_markdown(view)
 
 
-def test_a_long_comment_looks_as_it_did(
-    samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
-) -> None:
-    comment = render_comment(view_verdict(samples["many"]), summary_url=SUMMARY)
+def test_a_long_comment_looks_as_it_did() -> None:
+    comment = render_comment(view_verdict(SAMPLES["many"]), summary_url=SUMMARY)
     golden("comment-many.md", comment)
     assert bytes_of(comment) <= COMMENT_BYTES
 
 
-def test_a_comment_that_is_cut_looks_as_it_did(
-    rich: VerdictView, golden: Callable[[str, str], None]
-) -> None:
+def test_a_comment_that_is_cut_looks_as_it_did(rich: VerdictView) -> None:
     comment = render_comment(rich, limit_bytes=6_000, summary_url=SUMMARY)
     golden("comment-cut.md", comment)
     assert bytes_of(comment) <= 6_000

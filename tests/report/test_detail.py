@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
-from tests.report.conftest import printed
+from tests.report.conftest import golden, printed
 from tests.report.described import (
     EXACT,
     MEMORY,
@@ -28,8 +28,6 @@ from benchgate.report.statistics_detail import print_detail
 from benchgate.report.statistics_table import render_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.model.statistics import SeriesStatistics
 
 MONSTER = "x" * 5000
@@ -50,9 +48,7 @@ def fact(text: str, label: str) -> str:
 
 
 @pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
-def test_the_details_look_as_they_did(
-    width: int | None, golden: Callable[[str, str], None]
-) -> None:
+def test_the_details_look_as_they_did(width: int | None) -> None:
     text = printed(partial(render_result, RESULT), width)
 
     golden(f"result-detail-{width or 'pipe'}.txt", text)

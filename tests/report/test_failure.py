@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.conftest import HOSTILE_NAMES, NASTY, TRACEBACK
+from tests.report.conftest import HOSTILE_NAMES, NASTY, TRACEBACK, golden
 from tests.report.page import Page, assert_harmless
 
 from benchgate.report.failure import render_failure
 from benchgate.report.markdown import COMMENT_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HEAD = "e4f5a6b7c8d90112233445566778899aabbccdde"
 HOSTILE = " ".join((*HOSTILE_NAMES[:7], NASTY))
@@ -43,7 +40,7 @@ def rendered(failure: str, **more: Any) -> str:  # noqa: ANN401 - any argument
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_a_failure_looks_as_it_did(failure: str, golden: Callable[[str, str], None]) -> None:
+def test_a_failure_looks_as_it_did(failure: str) -> None:
     golden(f"failure-{failure}.md", rendered(failure))
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.report.conftest import SAMPLES
 
 from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
@@ -11,9 +11,6 @@ from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import heading, headline
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SAME = Row("same", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0, margin=0.02)
 OTHER = replace(SAME, benchmark="other", margin=0.05)
@@ -300,14 +297,12 @@ def test_stored_launches_show_less() -> None:
     )
 
 
-def test_every_headline_is_short_and_names_the_icon_s_meaning(
-    samples: Mapping[str, Verdict],
-) -> None:
+def test_every_headline_is_short_and_names_the_icon_s_meaning() -> None:
     starts = {
         Decision.NO_VERDICT: ("No verdict", "First run"),
         Decision.PASS: ("Nothing", "Slower, but"),
     }
-    for verdict in samples.values():
+    for verdict in SAMPLES.values():
         said = headline(verdict)
         assert said.startswith(starts.get(verdict.decision, "")), said
         assert len(said) < 500

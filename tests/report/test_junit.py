@@ -15,6 +15,7 @@ import pytest
 import xmlschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.report.conftest import SAMPLES, golden
 from tests.report.page import STATES
 
 from benchgate import __version__
@@ -27,7 +28,7 @@ from benchgate.report.verdict_files import render_junit
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 SCHEMAS = tuple(
     xmlschema.XMLSchema(Path(__file__).with_name(name))
@@ -94,15 +95,13 @@ def verdict_of(*rows: Row, settings: GateSettings | None = None) -> Verdict:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_verdict_is_valid(samples: Mapping[str, Verdict], state: str) -> None:
-    suite_of(samples[state])
+def test_every_verdict_is_valid(state: str) -> None:
+    suite_of(SAMPLES[state])
 
 
 @pytest.mark.parametrize("state", ["fail", "failed", "inconclusive", "first-run", "edited"])
-def test_looks(
-    samples: Mapping[str, Verdict], golden: Callable[[str, str], None], state: str
-) -> None:
-    written = render_junit(view_verdict(samples[state]), {"parse/large": 4.25}).decode()
+def test_looks(state: str) -> None:
+    written = render_junit(view_verdict(SAMPLES[state]), {"parse/large": 4.25}).decode()
     golden(f"{state}.junit.xml", written.replace(__version__, "VERSION"))
 
 
@@ -176,13 +175,13 @@ def test_what_is_only_shown_is_no_test() -> None:
     assert [case.name for case in cases] == ["x"]
 
 
-def test_a_failure_says_why_and_where(samples: Mapping[str, Verdict]) -> None:
-    slow = next(case for case in cases_of(samples["fail"]) if case.state == "failure")
+def test_a_failure_says_why_and_where() -> None:
+    slow = next(case for case in cases_of(SAMPLES["fail"]) if case.state == "failure")
     assert slow.text == (
         "slower: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 → 14.10 ms; "
         "confirmed in 12 of 12 rounds"
     )
-    broken = next(case for case in cases_of(samples["failed"]) if case.state == "error")
+    broken = next(case for case in cases_of(SAMPLES["failed"]) if case.state == "error")
     assert broken.text.splitlines()[:4] == [
         "crashed: ValueError: the fixture is gone",
         "defined at benchmarks/bench_db.py:10",
@@ -192,20 +191,20 @@ def test_a_failure_says_why_and_where(samples: Mapping[str, Verdict]) -> None:
     assert "\x1b" not in broken.text
 
 
-def test_a_suite_that_does_not_pass_never_looks_green(samples: Mapping[str, Verdict]) -> None:
-    compared_nothing = cases_of(samples["nothing"])
+def test_a_suite_that_does_not_pass_never_looks_green() -> None:
+    compared_nothing = cases_of(SAMPLES["nothing"])
     assert [case[:4] for case in compared_nothing] == [
         ("benchgate", "verdict", "failure", "no verdict")
     ]
     assert compared_nothing[0].text == "No verdict: nothing to compare"
 
-    first, *rest = cases_of(samples["first-run"])
+    first, *rest = cases_of(SAMPLES["first-run"])
     assert first[:3] == ("benchgate", "verdict", "skipped")
     assert first.text.startswith("First run of ")
     assert {case.state for case in rest} == {"skipped"}
 
     few = replace(
-        samples["pass"],
+        SAMPLES["pass"],
         decision=Decision.NO_VERDICT,
         exit_code=4,
         reason=Reason.TOO_FEW_COMPARED,
@@ -215,14 +214,14 @@ def test_a_suite_that_does_not_pass_never_looks_green(samples: Mapping[str, Verd
     assert "only 7 of 7 benchmarks could be compared, but 9 must be" in cases_of(few)[0].text
 
 
-def test_a_row_that_fails_stands_for_the_suite(samples: Mapping[str, Verdict]) -> None:
-    left_open = cases_of(samples["inconclusive"])
+def test_a_row_that_fails_stands_for_the_suite() -> None:
+    left_open = cases_of(SAMPLES["inconclusive"])
     assert "verdict" not in {case.name for case in left_open}
     assert [case.state for case in left_open].count("failure") == 2
 
 
-def test_the_suite_says_what_was_compared(samples: Mapping[str, Verdict]) -> None:
-    suite = suite_of(samples["loosened"])
+def test_the_suite_says_what_was_compared() -> None:
+    suite = suite_of(SAMPLES["loosened"])
     properties = {one.attrib["name"]: one.attrib["value"] for one in suite.iter("property")}
     assert properties == {
         "benchgate_version": __version__,
@@ -246,8 +245,8 @@ def test_times_are_in_seconds() -> None:
     assert times == {"x": "2.500000", "y": "0"}
 
 
-def test_the_schemas_tell_files_apart(samples: Mapping[str, Verdict]) -> None:
-    written = render_junit(view_verdict(samples["fail"])).decode()
+def test_the_schemas_tell_files_apart() -> None:
+    written = render_junit(view_verdict(SAMPLES["fail"])).decode()
     unlike = {
         ' hostname="localhost"': "",
         ' timestamp="2026-01-02T03:04:05"': ' timestamp="2026-01-02T03:04:05Z"',
@@ -261,8 +260,8 @@ def test_the_schemas_tell_files_apart(samples: Mapping[str, Verdict]) -> None:
         assert [schema.is_valid(changed) for schema in SCHEMAS] == [True, False]
 
 
-def test_an_unknown_start_is_not_made_up(samples: Mapping[str, Verdict]) -> None:
-    written = render_junit(view_verdict(replace(samples["fail"], started=None)))
+def test_an_unknown_start_is_not_made_up() -> None:
+    written = render_junit(view_verdict(replace(SAMPLES["fail"], started=None)))
     assert b"timestamp" not in written
 
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.report.conftest import SAMPLES, golden
 from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
 
 from benchgate.model.policy import Outcome
@@ -17,33 +17,28 @@ from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_looks_as_it_did(state: str) -> None:
+    golden(f"{state}.md", render_markdown(view_verdict(SAMPLES[state])))
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_looks_as_it_did(
-    state: str, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
-) -> None:
-    golden(f"{state}.md", render_markdown(view_verdict(samples[state])))
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_every_state_is_harmless_html(state: str, samples: Mapping[str, Verdict]) -> None:
-    page = Page(render_markdown(view_verdict(samples[state])))
+def test_every_state_is_harmless_html(state: str) -> None:
+    page = Page(render_markdown(view_verdict(SAMPLES[state])))
 
     assert_harmless(page)
     assert page.tags.count("details") == page.tags.count("summary")
 
 
-def test_the_first_line_is_the_verdict_in_words(samples: Mapping[str, Verdict]) -> None:
-    first = render_markdown(view_verdict(samples["fail"])).splitlines()[0]
+def test_the_first_line_is_the_verdict_in_words() -> None:
+    first = render_markdown(view_verdict(SAMPLES["fail"])).splitlines()[0]
 
     assert first == "### ❌ Slower: `parse/large` +15\N{NO-BREAK SPACE}%"
 
 
-def test_what_needs_no_attention_is_folded(samples: Mapping[str, Verdict]) -> None:
-    markdown = render_markdown(view_verdict(samples["fail"]))
+def test_what_needs_no_attention_is_folded() -> None:
+    markdown = render_markdown(view_verdict(SAMPLES["fail"]))
     in_sight = re.sub(r"<details>.*?</details>", "", markdown, flags=re.DOTALL)
 
     assert "parse/large" in in_sight
@@ -53,8 +48,8 @@ def test_what_needs_no_attention_is_folded(samples: Mapping[str, Verdict]) -> No
         assert folded in markdown
 
 
-def test_the_last_line_says_what_was_compared(samples: Mapping[str, Verdict]) -> None:
-    last = render_markdown(view_verdict(samples["fail"])).splitlines()[-1]
+def test_the_last_line_says_what_was_compared() -> None:
+    last = render_markdown(view_verdict(SAMPLES["fail"])).splitlines()[-1]
 
     for fact in (
         "a1b2c3d",
@@ -68,8 +63,8 @@ def test_the_last_line_says_what_was_compared(samples: Mapping[str, Verdict]) ->
         assert fact in last
 
 
-def test_the_output_of_a_failed_benchmark_is_shown(samples: Mapping[str, Verdict]) -> None:
-    markdown = render_markdown(view_verdict(samples["failed"]))
+def test_the_output_of_a_failed_benchmark_is_shown() -> None:
+    markdown = render_markdown(view_verdict(SAMPLES["failed"]))
 
     assert 'File "benchmarks/bench_db.py", line 12, in bench_insert' in markdown
 
@@ -92,10 +87,8 @@ def test_equal_outputs_are_shown_once() -> None:
 
 
 @pytest.mark.parametrize("state", ["hostile", "several", "fail", "many"])
-def test_every_row_of_a_table_has_the_same_cells(
-    state: str, samples: Mapping[str, Verdict]
-) -> None:
-    view = view_verdict(samples[state])
+def test_every_row_of_a_table_has_the_same_cells(state: str) -> None:
+    view = view_verdict(SAMPLES[state])
     tables = Page(render_markdown(view)).tables
 
     assert all(len(set(table)) == 1 for table in tables)
@@ -123,19 +116,19 @@ def test_nothing_from_outside_becomes_markup(
     assert all(len(set(table)) == 1 for table in page.tables)
 
 
-def test_three_hundred_that_were_skipped_are_one_line(samples: Mapping[str, Verdict]) -> None:
+def test_three_hundred_that_were_skipped_are_one_line() -> None:
     skipped = tuple(SkippedResult(f"artifact {n}", "it is of a fork") for n in range(300))
-    markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))
+    markdown = render_markdown(view_verdict(replace(SAMPLES["pass"], skipped=skipped)))
     assert "300 stored results left out" in markdown
     assert markdown.count("artifact ") == 3
 
 
-def test_what_was_skipped_is_folded_away(samples: Mapping[str, Verdict]) -> None:
+def test_what_was_skipped_is_folded_away() -> None:
     skipped = (
         SkippedResult("a`b|c <!-- x", "@octocat wrote <b>it</b>"),
         SkippedResult("", "expired"),
     )
-    markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))
+    markdown = render_markdown(view_verdict(replace(SAMPLES["pass"], skipped=skipped)))
     assert "<summary>2 stored results left out</summary>" in markdown
     assert "<!--" not in markdown
     page = Page(markdown)

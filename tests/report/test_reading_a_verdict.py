@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import printed_verdict
+from tests.report.conftest import SAMPLES, printed_verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.row import Row
@@ -17,8 +17,6 @@ from benchgate.report.columns import updated
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from benchgate.model.verdict import Verdict
 
 PAGE_FOLDER = Path(__file__).parents[2] / "docs"
@@ -54,16 +52,16 @@ def on_page(verdict: Verdict) -> str:
     return printed_verdict(view_verdict(verdict), 110)
 
 
-def test_the_example_is_what_is_really_printed(samples: Mapping[str, Verdict]) -> None:
+def test_the_example_is_what_is_really_printed() -> None:
     example = PAGE.split("```text\n")[1].split("```")[0].splitlines()
-    shown = on_page(samples["fail"]).splitlines()
+    shown = on_page(SAMPLES["fail"]).splitlines()
 
     assert example[0] == shown[0]
     rows = [line for line in example[2:] if line][:-3]
     assert set(rows) <= set(shown)
 
 
-def test_a_loosened_gate_is_shown_as_it_is_really_printed(samples: Mapping[str, Verdict]) -> None:
+def test_a_loosened_gate_is_shown_as_it_is_really_printed() -> None:
     example = PAGE.split("```text\nthis change")[1].split("```")[0]
 
-    assert f"\nthis change{example}" in on_page(samples["loosened"])
+    assert f"\nthis change{example}" in on_page(SAMPLES["loosened"])

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 from tests.page.html_page import HtmlPage
+from tests.report.conftest import SAMPLES
 from tests.report.page import STATES
 
 from benchgate.model.notes import change as shown_change
@@ -25,8 +26,6 @@ from benchgate.report.view import view_verdict
 from benchgate.units import change_digits, format_change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from benchgate.model.row import Row
     from benchgate.model.verdict import Verdict
     from benchgate.report.row_view import RowView
@@ -52,8 +51,8 @@ class Said(NamedTuple):
 
 
 @pytest.fixture(params=PLAIN)
-def verdict(samples: Mapping[str, Verdict], request: pytest.FixtureRequest) -> Verdict:
-    return samples[str(request.param)]
+def verdict(request: pytest.FixtureRequest) -> Verdict:
+    return SAMPLES[str(request.param)]
 
 
 def statistic(metric: str, name: str) -> str:

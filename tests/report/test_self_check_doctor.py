@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import printed, unchanged, verdict
+from tests.report.conftest import golden, printed, unchanged, verdict
 
 from benchgate.model.policy import Outcome
 from benchgate.model.row import Row
@@ -17,9 +16,6 @@ from benchgate.model.self_check_findings import (
 )
 from benchgate.model.verdict import Decision
 from benchgate.report.self_check import headline, render_self_check
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TAIL = Tail("", 1.058, "p95", 45, 40, 3.4e-4, 12)
 QUIET = Sensitivity(
@@ -81,14 +77,14 @@ SEES = "This machine can see a change of 0.91 % or more"
 
 
 @pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
-def test_it_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
+def test_it_looks_as_it_did(width: int | None) -> None:
     text = printed(partial(render_self_check, CHECK), width)
     assert max(map(len, text.splitlines())) <= (width or 400)
     assert text.isascii()
     golden(f"self-check-{width or 'pipe'}.txt", text)
 
 
-def test_a_false_alarm_and_a_failure(golden: Callable[[str, str], None]) -> None:
+def test_a_false_alarm_and_a_failure() -> None:
     text = printed(partial(render_self_check, ALARM), 80)
     assert "\x1b" not in text
     golden("self-check-alarm-80.txt", text)

@@ -2,18 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import printed
+from tests.report.conftest import golden, printed
 
 from benchgate.model.environment import Environment
 from benchgate.model.run import Source
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 from benchgate.report.statistics_table import render_result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RUN = RunStatistics(
     arm="head",
@@ -45,7 +41,7 @@ RESULT = ResultStatistics(runs=(RUN,), duration_s=42.0, warnings=("the machine w
 
 
 @pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
-def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
+def test_a_result_looks_as_it_did(width: int | None) -> None:
     text = printed(partial(render_result, RESULT), width)
 
     assert max(map(len, text.splitlines())) <= (width or 200)

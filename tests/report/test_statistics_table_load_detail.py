@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import printed
+from tests.report.conftest import golden, printed
 
 from benchgate.interval import Interval
 from benchgate.model.environment import Environment
@@ -27,9 +26,6 @@ from benchgate.model.statistics import (
 )
 from benchgate.report.load_statistics import drawn
 from benchgate.report.statistics_table import render_result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def metric(name: str, unit: str, mean: float, sd: float) -> LoadMetric:
@@ -91,7 +87,7 @@ def result(*series: SeriesStatistics) -> ResultStatistics:
 
 
 @pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
-def test_a_step_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
+def test_a_step_looks_as_it_did(width: int | None) -> None:
     text = printed(partial(render_result, result(UNDER_LOAD)), width)
     assert max(map(len, text.splitlines())) <= (width or 200)
     assert "\x1b" not in text

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
-from tests.report.conftest import inconclusive, printed_verdict
+from tests.report.conftest import SAMPLES, golden, inconclusive, printed_verdict
 
 from benchgate.model.result import SkippedResult
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from benchgate.model.verdict import Verdict
 
 STATES = (
@@ -60,10 +58,8 @@ def bare(text: str) -> str:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_looks_as_it_did_in_a_pipe(
-    state: str, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
-) -> None:
-    golden(f"{state}.txt", piped(samples[state]))
+def test_every_state_looks_as_it_did_in_a_pipe(state: str) -> None:
+    golden(f"{state}.txt", piped(SAMPLES[state]))
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
@@ -74,10 +70,8 @@ def test_every_state_looks_as_it_did_in_a_pipe(
         *("interrupted", "loosened", "detailed", "edited"),
     ],
 )
-def test_states_look_as_they_did_on_a_terminal(
-    state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
-) -> None:
-    render = partial(printed_verdict, view_verdict(samples[state]))
+def test_states_look_as_they_did_on_a_terminal(state: str, width: int) -> None:
+    render = partial(printed_verdict, view_verdict(SAMPLES[state]))
     text = render(width)
 
     golden(f"{state}-{width}.txt", text)
@@ -85,10 +79,8 @@ def test_states_look_as_they_did_on_a_terminal(
 
 
 @pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
-def test_verbose_looks_as_it_did(
-    width: int | None, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
-) -> None:
-    render = partial(printed_verdict, view_verdict(samples["fail"]), verbose=True)
+def test_verbose_looks_as_it_did(width: int | None) -> None:
+    render = partial(printed_verdict, view_verdict(SAMPLES["fail"]), verbose=True)
     text = render(width)
 
     golden("-".join(filter(None, ("fail-verbose", str(width or "")))) + ".txt", text)
@@ -96,74 +88,66 @@ def test_verbose_looks_as_it_did(
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_pipe_gets_no_escapes(state: str, samples: Mapping[str, Verdict]) -> None:
-    assert "\x1b" not in piped(samples[state])
+def test_a_pipe_gets_no_escapes(state: str) -> None:
+    assert "\x1b" not in piped(SAMPLES[state])
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("state", STATES)
-def test_a_terminal_is_never_overrun(
-    state: str, width: int, samples: Mapping[str, Verdict]
-) -> None:
-    assert max(map(len, bare(on_terminal(samples[state], width)).splitlines())) <= width
+def test_a_terminal_is_never_overrun(state: str, width: int) -> None:
+    assert max(map(len, bare(on_terminal(SAMPLES[state], width)).splitlines())) <= width
 
 
-def test_a_terminal_gets_colour_and_a_pipe_none(samples: Mapping[str, Verdict]) -> None:
-    assert COLOUR.search(on_terminal(samples["fail"], 100))
-    assert not COLOUR.search(piped(samples["fail"]))
+def test_a_terminal_gets_colour_and_a_pipe_none() -> None:
+    assert COLOUR.search(on_terminal(SAMPLES["fail"], 100))
+    assert not COLOUR.search(piped(SAMPLES["fail"]))
 
 
-def test_no_color_is_honoured(
-    samples: Mapping[str, Verdict], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
-    text = on_terminal(samples["fail"], 100)
+    text = on_terminal(SAMPLES["fail"], 100)
 
     assert not COLOUR.search(text)
     assert "slower" in text
 
 
-def test_every_name_of_a_large_suite_can_be_found_in_a_pipe(samples: Mapping[str, Verdict]) -> None:
-    text = piped(samples["many"])
+def test_every_name_of_a_large_suite_can_be_found_in_a_pipe() -> None:
+    text = piped(SAMPLES["many"])
 
-    for row in samples["many"].rows:
+    for row in SAMPLES["many"].rows:
         assert len([line for line in text.splitlines() if row.benchmark in line]) >= 1
     assert len(text.splitlines()) < 510
 
 
-def test_a_large_suite_is_a_number_on_a_terminal(samples: Mapping[str, Verdict]) -> None:
-    text = bare(on_terminal(samples["many"], 80))
+def test_a_large_suite_is_a_number_on_a_terminal() -> None:
+    text = bare(on_terminal(SAMPLES["many"], 80))
 
     assert "not shown: 497 unchanged within 2 % (-v shows them)" in text
     assert "slow/bench_2" in text
     assert len(text.splitlines()) < 20
-    assert "group3/" in bare(on_terminal(samples["many"], 80, verbose=True))
+    assert "group3/" in bare(on_terminal(SAMPLES["many"], 80, verbose=True))
 
 
-def test_the_end_of_a_failure_is_below_the_table(samples: Mapping[str, Verdict]) -> None:
-    text = piped(samples["failed"])
+def test_the_end_of_a_failure_is_below_the_table() -> None:
+    text = piped(SAMPLES["failed"])
 
     assert "db/insert (benchmarks/bench_db.py:10) crashed:\n    ValueError" in text
     assert text.index("sha256") < text.index("benchmarks/bench_db.py")
 
 
 @pytest.mark.parametrize(("height", "times"), [(15, 2), (60, 1)])
-def test_a_verdict_longer_than_the_screen_is_repeated_at_its_end(
-    samples: Mapping[str, Verdict], height: int, times: int
-) -> None:
+def test_a_verdict_longer_than_the_screen_is_repeated_at_its_end(height: int, times: int) -> None:
     console = Console(file=io.StringIO(), width=100, height=height, force_terminal=True)
-    text = bare(render_verdict(view_verdict(samples["fail"]), console))
+    text = bare(render_verdict(view_verdict(SAMPLES["fail"]), console))
 
     assert text.count("Slower: parse/large +15 %") == times
     assert text.rstrip().endswith("Slower: parse/large +15 %") is (times == 2)
-    assert piped(samples["many"]).count("Slower: ") == 1
+    assert piped(SAMPLES["many"]).count("Slower: ") == 1
 
 
-def test_what_nobody_has_to_act_on_is_a_number_on_a_terminal_unless_there_is_room(
-    samples: Mapping[str, Verdict],
-) -> None:
-    few = samples["fail"]
+def test_what_nobody_has_to_act_on_is_a_number_on_a_terminal_unless_there_is_room() -> None:
+    few = SAMPLES["fail"]
     assert "template/loop" in bare(on_terminal(few, 100))
     many = replace(few, rows=(*few.rows, *(inconclusive(f"group/{n}") for n in range(12))))
     text = bare(on_terminal(many, 100))
@@ -173,23 +157,19 @@ def test_what_nobody_has_to_act_on_is_a_number_on_a_terminal_unless_there_is_roo
     assert "template/loop" in bare(on_terminal(many, 100, verbose=True))
 
 
-def test_what_was_skipped_is_a_number_unless_it_is_asked_for(
-    samples: Mapping[str, Verdict],
-) -> None:
+def test_what_was_skipped_is_a_number_unless_it_is_asked_for() -> None:
     skipped = tuple(
         SkippedResult(f"main/{i}.json", "it was \x1b[31minterrupted") for i in range(30)
     )
-    verdict = replace(samples["pass"], skipped=skipped)
+    verdict = replace(SAMPLES["pass"], skipped=skipped)
     assert "30 stored results left out" in piped(verdict)
     assert "main/7.json" not in piped(verdict)
     assert "    main/7.json: it was interrupted\n" in piped(verdict, verbose=True)
 
 
 @pytest.mark.parametrize(("encoding", "course"), [("utf-8", "▁▁▁ ▁█"), ("ascii", "___ _#")])
-def test_earlier_runs_have_a_column(
-    encoding: str, course: str, samples: Mapping[str, Verdict]
-) -> None:
-    fail = samples["fail"]
+def test_earlier_runs_have_a_column(encoding: str, course: str) -> None:
+    fail = SAMPLES["fail"]
     rows = tuple(
         replace(row, recent=(row.base,) * 3) if row.base and row.outcome == "regressed" else row
         for row in fail.rows

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.report.conftest import printed
+from tests.report.conftest import golden, printed
 
 from benchgate.model.result import Phase, PhaseTime
 from benchgate.report.terminal import render_timing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PHASES = (
     PhaseTime(Phase.START, 1, 0.7),
@@ -21,7 +17,7 @@ PHASES = (
 
 
 @pytest.mark.parametrize("width", [None, 60])
-def test_phases_look_as_they_did(width: int | None, golden: Callable[[str, str], None]) -> None:
+def test_phases_look_as_they_did(width: int | None) -> None:
     text = printed(partial(render_timing, PHASES), width)
     golden(f"timing-{width or 'pipe'}.txt", text)
 

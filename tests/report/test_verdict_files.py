@@ -7,11 +7,11 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.report.conftest import SAMPLES, golden
 from tests.report.page import STATES
 
 from benchgate.escape import spreadsheet_cell
@@ -21,9 +21,6 @@ from benchgate.model.row import Row
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.verdict_files import render_csv
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 RUNS = "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
 
@@ -38,16 +35,16 @@ def verdict_of(*rows: Row) -> Verdict:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_line_has_every_column(samples: Mapping[str, Verdict], state: str) -> None:
-    text = render_csv(samples[state], str).decode()
+def test_every_line_has_every_column(state: str) -> None:
+    text = render_csv(SAMPLES[state], str).decode()
     names, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     assert len(set(names)) == len(names)
-    assert [len(line) for line in lines] == [len(names)] * len(samples[state].rows)
+    assert [len(line) for line in lines] == [len(names)] * len(SAMPLES[state].rows)
     assert text.count("\n") == text.count("\r\n") == len(lines) + 1
 
 
-def test_looks(samples: Mapping[str, Verdict], golden: Callable[[str, str], None]) -> None:
-    golden("fail.csv", render_csv(samples["fail"], str).decode().replace("\r\n", "\n"))
+def test_looks() -> None:
+    golden("fail.csv", render_csv(SAMPLES["fail"], str).decode().replace("\r\n", "\n"))
 
 
 def test_numbers_are_plain() -> None:

@@ -2,35 +2,33 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from tests.report.conftest import SAMPLES
 
 from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
 from benchgate.model.row import VALUE, Row
-from benchgate.model.verdict import GateSettings, Verdict
+from benchgate.model.verdict import GateSettings
 from benchgate.report.row_view import RowView
 from benchgate.report.view import VerdictView, view_verdict, without_secrets
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-
-def test_every_row_is_shown_exactly_once(samples: Mapping[str, Verdict]) -> None:
-    for verdict in samples.values():
+def test_every_row_is_shown_exactly_once() -> None:
+    for verdict in SAMPLES.values():
         assert len(view_verdict(verdict).rows) == len(verdict.rows)
 
 
-def test_a_clean_suite_has_nothing_to_attend_to(samples: Mapping[str, Verdict]) -> None:
-    view = view_verdict(samples["pass"])
+def test_a_clean_suite_has_nothing_to_attend_to() -> None:
+    view = view_verdict(SAMPLES["pass"])
 
     assert view.shown == ()
     assert [group.title for group in view.folded] == ["7 unchanged within 2 %"]
 
 
-def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -> None:
-    view = view_verdict(samples["fail"])
+def test_what_fails_comes_before_what_improved() -> None:
+    view = view_verdict(SAMPLES["fail"])
 
     assert [
         (one.first.outcome, one.first.benchmark, one.first.statistic) for one in view.shown
@@ -47,8 +45,8 @@ def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -
     ]
 
 
-def test_a_row_is_strings(samples: Mapping[str, Verdict]) -> None:
-    row = view_verdict(samples["fail"]).shown[0].first
+def test_a_row_is_strings() -> None:
+    row = view_verdict(SAMPLES["fail"]).shown[0].first
 
     assert row == RowView(
         outcome=Outcome.REGRESSED,
@@ -76,8 +74,8 @@ def test_a_row_is_strings(samples: Mapping[str, Verdict]) -> None:
     assert row.values == "12.30 → 14.10 ms"
 
 
-def test_nothing_in_a_view_can_move_a_cursor(samples: Mapping[str, Verdict]) -> None:
-    view = view_verdict(samples["hostile"])
+def test_nothing_in_a_view_can_move_a_cursor() -> None:
+    view = view_verdict(SAMPLES["hostile"])
 
     for row in view.rows:
         for field in fields(row):
@@ -85,9 +83,9 @@ def test_nothing_in_a_view_can_move_a_cursor(samples: Mapping[str, Verdict]) -> 
             assert all(c.isprintable() or (c == "\n" and field.name == "error") for c in text)
 
 
-def test_the_last_line_leaves_out_what_is_not_known(samples: Mapping[str, Verdict]) -> None:
+def test_the_last_line_leaves_out_what_is_not_known() -> None:
     verdict = replace(
-        samples["pass"],
+        SAMPLES["pass"],
         environment=Environment(),
         rounds=0,
         settings=GateSettings(rule="classical"),
@@ -108,10 +106,8 @@ def texts(part: Any) -> list[str]:  # noqa: ANN401 - any part of a view
 
 
 @pytest.mark.parametrize("state", ["hostile", "detailed", "no-baseline", "loosened", "several"])
-def test_every_text_is_redacted_and_nothing_else_changes(
-    samples: Mapping[str, Verdict], state: str
-) -> None:
-    view = view_verdict(samples[state])
+def test_every_text_is_redacted_and_nothing_else_changes(state: str) -> None:
+    view = view_verdict(SAMPLES[state])
     assert without_secrets(view, str) == view
     redacted = without_secrets(view, lambda text: f"[{text}]")
     assert isinstance(redacted, VerdictView)
@@ -120,17 +116,15 @@ def test_every_text_is_redacted_and_nothing_else_changes(
     assert [row.outcome for row in redacted.rows] == [row.outcome for row in view.rows]
 
 
-def test_a_secret_takes_no_other_text_along(samples: Mapping[str, Verdict]) -> None:
-    view = replace(view_verdict(samples["fail"]), headline="a password='", last_line="' and more")
+def test_a_secret_takes_no_other_text_along() -> None:
+    view = replace(view_verdict(SAMPLES["fail"]), headline="a password='", last_line="' and more")
     redact = re.compile("(?<=password=)'.*?(?:'|$)").sub
     redacted = without_secrets(view, lambda text: redact("...", text))
     assert (redacted.headline, redacted.last_line) == ("a password=...", "' and more")
 
 
-def test_instructions_that_somebody_asked_for_stand_in_the_line_of_the_benchmark(
-    samples: Mapping[str, Verdict],
-) -> None:
-    verdict = samples["fail"]
+def test_instructions_that_somebody_asked_for_stand_in_the_line_of_the_benchmark() -> None:
+    verdict = SAMPLES["fail"]
     time = next(row for row in verdict.rows if row.benchmark == "parse/large" and not row.is_tail)
     count = Row(
         time.benchmark,
