@@ -25,8 +25,8 @@ from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings, StartingEnvironment
 from benchgate.measure.functions.engine import FunctionEngine
 from benchgate.measure.languages import NotBuiltError, Programs, build_variables, find, parts
-from benchgate.measure.languages.base import Toolbox, WorkerProgram
 from benchgate.measure.languages.go import Go
+from benchgate.measure.languages.language import Toolbox, WorkerProgram
 from benchgate.measure.languages.node import NodeJs
 from benchgate.measure.machine.cpus import available_cpus
 from benchgate.measure.machine.memory_layout import Layout

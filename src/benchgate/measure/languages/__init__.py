@@ -1,8 +1,8 @@
 """The languages of benchmarks: how their programs are found, built and started."""
 
-from benchgate.measure.languages.base import ADAPTERS, NAMED_FOR_TESTS, NotBuiltError
 from benchgate.measure.languages.cpp import build_variables, compiled_by_build
 from benchgate.measure.languages.go import benchmarks_in
+from benchgate.measure.languages.language import ADAPTERS, NAMED_FOR_TESTS, NotBuiltError
 from benchgate.measure.languages.node import is_file_of_vitest
 from benchgate.measure.languages.programs import LANGUAGES, Programs, files_of, find, parts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.config.live_benchmarks import CppBenchmark
-from benchgate.measure.languages.base import ADAPTERS, Language, Toolbox, WorkerProgram, text_of
+from benchgate.measure.languages.language import ADAPTERS, Language, Toolbox, WorkerProgram, text_of
 from benchgate.measure.languages.linking import FOR_LINKERS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from benchgate.config.live_benchmarks import GoBenchmark
-from benchgate.measure.languages.base import (
+from benchgate.measure.languages.language import (
     ADAPTERS,
     Language,
     NotBuiltError,

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from benchgate.config.live_benchmarks import NodeBenchmark
-from benchgate.measure.languages.base import (
+from benchgate.measure.languages.language import (
     ADAPTERS,
     NAMED_FOR_TESTS,
     Language,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchgate.config.live_benchmarks import WorkerBenchmark
-from benchgate.measure.languages.base import Language, Toolbox, WorkerProgram, digest, text_of
+from benchgate.measure.languages.language import Language, Toolbox, WorkerProgram, digest, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,9 +14,15 @@ from benchgate.config.live_benchmarks import (
     RustBenchmark,
     WorkerBenchmark,
 )
-from benchgate.measure.languages.base import Language, NotBuiltError, Toolbox, WorkerProgram, way_of
 from benchgate.measure.languages.cpp import Cpp
 from benchgate.measure.languages.go import Go
+from benchgate.measure.languages.language import (
+    Language,
+    NotBuiltError,
+    Toolbox,
+    WorkerProgram,
+    way_of,
+)
 from benchgate.measure.languages.linking import LINKS, LinkError, linked_again
 from benchgate.measure.languages.node import NodeJs
 from benchgate.measure.languages.own_worker import OwnWorker

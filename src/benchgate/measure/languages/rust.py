@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.live_benchmarks import RustBenchmark
 from benchgate.errors import UsageError
-from benchgate.measure.languages.base import (
+from benchgate.measure.languages.language import (
     ADAPTERS,
     Language,
     NotBuiltError,
