@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from benchmarks.gate.build import TIME, run_build, samples_with
 from benchmarks.gate.replay import Replayed, RuledBuild
+from benchmarks.gate.replayed_builds import ReplayedBuild, ReplayedRow
 from benchmarks.gate.rules import RULES, slower_by
 from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
 from benchgate.gate.conclusion import VerdictTerms, conclude
-from benchgate.gate.replayed_builds import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import Design, judge_suite
 from benchgate.model.environment import Environment
 from benchgate.model.launch_table import Launch

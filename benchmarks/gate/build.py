@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks.gate.replayed_builds import replay
 
 from benchgate.config.resolved import LEAST_TAIL_SAMPLES
-from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
@@ -18,10 +18,11 @@ from benchgate.model.run import BenchmarkResult, Run, Series, Source, Tier
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchmarks.gate.replayed_builds import ReplayedBuild
+
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replayed_builds import ReplayedBuild
 
 TIME = Metric("time", "s")
 

@@ -12,11 +12,11 @@ import numpy as np
 from benchmarks.gate.build import evidences_of, samples_with
 from benchmarks.gate.machines import MACHINES_CUT_SHORT, SLOWER, Truth, draw_build
 from benchmarks.gate.replay import Half, Question, draw
+from benchmarks.gate.replayed_builds import states
 from benchmarks.gate.tally import rate, with_bounds
 from validation.rates import Rate
 
 from benchgate.config import loads
-from benchgate.gate.replayed_builds import states
 from benchgate.gate.waves import WaveSettings, unspent_families
 from benchgate.model.policy import Outcome
 from benchgate.stats.detectable import least_launches

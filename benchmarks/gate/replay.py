@@ -25,8 +25,9 @@ from benchgate.config import loads
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from benchmarks.gate.replayed_builds import ReplayedBuild
+
     from benchgate.arrays import FloatArray
-    from benchgate.gate.replayed_builds import ReplayedBuild
 
 # No build asks for more, and what is gathered for nothing takes long.
 _MOST_ROUNDS = 60

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.gate.machines import Machine
+    from benchmarks.gate.replayed_builds import ReplayedBuild
 
     from benchgate.config import Config
-    from benchgate.gate.replayed_builds import ReplayedBuild
 
 
 def simulate(

@@ -11,7 +11,7 @@ from benchgate.model.policy import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.gate.replayed_builds import ReplayedBuild
+    from benchmarks.gate.replayed_builds import ReplayedBuild
 
 CONFIDENCE = 0.95
 

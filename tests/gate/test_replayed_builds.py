@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from benchmarks.gate.replayed_builds import replay
 from tests.gate.arms import WAVES, bench, heads, judged
 
 from benchgate.config import loads
 from benchgate.gate.estimates import RowStage
-from benchgate.gate.replayed_builds import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome

@@ -13,7 +13,7 @@ from benchgate.config import loads
 from benchgate.model.policy import Outcome
 
 if TYPE_CHECKING:
-    from benchgate.gate.replayed_builds import ReplayedBuild
+    from benchmarks.gate.replayed_builds import ReplayedBuild
 
 BUILDS = 12
 CONFIG = loads("", "defaults")
