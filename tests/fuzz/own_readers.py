@@ -9,6 +9,7 @@ import json
 import pickle
 import random
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from benchgate.ci.stored_artifacts import MEMBERS
 from benchgate.cli.init import FOLDER, existing_workflow
 from benchgate.config import load
 from benchgate.config.resolved import covers, matches
-from benchgate.errors import BenchgateError
+from benchgate.errors import BenchgateError, ConfigError
 from benchgate.formats.contents import ForeignFile
 from benchgate.github import objects
 from benchgate.github.answers import Answer
@@ -34,8 +35,8 @@ from benchgate.load import cluster
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.launch import LoadOrder, LoadReply, Parcel, make_launch, parcel_of, unpacked
 from benchgate.load.parameters import parsed
-from benchgate.load.scenario_file import read_scenario
-from benchgate.load.signature import own_files
+from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
+from benchgate.load.signature import depends_on_side, own_files, signature
 from benchgate.measure.trees.kept_builds import read_about
 from benchgate.measure.workers.replies import read_pid, read_reply, read_sample
 from benchgate.model.codec import decode_result
@@ -123,6 +124,19 @@ def _text(read: Callable[[str], object]) -> Callable[[bytes], object]:
 def _configuration(path: Path) -> object:
     config = load(path.parent)
     return config.effective("any", "time")
+
+
+def _scenario(path: Path) -> object:
+    """Read a scenario, and ask all that is asked of one before it is run."""
+    found = read_scenario(path, _NAME)
+    own_files(found)
+    for target in found.targets:
+        assert signature(found, target)
+        depends_on_side(found, target)
+        redactor_of(found, target, {"X": "x"})("text")
+        with suppress(ConfigError):
+            check_variables(found, target, {})
+    return found
 
 
 def _reply(data: bytes) -> object:
@@ -252,9 +266,9 @@ OWN_READERS: Mapping[str, OwnReader] = {
         OwnReader("statistics", lambda data: STATISTICS.read(data, _NAME) is not None),
         OwnReader("history", lambda data: HISTORY.read(data, _NAME) is not None),
         OwnReader("stored-run", lambda data: _RUNS.read(data, _NAME) is not None),
-        OwnReader("scenario-toml", _from_file("a.toml", lambda path: read_scenario(path, _NAME))),
-        OwnReader("scenario-json", _from_file("a.json", lambda path: read_scenario(path, _NAME))),
-        OwnReader("scenario-yaml", _from_file("a.yaml", lambda path: read_scenario(path, _NAME))),
+        OwnReader("scenario-toml", _from_file("a.toml", _scenario)),
+        OwnReader("scenario-json", _from_file("a.json", _scenario)),
+        OwnReader("scenario-yaml", _from_file("a.yaml", _scenario)),
         OwnReader("parameter", _text(parsed), (ValueError,)),
         OwnReader("event", _event),
         OwnReader("variables", lambda data: _variables(data) is not None),
