@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -125,119 +126,121 @@ def error_of(act: Callable[[], object]) -> str:
 # Discovery
 
 
-@pytest.mark.parametrize(
-    ("source", "ids"),
-    [
-        ("", []),
-        ("def bench_a(): ...\ndef other(): ...\nasync def bench_b(): ...", ["a", "b"]),
-        ("bench_sizes = [1, 2]\nclass bench_kind: ...\ndef bench_a(): ...", ["a"]),
-        ("import functools\nbench_part = functools.partial(sorted, [1])", ["part"]),
-        ("class C:\n  def __call__(self): ...\nbench_object = C()", ["object"]),
-        ("def bench_a(n): ...\nbench_a.params = {'n': [1, 20]}", ["a[n=1]", "a[n=20]"]),
-        (
-            "def bench_a(n, s): ...\nbench_a.params = {'n': (1, 2), 's': ['x', None]}",
-            ["a[n=1,s=x]", "a[n=1,s=None]", "a[n=2,s=x]", "a[n=2,s=None]"],
-        ),
-        ("def bench_a(f): ...\nbench_a.params = {'f': [sorted, len]}", ["a[f=sorted]", "a[f=len]"]),
-        ("def bench_a(d): ...\nbench_a.params = {'d': [[1], {2: 3}]}", ["a[d=0]", "a[d=1]"]),
-        ("def bench_a(s): ...\nbench_a.params = {'s': ['a,b', 'c]=']}", ["a[s=a_b]", "a[s=c__]"]),
-        ("def bench_a(s): ...\nbench_a.params = {'s': ['a,', 'a=']}", ["a[s=a_~0]", "a[s=a_~1]"]),
-        ("def bench_a(s): ...\nbench_a.params = {'s': ['x' * 99]}", [f"a[s={'x' * 60}~0]"]),
-        ("def bench_a(n): ...\nbench_a.params = {'n': range(2)}", ["a[n=0]", "a[n=1]"]),
+FOUND = {
+    "def bench_plain(): ...\ndef other(): ...\nasync def bench_async(): ...": ["plain", "async"],
+    "bench_sizes = [1, 2]\nclass bench_kind: ...\n": [],
+    "import functools\nbench_part = functools.partial(sorted, [1])": ["part"],
+    "class C:\n  def __call__(self): ...\nbench_object = C()": ["object"],
+    "def bench_n(n): ...\nbench_n.params = {'n': [1, 20]}": ["n[n=1]", "n[n=20]"],
+    "def bench_b(n, s): ...\nbench_b.params = {'n': (1, 2), 's': ['x', None]}": [
+        *("b[n=1,s=x]", "b[n=1,s=None]", "b[n=2,s=x]", "b[n=2,s=None]")
     ],
-)
-def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]) -> None:
-    assert [benchmark["id"] for benchmark in described(start(source))] == ids
+    "def bench_f(f): ...\nbench_f.params = {'f': [sorted, len]}": ["f[f=sorted]", "f[f=len]"],
+    "def bench_d(d): ...\nbench_d.params = {'d': [[1], {2: 3}]}": ["d[d=0]", "d[d=1]"],
+    "def bench_s(s): ...\nbench_s.params = {'s': ['a,b', 'c]=']}": ["s[s=a_b]", "s[s=c__]"],
+    "def bench_t(s): ...\nbench_t.params = {'s': ['a,', 'a=']}": ["t[s=a_~0]", "t[s=a_~1]"],
+    "def bench_u(s): ...\nbench_u.params = {'s': ['x' * 99]}": [f"u[s={'x' * 60}~0]"],
+    "def bench_r(n): ...\nbench_r.params = {'n': range(2)}": ["r[n=0]", "r[n=1]"],
+}
+"""Parts of a file, and what is found in each."""
 
 
-@pytest.mark.parametrize(
-    ("source", "error"),
-    [
-        ("def bench_a(): yield", "bench_a is a generator: calling it would not run its body"),
-        ("async def bench_a(): yield", "bench_a is a generator: calling it would not run its body"),
-        ("def bench_(): ...", "a function is named bench_: add a name after it"),
-        ("{}number = 0", "bench_a.number is 0: it must be a whole number >= 1"),
-        ("{}number = '3'", "bench_a.number is '3': it must be a whole number >= 1"),
-        ("{}number = True", "bench_a.number is True: it must be a whole number >= 1"),
-        ("{}unit = 'sec'", "bench_a.unit is 'sec': it must be one of ns, us, ms, s"),
-        ("{}unit = ['s']", "bench_a.unit is ['s']: it must be one of ns, us, ms, s"),
-        ("{}parallel = 'no'", "bench_a.parallel is 'no': it must be True or False"),
-        ("{}collect_each = 1", "bench_a.collect_each is 1: it must be True or False"),
-        ("{}setup = 3", "bench_a.setup is a int: it must be a function"),
-        ("{}setup_each = 3", "bench_a.setup_each is a int: it must be a function"),
-        ("{}teardown = ''", "bench_a.teardown is a str: it must be a function"),
+def test_finds_the_functions_of_a_file(start: Start) -> None:
+    assert described(start("")) == []
+    found = described(start("\n".join(FOUND)))
+    assert [each["id"] for each in found] == list(itertools.chain(*FOUND.values()))
+
+
+WRONG = [
+    ("def bench_a(): yield", "bench_a is a generator: calling it would not run its body"),
+    ("async def bench_a(): yield", "bench_a is a generator: calling it would not run its body"),
+    ("def bench_(): ...", "a function is named bench_: add a name after it"),
+    ("{}number = 0", "bench_a.number is 0: it must be a whole number >= 1"),
+    ("{}number = '3'", "bench_a.number is '3': it must be a whole number >= 1"),
+    ("{}number = True", "bench_a.number is True: it must be a whole number >= 1"),
+    ("{}unit = 'sec'", "bench_a.unit is 'sec': it must be one of ns, us, ms, s"),
+    ("{}unit = ['s']", "bench_a.unit is ['s']: it must be one of ns, us, ms, s"),
+    ("{}parallel = 'no'", "bench_a.parallel is 'no': it must be True or False"),
+    ("{}collect_each = 1", "bench_a.collect_each is 1: it must be True or False"),
+    ("{}setup = 3", "bench_a.setup is a int: it must be a function"),
+    ("{}setup_each = 3", "bench_a.setup_each is a int: it must be a function"),
+    ("{}teardown = ''", "bench_a.teardown is a str: it must be a function"),
+    (
+        "def s(): yield\n{}setup = s",
+        "bench_a.setup is a generator: calling it would not run its body",
+    ),
+    (
+        "{}params = [1]",
+        "bench_a.params is [1]: it must be a table of lists, such as {'n': [10, 1000]}",
+    ),
+    (
+        "def bench_b(n): ...",
         (
-            "def s(): yield\n{}setup = s",
-            "bench_a.setup is a generator: calling it would not run its body",
+            "bench_b takes n, and nothing sets it: write bench_b.params = {'n': [10, 1000]}, "
+            "or return it from bench_b.setup"
         ),
+    ),
+    (
+        "def bench_b(n, *, s, k=1): ...",
         (
-            "{}params = [1]",
-            "bench_a.params is [1]: it must be a table of lists, such as {'n': [10, 1000]}",
+            "bench_b takes n and s, and nothing sets them: write bench_b.params = "
+            "{'n': [10, 1000], 's': [10, 1000]}"
         ),
-        (
-            "def bench_b(n): ...",
-            (
-                "bench_b takes n, and nothing sets it: write bench_b.params = {'n': [10, 1000]}, "
-                "or return it from bench_b.setup"
-            ),
-        ),
-        (
-            "def bench_b(n, *, s, k=1): ...",
-            (
-                "bench_b takes n and s, and nothing sets them: write bench_b.params = "
-                "{'n': [10, 1000], 's': [10, 1000]}"
-            ),
-        ),
-        (
-            "def bench_b(state, n): ...\nbench_b.setup = list",
-            "bench_b takes n, and nothing sets it: write bench_b.params = {'n': [10, 1000]}",
-        ),
-        (
-            "def bench_b(s, n): ...\nbench_b.setup, bench_b.params = lambda: 1, {{'n': [1]}}",
-            "bench_b.params sets n, but bench_b.setup takes no n",
-        ),
-        ("{}params = {{'n': []}}", "bench_a.params['n'] must be a list with at least one value"),
-        ("{}params = {{'n': 'ab'}}", "bench_a.params['n'] must be a list with at least one value"),
-        ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list with at least one value"),
-    ],
-)
-def test_says_what_is_wrong_with_a_function(start: Start, source: str, error: str) -> None:
+    ),
+    (
+        "def bench_b(state, n): ...\nbench_b.setup = list",
+        "bench_b takes n, and nothing sets it: write bench_b.params = {'n': [10, 1000]}",
+    ),
+    (
+        "def bench_b(s, n): ...\nbench_b.setup, bench_b.params = lambda: 1, {{'n': [1]}}",
+        "bench_b.params sets n, but bench_b.setup takes no n",
+    ),
+    ("{}params = {{'n': []}}", "bench_a.params['n'] must be a list with at least one value"),
+    ("{}params = {{'n': 'ab'}}", "bench_a.params['n'] must be a list with at least one value"),
+    ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list with at least one value"),
+]
+
+
+def test_says_what_is_wrong_with_each_function(start: Start) -> None:
     """And finds the others of its file all the same."""
-    worker = start(source.format("def bench_a(): ...\nbench_a.") + "\ndef bench_fine(): ...\n")
-    hello = worker.ready(20)
-    assert list(hello["faults"].values()) == [error]
-    assert [each["id"] for each in hello["benchmarks"]] == ["fine"]
+    expected, parts = [], []
+    for number, (source, error) in enumerate(WRONG):
+        whole = source.format("def bench_a(): ...\nbench_a.")
+        name = re.compile(r"(?<=bench_[ab])\b")
+        parts.append(f"{name.sub(str(number), whole)}\ndef bench_fine{number}(): ...\n")
+        expected.append(name.sub(str(number), error))
+    hello = start("".join(parts)).ready(20)
+    assert list(hello["faults"].values()) == expected
+    assert [each["id"] for each in hello["benchmarks"]] == [f"fine{n}" for n in range(len(WRONG))]
 
 
-@pytest.mark.parametrize(
-    ("attribute", "error"),
-    [
-        *(
-            (wrong, f"bench_a.{wrong} has no effect; did you mean {meant!r}?")
-            for wrong, meant in [
-                *(("param", "params"), ("Params", "params"), ("set_up", "setup")),
-                *(("setup_function", "setup"), ("tear_down", "teardown"), ("paralell", "parallel")),
-                *(("setup_iteration", "setup_each"), ("teardown_every_call", "teardown_each")),
-                *(("units", "unit"), ("numbr", "number"), ("datas", "data")),
-            ]
-        ),
-        (
-            "warmup",
-            (
-                "bench_a.warmup has no effect: benchgate warms up by itself; `warmup` in "
-                "[measure] sets how many samples it discards"
-            ),
-        ),
-        (
-            "timeout",
-            "bench_a.timeout has no effect: `timeout` in [[benchmark]] or in [measure] sets it",
-        ),
-        *((word, "") for word in ("pytestmark", "cache_parameters", "retry", "step", "size", "_x")),
-    ],
-)
-def test_a_misspelled_attribute_is_refused(start: Start, attribute: str, error: str) -> None:
-    hello = start(f"def bench_a(): ...\nbench_a.{attribute} = [1]\n").ready(20)
-    assert hello["faults"] == ({"a": error} if error else {})
+MEANT = {
+    "params": ("param", "Params"),
+    "setup": ("set_up", "setup_function"),
+    "teardown": ("tear_down",),
+    "parallel": ("paralell",),
+    "setup_each": ("setup_iteration",),
+    "teardown_each": ("teardown_every_call",),
+    "unit": ("units",),
+    "number": ("numbr",),
+    "data": ("datas",),
+}
+OTHER_TOOLS = {
+    "warmup": (
+        ": benchgate warms up by itself; `warmup` in [measure] sets how many samples it discards"
+    ),
+    "timeout": ": `timeout` in [[benchmark]] or in [measure] sets it",
+}
+THEIR_OWN = ("pytestmark", "cache_parameters", "retry", "step", "size", "_x")
+
+
+def test_misspelled_attributes_are_refused(start: Start) -> None:
+    said = {wrong: f"; did you mean {one!r}?" for one, each in MEANT.items() for wrong in each}
+    said |= OTHER_TOOLS
+    names = (*said, *THEIR_OWN)
+    hello = start("".join(f"def bench_{n}(): ...\nbench_{n}.{n} = [1]\n" for n in names)).ready(20)
+    assert hello["faults"] == {n: f"bench_{n}.{n} has no effect{why}" for n, why in said.items()}
+    assert [each["id"] for each in hello["benchmarks"]] == list(THEIR_OWN)
 
 
 def test_attributes_of_decorators_are_their_own_affair(start: Start) -> None:
@@ -259,33 +262,32 @@ bench_object = Work()
 
 def test_describes_a_function(start: Start) -> None:
     source = "import os\n\ndef bench_a(): ...\nbench_a.unit = 'us'\nbench_a.parallel = True\n"
-    (found,) = described(start(source))
-    assert found["location"] == "benchmarks/bench_it.py:3"
-    assert (found["unit"], found["parallel"]) == ("us", True)
-    (elsewhere,) = described(start("from platform import node as bench_node"))
+    source += "from platform import node as bench_node\nfrom functools import wraps\n"
+    source += "def d(f):\n  @wraps(f)\n  def g(): f()\n  return g\n@d\ndef bench_b(): ..."
+    plain, elsewhere, below = described(start(source))
+    assert plain["location"] == "benchmarks/bench_it.py:3"
+    assert (plain["unit"], plain["parallel"]) == ("us", True)
     assert elsewhere["location"] is None
-    decorated = "from functools import wraps\ndef d(f):\n  @wraps(f)\n  def g(): f()\n  return g\n"
-    (below,) = described(start(f"{decorated}@d\ndef bench_a(): ..."))
-    assert below["location"] == "benchmarks/bench_it.py:6"
+    assert below["location"] == "benchmarks/bench_it.py:12"
 
 
 def test_the_workload_is_the_code_and_not_its_layout(start: Start) -> None:
-    def workload(source: str) -> str:
-        (found,) = described(start(source))
-        return workload_of(found["parts"])
-
-    first = workload("def bench_a():\n    return 1 + 1\n")
-    same = "x = 1\n\ndef bench_a():\n  # why\n  return (\n    1 + 1  # what\n  )\n"
-    assert workload(same.replace("(\n    1 + 1  # what\n  )", "1  +  1")) == first
-    assert workload("def bench_renamed():\n    return 1 + 1\n") == first
-    assert workload("async def bench_a():\n    return 1 + 1\n") != first
+    same = [
+        "def bench_a():\n    return 1 + 1\n",
+        "x = 1\n\ndef bench_a():\n  # why\n  return 1  +  1\n",
+    ]
     others = [
+        "async def bench_a():\n    return 1 + 1\n",
         "def bench_a():\n    return 1 + 2\n",
         "def bench_a():\n    return 1 + 1\nbench_a.number = 5\n",
         "def bench_a():\n    return 1 + 1\ndef s(): ...\nbench_a.setup = s\n",
         "def bench_a(n=1):\n    return 1 + 1\nbench_a.params = {'n': [1]}\n",
     ]
-    assert len({first, *map(workload, others)}) == 5
+    # Their names differ, too: a name is no part of the workload.
+    named = (text.replace("bench_a", f"bench_{n}") for n, text in enumerate([*same, *others]))
+    found = [workload_of(each["parts"]) for each in described(start("".join(named)))]
+    assert found[0] == found[1]
+    assert len(set(found)) == len(found) - 1 == 6
 
 
 # Steps
@@ -340,54 +342,58 @@ def with_log(tmp_path: Path, source: str) -> str:
     return LOGGED.format(log=str(tmp_path / "log")) + source
 
 
-@pytest.mark.parametrize("asynchronous", list(itertools.product([False, True], repeat=3)))
+KINDS = list(itertools.product(("def", "async def"), repeat=3))
+"""Of a function, its setup and its teardown."""
+
+
 def test_setup_gives_the_first_argument(
-    start: Start,
-    tmp_path: Path,
-    logged: Callable[[], list[str]],
-    asynchronous: tuple[bool, bool, bool],
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
 ) -> None:
-    function, setup, teardown = ("async def" if is_async else "def" for is_async in asynchronous)
-    source = f"""
-{function} bench_a(state, n): log("call", state, n)
-{setup} prepare(n): return "made for %d" % n
-{teardown} clean(state, n): log("clean", state, n)
-bench_a.params = {{"n": [5]}}
-bench_a.setup, bench_a.teardown = prepare, clean
-bench_a.number = 1
+    parts = [
+        f"""
+{function} bench_{i}(state, n): log("call", state, n)
+{setup} prepare_{i}(n): return "made for %d" % n
+{teardown} clean_{i}(state, n): log("clean", state, n)
+bench_{i}.params = {{"n": [{i}]}}
+bench_{i}.setup, bench_{i}.teardown = prepare_{i}, clean_{i}
+bench_{i}.number = 1
 """
-    worker = start(with_log(tmp_path, source))
+        for i, (function, setup, teardown) in enumerate(KINDS)
+    ]
+    worker = start(with_log(tmp_path, "".join(parts)))
     worker.ready(20)
-    launch(worker, "a[n=5]")
-    assert set(logged()[:-1]) == {"call made for 5 5"}
-    assert logged()[-1] == "clean made for 5 5"
+    for i, kinds in enumerate(KINDS):
+        (tmp_path / "log").write_text("")
+        launch(worker, f"{i}[n={i}]")
+        assert set(logged()[:-1]) == {f"call made for {i} {i}"}, kinds
+        assert logged()[-1] == f"clean made for {i} {i}", kinds
 
 
-@pytest.mark.parametrize("asynchronous", list(itertools.product([False, True], repeat=3)))
 def test_each_call_may_have_a_setup_and_a_teardown_of_its_own(
-    start: Start,
-    tmp_path: Path,
-    logged: Callable[[], list[str]],
-    asynchronous: tuple[bool, bool, bool],
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
 ) -> None:
-    function, setup, teardown = ("async def" if is_async else "def" for is_async in asynchronous)
-    source = f"""
-{function} bench_a(values, n): log("call", values); values.append(0)
-{setup} copied(values, n): log("set up"); return values * n
-{teardown} clean(values, n): log("clean", values)
-bench_a.params = {{"n": [2]}}
-bench_a.setup = lambda n: [n]
-bench_a.setup_each, bench_a.teardown_each = copied, clean
-bench_a.teardown = lambda values, n: log("end", values)
-bench_a.number = 2
+    parts = [
+        f"""
+{function} bench_{i}(values, n): log("call", values); values.append(0)
+{setup} copied_{i}(values, n): log("set up"); return values * 2
+{teardown} clean_{i}(values, n): log("clean", values)
+bench_{i}.params = {{"n": [{i}]}}
+bench_{i}.setup = lambda n: [n]
+bench_{i}.setup_each, bench_{i}.teardown_each = copied_{i}, clean_{i}
+bench_{i}.teardown = lambda values, n: log("end", values)
+bench_{i}.number = 2
 """
-    worker = start(with_log(tmp_path, source))
+        for i, (function, setup, teardown) in enumerate(KINDS)
+    ]
+    worker = start(with_log(tmp_path, "".join(parts)))
     worker.ready(20)
-    assert launch(worker, "a[n=2]")["changed"] == []
-    found = logged()
-    each = ["set up", "call [2, 2]", "clean [2, 2, 0]"]
-    assert found == each * (len(found) // 3) + ["end [2]"]
-    assert len(found) > 6
+    for i, kinds in enumerate(KINDS):
+        (tmp_path / "log").write_text("")
+        assert launch(worker, f"{i}[n={i}]")["changed"] == [], kinds
+        found = logged()
+        each = ["set up", f"call [{i}, {i}]", f"clean [{i}, {i}, 0]"]
+        assert found == each * (len(found) // 3) + [f"end [{i}]"], kinds
+        assert len(found) > 6
 
 
 @pytest.mark.parametrize("collects", [False, True])
