@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.arm import Arm, ArmName
-from benchgate.measure.trees.kept_builds import About, BuildCache, builds_folder
+from benchgate.measure.builds.kept_builds import About, BuildCache, builds_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -37,7 +37,7 @@ from benchgate.load.launch import LoadOrder, LoadReply, Parcel, make_launch, par
 from benchgate.load.parameters import parsed
 from benchgate.load.scenario_file import check_variables, read_scenario, redactor_of
 from benchgate.load.signature import depends_on_side, own_files, signature
-from benchgate.measure.trees.kept_builds import read_about
+from benchgate.measure.builds.kept_builds import read_about
 from benchgate.measure.workers.replies import read_pid, read_reply, read_sample
 from benchgate.model.codec import decode_result
 from benchgate.model.history_document import HISTORY

@@ -10,7 +10,7 @@ import pytest
 
 from benchgate.config import Build
 from benchgate.measure.arm import Arm, ArmName
-from benchgate.measure.trees.build_key import build_key
+from benchgate.measure.builds.build_key import build_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

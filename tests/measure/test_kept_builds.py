@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.arm import Arm, ArmName
-from benchgate.measure.session_folder import remove_tree
-from benchgate.measure.trees import kept_builds
-from benchgate.measure.trees.kept_builds import (
+from benchgate.measure.builds import kept_builds
+from benchgate.measure.builds.kept_builds import (
     MOST_AGE_S,
     About,
     BuildCache,
@@ -25,6 +24,7 @@ from benchgate.measure.trees.kept_builds import (
     builds_folder,
     snapshot,
 )
+from benchgate.measure.session_folder import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,7 +243,7 @@ def test_the_least_recently_used_builds_go_first(
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
-from benchgate.measure.trees import kept_builds
+from benchgate.measure.builds import kept_builds
 from benchgate.measure.arm import Arm, ArmName
 root = Path(sys.argv[2])
 arm = Arm(ArmName.HEAD, root, root.parent.with_name(f"{root.parent.name}-env"))

@@ -13,14 +13,14 @@ from benchgate.cli.boundary import say
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.escape import plain_line
-from benchgate.measure.trees import MOST_BUILDS, BuildCache, builds_folder
+from benchgate.measure.builds import MOST_BUILDS, BuildCache, builds_folder
 from benchgate.report.terminal import Column, Line, print_columns, print_text
 from benchgate.units import counted, format_duration, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.measure.trees import KeptBuild
+    from benchgate.measure.builds import KeptBuild
 
 _COLUMNS = (
     Column("project", name=True),

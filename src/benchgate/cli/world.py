@@ -16,7 +16,7 @@ from benchgate.cli.boundary import Unread
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
-from benchgate.measure.trees import BuildCache, builds_folder
+from benchgate.measure.builds import BuildCache, builds_folder
 from benchgate.model.redact import Redactor
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects

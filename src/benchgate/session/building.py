@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from benchgate.gate.evidence import files_of
 from benchgate.git.repository import clean_environ
 from benchgate.measure.arm import ArmName
+from benchgate.measure.builds import ArmBuild, are_alike
 from benchgate.measure.contract import EngineSettings
 from benchgate.measure.machine import available_cpus
 from benchgate.model.result import Phase
 from benchgate.model.run import Status
-from benchgate.session.arm_build import ArmBuild, are_alike, cache_for
 from benchgate.session.benchmark_sets import Attempt, found_by
-from benchgate.session.engines import EngineMaker, Place, build_of
+from benchgate.session.engines import EngineMaker, Place, build_of, config_in
 from benchgate.session.explainer import Explainer
 from benchgate.session.recorder import BaseTrial, Lesson
 from benchgate.session.session import Session
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.measure.arm import Arm
+    from benchgate.measure.builds import BuildCache
     from benchgate.measure.contract import Described
     from benchgate.measure.processes import Guardian
     from benchgate.measure.trees import Ground
@@ -51,6 +52,21 @@ _ONCE = {
     "executions": 1,
     "command_warmup": 0,
 }
+
+
+def cache_for(config: Config, effects: Effects, checkout: Path | None) -> BuildCache | None:
+    """Where the builds of a session are kept; None if they are not.
+
+    They are not if the base judges: code of a change could have written them.
+
+    Args:
+        checkout: the user's tree; None if it is itself measured.
+    """
+    cache, builds = effects.builds, [config_in(name, config).build for name in ArmName]
+    if cache is None or checkout is None or cache.folder.is_relative_to(checkout) or config.sides:
+        return None
+    is_wanted = all(one.cache for one in builds) and any(one.commands for one in builds)
+    return cache if is_wanted else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from benchgate.measure.trees import BuildCache
+    from benchgate.measure.builds import BuildCache
     from benchgate.report.progress import Progress
     from benchgate.session.phases import Phases
 

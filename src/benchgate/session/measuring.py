@@ -25,7 +25,7 @@ from benchgate.model.result import Phase
 from benchgate.model.row_order import WRONG, by_benchmark, missing_rounds, worst_first
 from benchgate.model.run import MOST_CHANGED, BenchmarkFiles, Source
 from benchgate.model.verdict import decided_benchmarks
-from benchgate.session.arm_build import cache_for
+from benchgate.session.building import cache_for
 from benchgate.session.engines import config_in
 from benchgate.session.fixed_rounds import too_few_rounds
 from benchgate.session.one_tree import RunRequest

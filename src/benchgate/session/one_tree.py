@@ -11,7 +11,7 @@ from benchgate.measure.machine import require_address_space
 from benchgate.measure.trees import one_arm, sweep
 from benchgate.model.result import Phase
 from benchgate.model.run import Source
-from benchgate.session.arm_build import cache_for
+from benchgate.session.building import cache_for
 from benchgate.session.choice import Choice
 from benchgate.session.opening import Opening, open_session
 from benchgate.session.outlook import (

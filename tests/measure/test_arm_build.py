@@ -11,10 +11,10 @@ import pytest
 from benchgate.config import Build
 from benchgate.errors import MeasureError, UsageError
 from benchgate.measure.arm import Arm, ArmName
+from benchgate.measure.builds.arm_build import ArmBuild, are_alike
+from benchgate.measure.builds.kept_builds import BuildCache
 from benchgate.measure.processes.guardian import Guardian
 from benchgate.measure.session_folder import remove_tree
-from benchgate.measure.trees.kept_builds import BuildCache
-from benchgate.session.arm_build import ArmBuild, are_alike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,36 +8,20 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, MeasureError, UsageError
-from benchgate.measure.arm import ArmName
+from benchgate.measure.builds.build_key import build_key
+from benchgate.measure.builds.kept_builds import About, NotKeptError, snapshot
 from benchgate.measure.processes import build, last_warnings, versions, with_warnings
 from benchgate.measure.sources import packages_in
-from benchgate.measure.trees import About, NotKeptError, build_key, is_in_use, snapshot
-from benchgate.session.engines import config_in
+from benchgate.measure.trees import is_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from benchgate.config import Build, Config
+    from benchgate.config import Build
     from benchgate.measure.arm import Arm
+    from benchgate.measure.builds.kept_builds import BuildCache
     from benchgate.measure.processes import Guardian
-    from benchgate.measure.trees import BuildCache, FileState
-    from benchgate.session.effects import Effects
-
-
-def cache_for(config: Config, effects: Effects, checkout: Path | None) -> BuildCache | None:
-    """Where the builds of a session are kept; None if they are not.
-
-    They are not if the base judges: code of a change could have written them.
-
-    Args:
-        checkout: the user's tree; None if it is itself measured.
-    """
-    cache, builds = effects.builds, [config_in(name, config).build for name in ArmName]
-    if cache is None or checkout is None or cache.folder.is_relative_to(checkout) or config.sides:
-        return None
-    is_wanted = all(one.cache for one in builds) and any(one.commands for one in builds)
-    return cache if is_wanted else None
+    from benchgate.measure.trees import FileState
 
 
 class ArmBuild:

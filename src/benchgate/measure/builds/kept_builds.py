@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.files import cache_folder
 from benchgate.measure.session_folder import remove_tree
-from benchgate.measure.trees.file_state import FileState, entries_below
+from benchgate.measure.trees import FileState, entries_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

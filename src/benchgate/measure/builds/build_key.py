@@ -15,7 +15,7 @@ from benchgate.errors import UsageError
 from benchgate.git.repository import Git
 from benchgate.measure.machine import read_environment
 from benchgate.measure.processes import build_environment
-from benchgate.measure.trees.file_state import content
+from benchgate.measure.trees import content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
