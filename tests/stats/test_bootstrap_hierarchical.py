@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from functools import partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -64,6 +64,9 @@ def ratio_ends(found: RatioInterval) -> tuple[float, float]:
     return found.interval.low, found.interval.high
 
 
+BASE, HEAD = lognormal(8, 1), lognormal(6, 2, samples=30)
+
+
 def median_of(samples: np.ndarray) -> np.ndarray:
     return np.asarray(np.median(samples, axis=-1))
 
@@ -78,18 +81,38 @@ def way_to_resample(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(resampling, "_MOST_DRAWN", request.param)
 
 
+@cache
+def intervals_by_hand(launches: tuple[tuple[float, ...], ...]) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    arrays = [np.array(launch) for launch in launches]
+    pools = [drawn_by_hand(arrays, rng) for _ in range(6000)]
+    found = [
+        percentile_interval(np.array([float(nearest_rank(pool, p)) for pool in pools]), 0.95)
+        for p in QUANTILES
+    ]
+    return np.array(found)
+
+
+@cache
+def ratio_by_hand() -> tuple[float, float]:
+    rng = np.random.default_rng(5)
+    replicates = [
+        float(
+            nearest_rank(drawn_by_hand(HEAD, rng), 0.95)
+            / nearest_rank(drawn_by_hand(BASE, rng), 0.95)
+        )
+        for _ in range(5000)
+    ]
+    return percentile_interval(np.array(replicates), 0.95)
+
+
 @pytest.mark.usefixtures("way_to_resample")
 @pytest.mark.parametrize("uneven", [False, True])
 def test_intervals_are_those_of_resampling_in_plain_words(uneven: bool) -> None:  # noqa: FBT001 - a table
     launches = lognormal(8, 4)
     if uneven:
         launches = [launch[: 10 + 5 * k] for k, launch in enumerate(launches)]
-    rng = np.random.default_rng(5)
-    pools = [drawn_by_hand(launches, rng) for _ in range(6000)]
-    by_hand = [
-        percentile_interval(np.array([float(statistic(pool)) for pool in pools]), 0.95)
-        for statistic in (partial(nearest_rank, p=p) for p in QUANTILES)
-    ]
+    by_hand = intervals_by_hand(tuple(tuple(launch.tolist()) for launch in launches))
     found = ends(several(launches, resamples=10_000))
     widths = found[:, 1] - found[:, 0]
     assert (np.abs(found - by_hand) < 0.06 * widths[:, np.newaxis]).all()
@@ -241,17 +264,8 @@ def test_the_ratio_of_arms_swapped_is_the_inverse(paired: bool) -> None:  # noqa
 
 @pytest.mark.usefixtures("way_to_resample")
 def test_the_ratio_is_that_of_resampling_in_plain_words() -> None:
-    base, head = lognormal(8, 1), lognormal(6, 2, samples=30)
-    rng = np.random.default_rng(5)
-    replicates = [
-        float(
-            nearest_rank(drawn_by_hand(head, rng), 0.95)
-            / nearest_rank(drawn_by_hand(base, rng), 0.95)
-        )
-        for _ in range(5000)
-    ]
-    found = ratio_ends(tail_ratio(base, head, paired=False, resamples=10_000))
-    by_hand = percentile_interval(np.array(replicates), 0.95)
+    found = ratio_ends(tail_ratio(BASE, HEAD, paired=False, resamples=10_000))
+    by_hand = ratio_by_hand()
     assert found == pytest.approx(by_hand, abs=0.06 * (by_hand[1] - by_hand[0]))
 
 
