@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.describe.conftest import series_of
+from tests.results import series_of
 
 from benchgate.describe.launches import warmup
 

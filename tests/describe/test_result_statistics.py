@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.describe.conftest import (
-    COUNT,
-    TIME,
-    benchmark_of,
-    noisy_launches,
-    result_of,
-    series_of,
-)
+from tests.describe.conftest import COUNT, TIME, noisy_launches
 from tests.finite import all_finite
+from tests.results import of_benchmarks, of_series, series_of
 
 from benchgate.describe.result_statistics import describe
 from benchgate.model.environment import Environment
@@ -38,9 +32,9 @@ def test_whatever_was_measured_is_described_in_finite_numbers(
     samples: list[list[float]], mode: OutlierMode
 ) -> None:
     metric = Metric("score", "points")
-    cells = [benchmark_of(f"a[n={n}]", series_of(samples, metric=metric)) for n in range(2)]
+    cells = [of_series(f"a[n={n}]", series_of(samples, metric=metric)) for n in range(2)]
 
-    found = describe(result_of(*cells), outliers=mode)
+    found = describe(Result(of_benchmarks(*cells)), outliers=mode)
 
     assert all_finite(found)
     assert found.runs[0].series[0].detail is not None
@@ -56,7 +50,7 @@ def test_whatever_was_measured_is_described_in_finite_numbers(
 )
 def test_values_as_far_apart_as_can_be(samples: list[list[float]]) -> None:
     cells = [series_of(some) for some in (samples, [[1e150]] * 3, [[5e-324]] * 3)]
-    result = result_of(*(benchmark_of(f"a[n={n}]", cell) for n, cell in enumerate(cells)))
+    result = Result(of_benchmarks(*(of_series(f"a[n={n}]", cell) for n, cell in enumerate(cells))))
     head = replace(result.head, environment=Environment(timer_cost_ns=50.0))
 
     found = describe(Result(head), outliers="iqr")
@@ -69,10 +63,8 @@ def test_values_as_far_apart_as_can_be(samples: list[list[float]]) -> None:
 
 
 def test_details_come_only_when_asked_for() -> None:
-    benchmark = benchmark_of(
-        "a[n=1]", series_of(noisy_launches(1, 5, 45, between=0.01, within=0.01))
-    )
-    result = result_of(benchmark, replace(benchmark, id="a[n=2]"))
+    benchmark = of_series("a[n=1]", series_of(noisy_launches(1, 5, 45, between=0.01, within=0.01)))
+    result = Result(of_benchmarks(benchmark, replace(benchmark, id="a[n=2]")))
 
     plain, detailed = describe(result), describe(result, outliers="iqr")
 
@@ -84,8 +76,8 @@ def test_details_come_only_when_asked_for() -> None:
 
 def test_both_runs_are_described_without_the_canary() -> None:
     series = series_of([[1.0]])
-    run = result_of(*(benchmark_of(id_, series) for id_ in ("a", CANARY_ID))).head
-    failed = replace(benchmark_of("bad"), status=Status.FAILED, error="boom")
+    run = Result(of_benchmarks(*(of_series(id_, series) for id_ in ("a", CANARY_ID)))).head
+    failed = replace(of_series("bad"), status=Status.FAILED, error="boom")
     result = Result(run, base=replace(run, benchmarks=(*run.benchmarks, failed)), duration_s=3.0)
 
     found = describe(result)
@@ -120,7 +112,7 @@ def test_both_runs_are_described_without_the_canary() -> None:
 def test_what_is_missing_is_explained(
     metric: Metric, samples: list[list[float]], note: str
 ) -> None:
-    result = result_of(benchmark_of("a", series_of(samples, metric=metric)))
+    result = Result(of_benchmarks(of_series("a", series_of(samples, metric=metric))))
 
     detail = describe(result, outliers="iqr").runs[0].series[0].detail
 
@@ -131,7 +123,7 @@ def test_what_is_missing_is_explained(
 def test_enough_samples_are_not_called_few() -> None:
     nine = series_of([[1.0, 2.0] * 4], warmup=(3.0, 2.0))
     ten = series_of([[1.0, 2.0] * 5])
-    result = result_of(benchmark_of("a", nine), benchmark_of("b", ten))
+    result = Result(of_benchmarks(of_series("a", nine), of_series("b", ten)))
 
     first, second = (s.detail for s in describe(result, outliers="iqr").runs[0].series)
 
@@ -144,7 +136,7 @@ def test_enough_samples_are_not_called_few() -> None:
 
 
 def test_the_timer_is_a_share_of_a_sample() -> None:
-    result = result_of(benchmark_of("a", series_of([[1e-6] * 20] * 2, loops=5)))
+    result = Result(of_benchmarks(of_series("a", series_of([[1e-6] * 20] * 2, loops=5))))
     head = replace(result.head, environment=Environment(timer_cost_ns=50.0))
 
     detail = describe(Result(head), outliers="iqr").runs[0].series[0].detail
@@ -155,6 +147,6 @@ def test_the_timer_is_a_share_of_a_sample() -> None:
 
 def test_the_same_result_is_described_alike_twice() -> None:
     samples = noisy_launches(2, 12, 45, between=0.01, within=0.02)
-    result = result_of(benchmark_of("a", series_of(samples)))
+    result = Result(of_benchmarks(of_series("a", series_of(samples))))
 
     assert describe(result, outliers="iqr") == describe(result, outliers="iqr")

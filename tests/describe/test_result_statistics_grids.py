@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.describe.conftest import COUNT, benchmark_of, noisy_launches, series_of
+from tests.describe.conftest import COUNT, noisy_launches
+from tests.results import of_series, series_of
 
 from benchgate.describe.result_statistics import grids
 from benchgate.model.metrics import Kind, Metric
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def cell(label: str, factor: float, seed: int) -> BenchmarkResult:
     launches = noisy_launches(seed, 10, 45, between=0.01, within=0.02)
-    return benchmark_of(label, series_of([factor * launch for launch in launches]))
+    return of_series(label, series_of([factor * launch for launch in launches]))
 
 
 def test_parameters_that_matter_are_told_from_those_that_do_not() -> None:
@@ -43,7 +44,7 @@ def test_only_what_was_sampled_is_compared() -> None:
     exact = series_of([[9.0]], metric=COUNT)
     summary = series_of([[9.0]], metric=Metric("time", "s", kind=Kind.SUMMARY))
 
-    assert grids([benchmark_of(f"a[n={n}]", exact, summary) for n in range(3)]) == ()
+    assert grids([of_series(f"a[n={n}]", exact, summary) for n in range(3)]) == ()
 
 
 def test_brackets_that_hold_no_parameter_are_part_of_the_name() -> None:
@@ -51,7 +52,7 @@ def test_brackets_that_hold_no_parameter_are_part_of_the_name() -> None:
 
 
 def test_a_large_grid_is_tested_as_a_whole_and_says_so() -> None:
-    cells = [benchmark_of(f"a[n={n}]", series_of([[n + 1.0], [n + 1.5]])) for n in range(51)]
+    cells = [of_series(f"a[n={n}]", series_of([[n + 1.0], [n + 1.5]])) for n in range(51)]
 
     (found,) = grids(cells)
 
@@ -69,7 +70,7 @@ def test_too_few_launches_to_tell_cells_apart_are_said_to_be(
     cells: int, launches: int, *, few: bool
 ) -> None:
     apart = [
-        benchmark_of(f"a[n={n}]", series_of([[n + k / 9] for k in range(launches)]))
+        of_series(f"a[n={n}]", series_of([[n + k / 9] for k in range(launches)]))
         for n in range(1, cells + 1)
     ]
 
@@ -81,7 +82,7 @@ def test_too_few_launches_to_tell_cells_apart_are_said_to_be(
 
 
 def test_only_the_p_of_several_cells_is_approximate() -> None:
-    cells = [benchmark_of(f"a[n={n}]", series_of([[n + 1.0], [n + 1.1]])) for n in range(3)]
+    cells = [of_series(f"a[n={n}]", series_of([[n + 1.0], [n + 1.1]])) for n in range(3)]
 
     (two,), (three,) = grids(cells[:2]), grids(cells)
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.describe.conftest import COUNT, benchmark_of, result_of, series_of
+from tests.describe.conftest import COUNT
+from tests.results import of_benchmarks, of_series, series_of
 
 from benchgate.describe.result_statistics import compare_lanes, describe
+from benchgate.model.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +57,9 @@ def test_counts_are_not_compared() -> None:
 
 
 def test_details_of_a_result_compare_the_lanes() -> None:
-    (run,) = describe(result_of(benchmark_of("a", in_lanes([1.0] * 6))), outliers="none").runs
+    (run,) = describe(
+        Result(of_benchmarks(of_series("a", in_lanes([1.0] * 6)))), outliers="none"
+    ).runs
     detail = run.series[0].detail
     assert detail is not None
     assert [lane.launches for lane in detail.lanes] == [1, 3, 2]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.results import of_benchmarks, series_of
 
 from benchgate.config import loads
 from benchgate.gate.evidence import Pair
 from benchgate.gate.suite import Design, judge_suite
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.environment import Environment
-from benchgate.model.launch_table import Launch
-from benchgate.model.metrics import Metric
-from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkFiles, BenchmarkResult, Series, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,29 +19,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgment
 
-TIME = Metric("time", "s")
 WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
-
-
-def _launches(
-    values: Iterable[float | Sequence[float]], rounds: Sequence[int] | None, samples: int
-) -> tuple[Launch, ...]:
-    arrays = [np.array([v] * samples if isinstance(v, (int, float)) else v, float) for v in values]
-    numbers = rounds if rounds is not None else range(len(arrays))
-    return tuple(Launch(r, 0, x, np.empty(0)) for r, x in zip(numbers, arrays, strict=True))
-
-
-def series(
-    values: Iterable[float | Sequence[float]],
-    *,
-    metric: Metric = TIME,
-    rounds: Sequence[int] | None = None,
-    samples: int = 1,
-    loops: int = 1,
-    counter: str = "",
-) -> Series:
-    """Make a series; each value is one launch, or the list of its samples."""
-    return Series(metric, loops, _launches(values, rounds, samples), counter)
 
 
 def bench(
@@ -60,7 +36,7 @@ def bench(
         )
         if k in more
     }
-    one = values if isinstance(values, Series) else series(values, **more)
+    one = values if isinstance(values, Series) else series_of(values, **more)
     return BenchmarkResult(
         id_, about.pop("workload", "w"), Tier.LOCKSTEP, (one,) if one.launches else (), **about
     )
@@ -82,8 +58,7 @@ def judged(
 ) -> Judgment:
     """Judge benchmarks of two arms; by default measured in waves."""
     runs = [
-        Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(arm), files=files)
-        for arm in (base, head)
+        of_benchmarks(*arm, started="2026-01-01T00:00:00Z", files=files) for arm in (base, head)
     ]
     return judge_suite(
         runs[0], runs[1], loads(toml, "test.toml"), Design(paired=paired, waves=waves)

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.gate.arms import bench, judged, series
+from tests.gate.arms import bench, judged
+from tests.results import series_of
 
 from benchgate.gate.classical import classical, p95_ratio, remarks
 from benchgate.model.metrics import Better, Kind, Metric
@@ -56,7 +57,7 @@ def test_golden_cases(
 ) -> None:
     base, head, p, p95_ratio, outcome = case
     # As launches of one sample each, or as the samples of one launch.
-    arms = [series(x if unit == "launch" else [x]) for x in (base, head)]
+    arms = [series_of(x if unit == "launch" else [x]) for x in (base, head)]
     toml = f'[gate]\nrule = "classical"\nunit = "{unit}"\nstatistics = ["median"]'
     found = judged([bench("b", arms[0])], [bench("b", arms[1])], toml, paired=False, waves=None)
     (row,) = found.rows

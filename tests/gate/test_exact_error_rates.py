@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.gate.arms import judged, series
+from tests.gate.arms import judged
+from tests.results import series_of
 
 from benchgate.gate.exact import compare_error_rates
 from benchgate.model.metrics import ERROR_RATIO, Kind, Metric
@@ -88,7 +89,7 @@ def compare(*arms: tuple[float, float], launches: int = 10, toml: str = "") -> d
     benchmarks = []
     for time_s, errors in arms:
         times = [time_s * (1 + k / 1000) for k in range(launches)]
-        both = series(times, metric=TIME), series([errors] * launches, metric=ERROR_RATIO)
+        both = series_of(times, metric=TIME), series_of([errors] * launches, metric=ERROR_RATIO)
         benchmarks.append(BenchmarkResult("b", "w", Tier.STORED, both))
     found = judged([benchmarks[0]], [benchmarks[1]], toml, paired=False)
     return {row.metric: row for row in found.rows}

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.results import of_benchmarks, of_series, series_of
 
 from benchgate.config import loads
 from benchgate.gate.judging import judge_runs
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.gate.verdict import judge
 from benchgate.model.environment import Environment
-from benchgate.model.launch_table import Launch
-from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Result, Shard, join
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.run import CANARY_ID, Run, Source
 from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:
@@ -33,29 +32,8 @@ ROUNDS = 29
 
 def arm(values: Mapping[str, FloatArray], screen_rounds: int = 5) -> Run:
     """A run of benchmarks with one sample in each launch."""
-    return Run(
-        Source("a" * 40),
-        "2026-01-01T00:00:00Z",
-        Environment(),
-        tuple(
-            BenchmarkResult(
-                id_,
-                "w",
-                Tier.LOCKSTEP,
-                (
-                    Series(
-                        Metric("time", "s"),
-                        1,
-                        tuple(
-                            Launch(i, 0, np.array([x]), np.empty(0)) for i, x in enumerate(of_one)
-                        ),
-                    ),
-                ),
-            )
-            for id_, of_one in values.items()
-        ),
-        screen_rounds=screen_rounds,
-    )
+    benchmarks = (of_series(id_, series_of(of_one)) for id_, of_one in values.items())
+    return of_benchmarks(*benchmarks, source=Source("a" * 40), screen_rounds=screen_rounds)
 
 
 def noise(rng: np.random.Generator, ids: Sequence[str]) -> dict[str, FloatArray]:

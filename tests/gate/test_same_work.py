@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from tests.results import series_of
 
 from benchgate.gate.same_work import TOOL, VERSION, does_same_work, like_a_suite, work_in_files
-from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Kind, Metric
 from benchgate.model.run import BenchmarkResult, Series, Tier
 
@@ -43,11 +42,7 @@ def test_only_suites_have_work_in_files() -> None:
 
 
 def series(kind: Kind = Kind.SAMPLED) -> Series:
-    launches = tuple(
-        Launch(index, 0, np.array(samples), np.empty(0))
-        for index, samples in enumerate(([1.0, 9.0, 2.0], [4.0]))
-    )
-    return Series(Metric("time", "s", kind=kind), 7, launches)
+    return series_of([[1.0, 9.0, 2.0], [4.0]], metric=Metric("time", "s", kind=kind), loops=7)
 
 
 @pytest.mark.parametrize("kind", [Kind.SAMPLED, Kind.SUMMARY])

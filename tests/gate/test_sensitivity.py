@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.gate.arms import bench, series
+from tests.gate.arms import bench
+from tests.results import series_of
 
 from benchgate.config import loads
 from benchgate.gate.sensitivity import Procedure, sensitivities
@@ -188,7 +189,7 @@ def test_a_tail_alone_is_judged_by_its_own_margin() -> None:
 def test_a_metric_that_is_much_steadier(share: float, *, is_steadier: bool) -> None:
     head = noise(0.05)
     sides = (np.full(30, 0.3), 0.3 * head**share)
-    cpu = [[series(x.tolist(), metric=CPU_TIME, samples=45)] for x in sides]
+    cpu = [[series_of(x.tolist(), metric=CPU_TIME, samples=45)] for x in sides]
     (one,) = found(a=head, more=(cpu[0], cpu[1]))
     assert bool(one.steadier) is is_steadier
     if one.steadier:
@@ -201,7 +202,7 @@ def test_a_metric_that_is_much_steadier(share: float, *, is_steadier: bool) -> N
 
 
 def test_what_is_known_of_it_besides() -> None:
-    counted = series([100.0] * 30, metric=INSTRUCTIONS)
+    counted = series_of([100.0] * 30, metric=INSTRUCTIONS)
     (one,) = found(a=noise(0.01), more=([counted], [counted]))
     assert one.counted
 

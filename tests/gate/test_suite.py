@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.gate.arms import WAVES, bench, heads, judged, series
+from tests.gate.arms import WAVES, bench, heads, judged
+from tests.results import series_of
 
 from benchgate.config import loads
 from benchgate.measure.contract.found import Definition
@@ -363,8 +364,8 @@ def test_more_rounds_than_the_exact_test_takes_are_cut_with_a_note(
 
 
 def test_rounds_that_one_arm_lacks_are_left_out() -> None:
-    base = series([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(8))
-    head = series([2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(1, 8))
+    base = series_of([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(8))
+    head = series_of([2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(1, 8))
     (row,) = judged([bench("b", base)], [bench("b", head)], P25).rows
     assert (row.ratio, row.launches) == (1.0, (7, 7))
     assert row.outcome is Outcome.UNCHANGED

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.gate.arms import bench, judged, series
+from tests.gate.arms import bench, judged
+from tests.results import series_of
 
 from benchgate.gate.exact import compare_rounds
 from benchgate.model.metrics import INSTRUCTIONS, TIME, Better
@@ -130,7 +131,7 @@ def test_what_was_not_counted_says_why_in_its_own_row_alone() -> None:
 
 def test_counts_that_nobody_asked_for_change_no_row() -> None:
     plain = bench("b", [1.0] * 12, metric=TIME)
-    counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))
+    counted = replace(plain, series=(*plain.series, series_of([5.0], metric=INSTRUCTIONS)))
     rows = judged([plain], [plain]).rows
     for base, head in ((counted, counted), (plain, counted), (counted, plain)):
         assert judged([base], [head]).rows == rows
@@ -138,7 +139,7 @@ def test_counts_that_nobody_asked_for_change_no_row() -> None:
 
 def test_counts_of_one_arm_are_not_comparable() -> None:
     plain = bench("b", [1.0] * 12, metric=TIME)
-    counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))
+    counted = replace(plain, series=(*plain.series, series_of([5.0], metric=INSTRUCTIONS)))
     (row,) = judged([plain], [counted], GATED).rows
     assert row.outcome is Outcome.INCOMPARABLE
     assert row.notes == ("instructions was measured only on the head",)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from tests.gate.arms import bench, judged, series
+from tests.gate.arms import bench, judged
+from tests.results import series_of
 
 from benchgate.config import loads
 from benchgate.gate.conclusion import VerdictTerms, conclude
@@ -126,7 +127,7 @@ def test_a_metric_that_does_not_vary_is_marked_although_it_does_not_decide(
             "b",
             "w",
             Tier.STORED,
-            (series([1.0] * 5), series(values, metric=Metric("allocs/op", unit))),
+            (series_of([1.0] * 5), series_of(values, metric=Metric("allocs/op", unit))),
         )
         for values in sides
     ]

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tests.gate.arms import bench, judged, series
+from tests.gate.arms import bench, judged
+from tests.results import series_of
 
 from benchgate.config import loads
 from benchgate.gate.verdict import about_machine, with_steadier_metrics
@@ -25,7 +26,7 @@ def test_a_noisy_time_names_the_cpu_time_that_is_steadier() -> None:
 
     def made(name: str, cpu_spread: float) -> BenchmarkResult:
         walls, cpus = np.exp(rng.normal(0, 0.2, 20)), np.exp(rng.normal(0, cpu_spread, 20)) / 2
-        cpu_time = series(cpus.tolist(), metric=CPU_TIME)
+        cpu_time = series_of(cpus.tolist(), metric=CPU_TIME)
         made = bench(name, walls.tolist())
         return replace(made, series=(*made.series, cpu_time))
 

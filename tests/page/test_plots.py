@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from tests.report.conftest import changed, tail
-from tests.results import arm
+from tests.results import of_benchmarks, of_series, series_of
 
 from benchgate.describe.figures import figures
-from benchgate.model.launch_table import Launch
-from benchgate.model.metrics import Metric
 from benchgate.model.policy import Outcome
-from benchgate.model.run import BenchmarkResult, Run, Series, Tier
+from benchgate.model.run import Run, Tier
 from benchgate.page.plots import plots, round_chart
 from benchgate.report import words
 
@@ -25,20 +22,16 @@ ROW = changed("parse", Outcome.REGRESSED, 1.2)
 
 
 def run(values: list[float]) -> Run:
-    launches = tuple(
-        Launch(index, 0, np.full(40, value), np.empty(0)) for index, value in enumerate(values)
-    )
-    series = Series(Metric("time", "s"), 1, launches)
-    return replace(arm({}), benchmarks=(BenchmarkResult("parse", "w", Tier.LOCKSTEP, (series,)),))
+    return of_benchmarks(of_series("parse", series_of(values, samples=40)))
 
 
-def series_of(head: list[float], base: list[float]) -> SeriesFigures:
+def compared(head: list[float], base: list[float]) -> SeriesFigures:
     (found,) = figures(run(head), run(base)).values()
     return found.series[0]
 
 
 def test_a_point_is_the_change_of_one_round() -> None:
-    chart = round_chart(ROW, series_of([1.2, 2.4, 3.0, 5.0], [1.0, 2.0, 2.0]))
+    chart = round_chart(ROW, compared([1.2, 2.4, 3.0, 5.0], [1.0, 2.0, 2.0]))
     assert chart is not None
     points, estimate = chart.series
     assert points.x == (1.0, 2.0, 3.0), "of the rounds that both sides have"
@@ -53,19 +46,19 @@ def test_a_point_is_the_change_of_one_round() -> None:
     "more", [{"tier": Tier.STORED}, {"tier": None}, {"ratio": None}, {"test": "limit"}]
 )
 def test_what_was_not_measured_in_rounds_has_no_such_figure(more: dict[str, object]) -> None:
-    assert round_chart(replace(ROW, **more), series_of([1.0] * 3, [1.0] * 3)) is None  # type: ignore[arg-type]
+    assert round_chart(replace(ROW, **more), compared([1.0] * 3, [1.0] * 3)) is None  # type: ignore[arg-type]
 
 
 def test_a_value_that_fell_to_zero_is_no_missing_change() -> None:
     gone = replace(ROW, ratio=0.0, interval=(0.0, 0.0))
-    chart = round_chart(gone, series_of([0.0] * 3, [1.0] * 3))
+    chart = round_chart(gone, compared([0.0] * 3, [1.0] * 3))
     assert chart is not None
     assert chart.series[0].y == (-100.0,) * 3
-    assert round_chart(ROW, series_of([1.0] * 3, [0.0] * 3)) is None
+    assert round_chart(ROW, compared([1.0] * 3, [0.0] * 3)) is None
 
 
 def test_an_outlier_is_named_and_not_in_the_first_view() -> None:
-    chart = round_chart(ROW, series_of([1.2] * 11 + [9.0], [1.0] * 12))
+    chart = round_chart(ROW, compared([1.2] * 11 + [9.0], [1.0] * 12))
     assert chart is not None
     assert chart.view_y == pytest.approx((-2.0, 22.3))
     assert "1 round lies beyond the axis, at up to +800.0 %" in chart.caption

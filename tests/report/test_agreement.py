@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from tests.results import verdict_of
 
 from benchgate.ci.step import benchmark_annotations
 from benchgate.gate.rows import sides
 from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
 from benchgate.model.row import Row
-from benchgate.model.run import Source, Tier
+from benchgate.model.run import Tier
 from benchgate.model.statistics import Grid, GridCell
-from benchgate.model.verdict import VERDICT, Decision, GateSettings, Verdict
+from benchgate.model.verdict import VERDICT
 from benchgate.report.markdown import render_comment
 from benchgate.report.statistics_table import print_grid
 from benchgate.report.terminal import render_verdict
@@ -56,10 +57,6 @@ def direction_of(change: str) -> int:
         return 1
     percent = float(change.removesuffix(" %"))
     return (percent > 0) - (percent < 0)
-
-
-def verdict_of(*rows: Row) -> Verdict:
-    return Verdict(Decision.FAIL, 3, "", Source(), Source(), GateSettings(), rows)
 
 
 def row_of(base: float, head: float, ratio: float, unit: str, display_unit: str | None) -> Row:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.results import verdict_of
+
 from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.row_order import ORDER, by_benchmark, worst_first
-from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.verdict import Decision, GateSettings
 from benchgate.report.arrangement import Together, arrange
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)
@@ -43,7 +44,7 @@ def shown(
     *rows: Row, decision: Decision = Decision.PASS, fail_on: tuple[str, ...] = ("regressed",)
 ) -> list[list[Row]]:
     settings = GateSettings(fail_on=fail_on)
-    plain = Verdict(decision, 0, "", Source(), Source(), settings, rows)
+    plain = verdict_of(*rows, decision=decision, exit_code=0, settings=settings)
     return [list(group) for group in arrange(plain).shown]
 
 
@@ -72,7 +73,7 @@ def moved(benchmark: str, percent: float, half: float = 1.0) -> Row:
 
 
 def joined(*rows: Row) -> list[str]:
-    plain = Verdict(Decision.FAIL, 3, "", Source(), Source(), GateSettings(), rows)
+    plain = verdict_of(*rows)
     lines = arrange(plain).lines
     return [one.title if isinstance(one, Together) else one[0].benchmark for one in lines]
 
@@ -159,7 +160,7 @@ def test_what_needs_nobody_is_folded_in_the_same_order() -> None:
     )
     rows = tuple(Row(outcome.value, outcome) for outcome in outcomes)
 
-    arranged = arrange(Verdict(Decision.PASS, 0, "", Source(), Source(), GateSettings(), rows))
+    arranged = arrange(verdict_of(*rows, decision=Decision.PASS, exit_code=0))
 
     folded = [group[0][0].outcome for group in arranged.folded]
     assert folded == [outcome for outcome in ORDER if outcome in outcomes]

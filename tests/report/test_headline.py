@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 from tests.report.conftest import SAMPLES
+from tests.results import verdict_of
 
 from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
 from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Reason
 from benchgate.report.headline import heading, headline
 
 SAME = Row("same", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0, margin=0.02)
@@ -44,8 +44,16 @@ def of(
 ) -> str:
     settings = GateSettings(fail_on=fail_on, min_compared=3)
     exit_code = 4 if reason is Reason.DISTURBED else 0
-    plain = Verdict(decision, exit_code, "", Source(), Source(), settings, rows)
-    return headline(replace(plain, reason=reason, complete=complete))
+    return headline(
+        verdict_of(
+            *rows,
+            decision=decision,
+            exit_code=exit_code,
+            settings=settings,
+            reason=reason,
+            complete=complete,
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,7 +262,7 @@ def test_few_rounds_are_why_nothing_could_be_compared() -> None:
 
 
 def test_a_disturbed_run_without_a_regression_claims_nothing() -> None:
-    doubted = Verdict(Decision.NO_VERDICT, 4, "", Source(), Source(), GateSettings(), (SAME,))
+    doubted = verdict_of(SAME, decision=Decision.NO_VERDICT, exit_code=4)
     disturbed = replace(doubted, exit_code=0, reason=Reason.DISTURBED)
 
     assert headline(disturbed) == (
@@ -264,7 +272,7 @@ def test_a_disturbed_run_without_a_regression_claims_nothing() -> None:
 
 def test_a_heading_ends_before_it_is_too_long() -> None:
     names = [replace(BROKEN, benchmark=f"group/{'x' * 40}/{i}") for i in range(3)]
-    plain = Verdict(Decision.FAIL, 3, "", Source(), Source(), GateSettings(), (SLOW, *names))
+    plain = verdict_of(SLOW, *names)
 
     first, more = heading(plain)
 

@@ -7,6 +7,7 @@ junit-ant.xsd says what https://github.com/windyroad/JUnit-Schema asks for.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
@@ -15,6 +16,7 @@ import pytest
 import xmlschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import results
 from tests.report.conftest import SAMPLES, golden
 from tests.report.page import STATES
 
@@ -80,18 +82,13 @@ def cases_of(verdict: Verdict) -> list[Case]:
     return cases_in(suite_of(verdict))
 
 
-def verdict_of(*rows: Row, settings: GateSettings | None = None) -> Verdict:
-    return Verdict(
-        Decision.PASS,
-        0,
-        "",
-        Source(),
-        Source(),
-        settings or GateSettings(),
-        rows,
-        started="2026-01-02T03:04:05.678Z",
-        duration_s=1234.5,
-    )
+verdict_of = partial(
+    results.verdict_of,
+    decision=Decision.PASS,
+    exit_code=0,
+    started="2026-01-02T03:04:05.678Z",
+    duration_s=1234.5,
+)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.conftest import SAMPLES, golden
 from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
+from tests.results import verdict_of
 
 from benchgate.model.policy import Outcome
 from benchgate.model.result import SkippedResult
@@ -73,7 +74,7 @@ def test_equal_outputs_are_shown_once() -> None:
     failed = [Row(f"db/{name}", Outcome.FAILED, error="boom\n  at x") for name in "abc"]
     other = Row("db/d", Outcome.BASE_FAILED, error="boom\n  at x")
     rows = (*failed, other)
-    plain = Verdict(Decision.FAIL, 5, "", Source(), Source(), GateSettings(), rows)
+    plain = verdict_of(*rows, exit_code=5)
     view = view_verdict(plain)
 
     text = render_markdown(view)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.results import verdict_of
 
 from benchgate.config import loads
 from benchgate.errors import ConfigError
@@ -17,7 +18,7 @@ from benchgate.model.verdict import Decision, GateSettings, Reason, StepKind, Ve
 from benchgate.report.next_steps import CheckCommand, Situation, next_steps, sentence, waivers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 SLOWER = Row(
     "a", Outcome.REGRESSED, "time", ratio=1.3, interval=(1.2, 1.4), location="benchmarks/b.py:1"
@@ -31,28 +32,23 @@ Traceback (most recent call last):
   File "/usr/lib/python3.12/json/decoder.py", line 5, in decode"""
 
 
-def verdict_of(rows: Sequence[Row], reason: Reason | None = None) -> Verdict:
-    return Verdict(
-        decision=Decision.PASS,
-        exit_code=0,
-        reason=reason,
-        summary="",
-        base=Source("b" * 40),
-        head=Source("a" * 40),
-        settings=GateSettings(),
-        rows=tuple(rows),
-        started="2026-01-01T00:00:00Z",
-        duration_s=60.0,
-    )
+PASSED = verdict_of(
+    decision=Decision.PASS,
+    exit_code=0,
+    base=Source("b" * 40),
+    head=Source("a" * 40),
+    started="2026-01-01T00:00:00Z",
+    duration_s=60.0,
+)
 
 
 def failed(*rows: Row, code: int = 3) -> Verdict:
     head = Source("a" * 40, changed_files=("src/a b.py",))
-    return replace(verdict_of(rows), decision=Decision.FAIL, exit_code=code, head=head)
+    return replace(PASSED, rows=rows, decision=Decision.FAIL, exit_code=code, head=head)
 
 
 def open_(reason: Reason, *rows: Row, code: int = 4) -> Verdict:
-    return replace(verdict_of(rows, reason), decision=Decision.NO_VERDICT, exit_code=code)
+    return replace(PASSED, rows=rows, reason=reason, decision=Decision.NO_VERDICT, exit_code=code)
 
 
 def said(verdict: Verdict, rounds_s: Mapping[str, float], least: int) -> tuple[str, ...]:
@@ -111,11 +107,11 @@ def row(name: str, rounds: int | None, statistic: str = "p25") -> Row:
     ],
 )
 def test_what_decides_open_rows_is_a_command(rows: list[Row], expected: str) -> None:
-    assert said(verdict_of(rows), {"a[n=1]": 2.0}, 10) == (expected,)
+    assert said(replace(PASSED, rows=tuple(rows)), {"a[n=1]": 2.0}, 10) == (expected,)
 
 
 def test_a_first_run_says_that_the_benchmarks_must_be_committed() -> None:
-    first = verdict_of([Row("a", Outcome.NEW)], Reason.FIRST_RUN)
+    first = replace(PASSED, rows=(Row("a", Outcome.NEW),), reason=Reason.FIRST_RUN)
     assert said(first, {}, 10) == (
         "the base has no benchmarks. The next change is compared with this commit: benchgate check",
     )
@@ -126,13 +122,13 @@ def test_a_first_run_says_that_the_benchmarks_must_be_committed() -> None:
 def test_rows_that_no_round_decides_leave_nothing_to_do() -> None:
     tail = replace(row("b", 7, "p95"), outcome=Outcome.NOT_SETTLED)
     rows = [row("a", None), tail, Row("c", Outcome.UNCHANGED)]
-    assert said(verdict_of(rows), {}, 10) == ()
+    assert said(replace(PASSED, rows=tuple(rows)), {}, 10) == ()
 
 
 def test_a_benchmark_that_one_metric_shows_to_be_slower_is_not_open() -> None:
     rows = [Row("a", Outcome.REGRESSED, metric="throughput"), row("a", 7)]
 
-    assert said(verdict_of(rows), {"a": 2.0}, 5) == ()
+    assert said(replace(PASSED, rows=tuple(rows)), {"a": 2.0}, 5) == ()
 
 
 def test_after_a_regression_come_the_cause_the_diff_and_the_command_that_shows_a_fix() -> None:
@@ -211,7 +207,7 @@ def test_a_crash_has_the_place_that_raised_it() -> None:
 @pytest.mark.parametrize(
     ("verdict", "expected"),
     [
-        (verdict_of([Row("a", Outcome.UNCHANGED)]), []),
+        (replace(PASSED, rows=(Row("a", Outcome.UNCHANGED),)), []),
         (
             open_(Reason.TOO_FEW_COMPARED, Row("a", Outcome.MISSING)),
             [("fix", None, "benchgate.toml"), ("accept", None, "benchgate.toml")],

@@ -6,11 +6,14 @@ import csv
 import io
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import results
 from tests.report.conftest import SAMPLES, golden
 from tests.report.page import STATES
 
@@ -19,8 +22,10 @@ from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.verdict_files import render_csv
+
+if TYPE_CHECKING:
+    from benchgate.model.verdict import Verdict
 
 RUNS = "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
 
@@ -30,8 +35,7 @@ def lines_of(verdict: Verdict) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
 
 
-def verdict_of(*rows: Row) -> Verdict:
-    return Verdict(Decision.FAIL, 3, "", Source("ab34"), Source("5d1c"), GateSettings(), rows)
+verdict_of = partial(results.verdict_of, base=Source("ab34"), head=Source("5d1c"))
 
 
 @pytest.mark.parametrize("state", STATES)
