@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
+from tests.results import of_series, series_of
 
 from benchgate.gate.stored import (
     EarlierResult,
@@ -15,10 +15,8 @@ from benchgate.gate.stored import (
     newest_first,
 )
 from benchgate.model.environment import Environment
-from benchgate.model.launch_table import Launch
-from benchgate.model.metrics import Metric
 from benchgate.model.result import Result, SkippedResult
-from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Series, Source, Tier
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Source
 
 HERE = Environment(os="Debian", cpu_model="A", cpu_count=2)
 HEAD = Run(Source("head"), "2026-02-01T00:00:00Z", HERE, ())
@@ -147,9 +145,7 @@ def test_a_single_one_is_compared_whatever_it_is() -> None:
 
 
 def bench(id_: str, workload: str = "w") -> BenchmarkResult:
-    launch = Launch(0, 0, np.array([1.0]), np.empty(0))
-    series = Series(Metric("time", "s"), 1, (launch,))
-    return BenchmarkResult(id_, workload, Tier.LOCKSTEP, (series,))
+    return replace(of_series(id_, series_of([1.0])), workload=workload)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.loads import load_launch, load_result
-from tests.results import arm, bench
+from tests.results import arm, bench, series_of
 
 from benchgate.config import loads
 from benchgate.gate.judging import judge_runs
@@ -18,7 +18,6 @@ from benchgate.gate.other_files import TOGETHER
 from benchgate.gate.pair_rows import OTHER_FILES
 from benchgate.gate.verdict import judge
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.launch_table import Launch
 from benchgate.model.load import Loop
 from benchgate.model.metrics import ERROR_RATIO, THROUGHPUT, Kind, Metric
 from benchgate.model.policy import Outcome
@@ -28,7 +27,6 @@ from benchgate.model.run import (
     NEW_VERSION,
     BenchmarkFiles,
     BenchmarkResult,
-    Series,
     Status,
     Tier,
 )
@@ -195,10 +193,7 @@ def test_exact_metrics_of_a_new_benchmark_are_new() -> None:
     metric = Metric("instructions", "", kind=Kind.EXACT)
 
     def counted(one: BenchmarkResult, value: float) -> BenchmarkResult:
-        launches = tuple(
-            Launch(n, 0, samples=np.array([value]), warmup=np.empty(0)) for n in range(12)
-        )
-        return replace(one, series=(*one.series, Series(metric, 1, launches)))
+        return replace(one, series=(*one.series, series_of([value] * 12, metric=metric)))
 
     toml = 'metrics = ["time", "instructions"]\n'
     before, after = counted(new("b", MS), 100.0), counted(new("b", MS), 300.0)
@@ -365,13 +360,7 @@ def test_a_new_version_is_a_note_on_the_rows_of_its_benchmark() -> None:
 
 
 def test_each_statistic_has_its_own_figures_of_the_new_version() -> None:
-    series = replace(
-        old("a", MS).series[0],
-        launches=tuple(
-            Launch(n, 0, samples=np.full(100, MS * (1 + n * 1e-6)), warmup=np.empty(0))
-            for n in range(12)
-        ),
-    )
+    series = series_of([MS * (1 + n * 1e-6) for n in range(12)], samples=100)
     slow = replace(
         series,
         launches=tuple(
@@ -443,13 +432,9 @@ def test_new_versions_are_not_counted_in_shards() -> None:
 
 
 def under_load(step: str, files: BenchmarkFiles, ops: float) -> BenchmarkResult:
-    launches = tuple(
-        Launch(n, 0, samples=np.array([ops * (1 + n * 1e-6)]), warmup=np.empty(0))
-        for n in range(12)
-    )
-    errors = tuple(replace(x, samples=np.array([0.0])) for x in launches)
     load = replace(load_result(load_launch()), loop=Loop.CLOSED, step=step)
-    series = (Series(THROUGHPUT, 1, launches), Series(ERROR_RATIO, 1, errors))
+    rates = series_of([ops * (1 + n * 1e-6) for n in range(12)], metric=THROUGHPUT)
+    series = (rates, series_of([0.0] * 12, metric=ERROR_RATIO))
     return BenchmarkResult(f"s/{step}", "w", Tier.INTERLEAVED, series, load=load, files=files)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.history.conftest import HERE, record_at, run_at
-from tests.results import bench
+from tests.results import bench, of_series, series_of
 
 from benchgate.errors import UsageError
 from benchgate.history.adding import KnownCommit
@@ -16,9 +16,8 @@ from benchgate.history.run_rows import SCHEMA, RunReader, to_table
 from benchgate.history.stored_rows import Rows
 from benchgate.history.trends import HistoryRequest, changes_of_any_length, find_history
 from benchgate.model.history_document import HISTORY
-from benchgate.model.launch_table import Launch
 from benchgate.model.metrics import Kind, Metric
-from benchgate.model.run import CANARY_ID, Series, Source, Status, Tier
+from benchgate.model.run import CANARY_ID, Source, Status, Tier
 from benchgate.stats.changepoint import count_changes
 
 if TYPE_CHECKING:
@@ -280,9 +279,7 @@ def test_zero_and_negative_values_have_a_history() -> None:
 
 
 def odd(id_: str, value: float, metric: str = "delta", **more: Any) -> BenchmarkResult:  # noqa: ANN401
-    launch = Launch(0, 0, np.array([value]), np.empty(0))
-    series = Series(Metric(metric, "", **more), 1, (launch,))
-    return replace(bench(id_, 1.0, rounds=0), series=(series,))
+    return of_series(id_, series_of([value], metric=Metric(metric, "", **more)))
 
 
 def test_a_part_can_be_chosen() -> None:

@@ -14,14 +14,14 @@ from tests.loads import measured_step
 from tests.page.html_page import HtmlPage, source
 from tests.report.conftest import SAMPLES, changed, verdict
 from tests.report.page import STATES
-from tests.results import arm, measured
+from tests.results import arm, measured, of_benchmarks, of_series, series_of
 
 from benchgate.config import from_kept
 from benchgate.describe.figures import figures_of
 from benchgate.gate.verdict import judge
 from benchgate.model.environment import Environment
 from benchgate.model.launch_table import Launch
-from benchgate.model.metrics import Metric
+from benchgate.model.metrics import TIME, Metric
 from benchgate.model.policy import Outcome
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
@@ -116,9 +116,8 @@ def test_names_show_as_they_are() -> None:
 def test_a_name_stays_within_the_data_of_the_figures() -> None:
     nasty = "</script><script>alert(1)</script>\u2028"
     samples = np.linspace(1.0, 2.0, 60)
-    launches = tuple(Launch(r, 0, samples + r, np.empty(0)) for r in range(12))
-    bench = BenchmarkResult(nasty, "w", Tier.LOCKSTEP, (Series(Metric(nasty, nasty), 1, launches),))
-    run = Run(Source(), "2026-01-02T03:04:05Z", environment=Environment(), benchmarks=(bench,))
+    series = series_of((samples + r for r in range(12)), metric=Metric(nasty, nasty))
+    run = of_benchmarks(of_series(nasty, series))
     found, html = page_of(Result(head=run, base=run))
     page = HtmlPage(html)
     assert len(page.scripts) == 2
@@ -164,8 +163,7 @@ def rich_result(benchmarks: int) -> Result:
         return BenchmarkResult(f"group/bench_{index}[n=1]", "w", Tier.LOCKSTEP, series)
 
     def run() -> Run:
-        every = tuple(bench(index) for index in range(benchmarks))
-        return Run(Source(), "2026-01-02T03:04:05Z", environment=Environment(), benchmarks=every)
+        return of_benchmarks(*map(bench, range(benchmarks)))
 
     return Result(head=run(), base=run())
 
@@ -255,12 +253,10 @@ def test_no_secret_anywhere() -> None:
     secret = "hunter2hunter2"  # noqa: S105 - made up
     redact = Redactor({"MY_TOKEN": secret})
     result = measured({f"db/{secret}": 1e-3})
-    launches = tuple(
-        Launch(r, 0, np.full(3, 1.0 + r * 1e-3 + (r % 2)), np.empty(0)) for r in range(12)
-    )
-    named = (
-        Series(Metric("time", "s"), 1, launches),
-        Series(Metric(f"m-{secret}", secret), 1, launches),
+    values = [1.0 + r * 1e-3 + (r % 2) for r in range(12)]
+    named = tuple(
+        series_of(values, samples=3, metric=metric)
+        for metric in (TIME, Metric(f"m-{secret}", secret))
     )
     (one,) = result.head.benchmarks
     run = replace(
