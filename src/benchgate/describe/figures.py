@@ -190,7 +190,7 @@ def figures(
     """
     heads = {one.id: one for one in head.of_project}
     bases = {one.id: one for one in base.of_project} if base else {}
-    old_ids = renamed(bases, heads, aliases or {})
+    old_ids = {new: old for old, new in renamed(bases, heads, aliases or {}).items()}
     pairs = [(one, bases.get(old_ids.get(id_, id_))) for id_, one in heads.items()]
     paired = {one.id for _, one in pairs if one}
     alone = [one for id_, one in bases.items() if id_ not in paired]

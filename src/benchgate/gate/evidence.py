@@ -70,7 +70,7 @@ def pair(
     """
     in_base = {b.id: b for b in base}
     in_head = {b.id: b for b in head}
-    old_ids = renamed(in_base, in_head, aliases)
+    old_ids = {new: old for old, new in renamed(in_base, in_head, aliases).items()}
     pairs, used = [], set()
     for id_, result in in_head.items():
         old = id_ if id_ in in_base else old_ids.get(id_)

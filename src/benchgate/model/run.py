@@ -362,7 +362,7 @@ def before_round(launches: Iterable[L], end: int) -> tuple[L, ...]:
 def renamed(
     base: Collection[str], head: Collection[str], aliases: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Map the head's id to the base's id, for each benchmark that an alias joins.
+    """Map the base's id to the head's id, for each benchmark that an alias joins.
 
     An alias joins two ids only if the old id is in the base alone and the new id in the head
     alone.
@@ -372,7 +372,7 @@ def renamed(
         aliases: old id to new id.
     """
     return {
-        new: old
+        old: new
         for old, new in aliases.items()
         if old in base and old not in head and new in head and new not in base
     }

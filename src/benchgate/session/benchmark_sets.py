@@ -202,7 +202,7 @@ class SetFinder:
         by_base, by_head = self._discover(of_base), self._discover(of_head)
         base, on_head = (_definitions(by_base, arm) for arm in (ArmName.BASE, ArmName.HEAD))
         head = _definitions(by_head, ArmName.HEAD)
-        new_ids = {old: new for new, old in renamed(base, head, self.aliases).items()}
+        new_ids = renamed(base, head, self.aliases)
         ids = {old: new_ids.get(old, old) for old in base}
         fresh = head.keys() - ids.values()
         edited = {

@@ -323,7 +323,7 @@ class PythonDiscovery:
 
     def _join(self, base: dict[str, Definition], head: Mapping[str, Definition]) -> None:
         """Join each benchmark that the head renamed with its old one, under the new id."""
-        for new, old in renamed(base, head, self._settings.aliases).items():
+        for old, new in renamed(base, head, self._settings.aliases).items():
             base[new] = replace(base.pop(old), id=new, renamed_from=old)
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
 

@@ -198,7 +198,7 @@ def _by_id(
     """Join the commands of the arms by id, the head's first; renamed ones have their new id."""
     named = {arm: {one.name: one for one in each} for arm, each in benchmarks.items()}
     base, head = (named.get(arm, {}) for arm in (ArmName.BASE, ArmName.HEAD))
-    new_ids = {old: new for new, old in renamed(base, head, aliases).items()}
+    new_ids = renamed(base, head, aliases)
     joined = {name: {ArmName.HEAD: benchmark} for name, benchmark in head.items()}
     for name, benchmark in base.items():
         joined.setdefault(new_ids.get(name, name), {})[ArmName.BASE] = benchmark

@@ -133,7 +133,7 @@ class ScenarioFiles:
             unable: ids and files that are left out of the base.
         """
         base, head = (self.read.get(arm, ()) for arm in (ArmName.BASE, ArmName.HEAD))
-        new_ids = {old: new for new, old in renamed(_ids(base), _ids(head), aliases).items()}
+        new_ids = renamed(_ids(base), _ids(head), aliases)
         units = {one.title: Unit(one.title, (one,)) for one in head}
         title_of = {id_: one.title for one in head for id_ in one.ids.values()}
         for one in (_renamed(one, new_ids, unable) for one in base):

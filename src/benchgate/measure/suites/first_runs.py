@@ -54,10 +54,10 @@ class FirstRuns:
     aliases: Mapping[str, str]
 
     @property
-    def new_ids(self) -> dict[str, str]:
+    def new_ids(self) -> Mapping[str, str]:
         """The new id of each benchmark that the head renamed, by its old id."""
         base, head = (self._reported(arm) for arm in (ArmName.BASE, ArmName.HEAD))
-        return {old: new for new, old in renamed(base, head, self.aliases).items()}
+        return renamed(base, head, self.aliases)
 
     def discovery(self, data: DataFiles, notes: tuple[str, ...], *, pin: bool) -> Discovery:
         """Describe the benchmarks that ran, and report the others.
