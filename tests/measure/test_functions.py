@@ -7,12 +7,14 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from tests.measure.benchmarks import OWN_TIME, TAKEN, functions, sampling
+from tests.measure.engines import Making, write
 
 from benchgate._worker import PROGRAM
 from benchgate.errors import UsageError
@@ -85,33 +87,12 @@ def living_workers() -> int:
     return sum(str(PROGRAM) in row[-1] for row in mine)
 
 
-class MakeEngine(Protocol):
+@dataclass
+class MakeEngine(Making):
+    """Makes engines on trees with the same files; `head` are the head's instead or beside."""
+
     def __call__(
         self,
-        files: Mapping[str, str],
-        *specs: PythonBenchmark,
-        head: Mapping[str, str] | None = None,
-        arms: Iterable[ArmName] = ...,
-        warmup: int | None = 3,
-        environ: Mapping[str, str] | None = None,
-        samples: int = 10,
-        cpu: int | None = None,
-        interpreter: str = sys.executable,
-        aliases: Mapping[str, str] | None = None,
-        base_specs: Sequence[PythonBenchmark] | None = None,
-        lead: ArmName = HEAD,
-        brief: bool = False,
-        described: dict[tuple[str, ...], Described] | None = None,
-        traces: Callable[[str], bool] = lambda _: True,
-    ) -> FunctionEngine: ...
-
-
-@pytest.fixture
-def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
-    """Make an engine on trees with the same files; `head` are the head's instead or beside."""
-    engines = []
-
-    def make(
         files: Mapping[str, str],
         *specs: PythonBenchmark,
         head: Mapping[str, str] | None = None,
@@ -130,12 +111,12 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
     ) -> FunctionEngine:
         trees = []
         for name in arms:
-            root = tmp_path / name / "tree"
-            for path, text in {**files, **((head or {}) if name is HEAD else {})}.items():
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_text(text)
+            root = self.folder / name / "tree"
+            write(root, {**files, **((head or {}) if name is HEAD else {})})
             trees.append(
-                Arm(name, root, tmp_path / f"{name}-env", variables=dict(guardian.variables))
+                Arm(
+                    name, root, self.folder / f"{name}-env", variables=dict(self.guardian.variables)
+                )
             )
         settings = EngineSettings(
             measure=sampling(samples, samples * 200e-6, warmup),
@@ -144,7 +125,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             all_cpus=frozenset(os.sched_getaffinity(0)) if supports_pinning() else frozenset(),
             interpreter=interpreter,
             outside=StartingEnvironment(
-                {"PATH": os.environ["PATH"], **(environ or {})}, tmp_path / "checkout"
+                {"PATH": os.environ["PATH"], **(environ or {})}, self.folder / "checkout"
             ),
             aliases=aliases or {},
             lead=lead,
@@ -156,13 +137,15 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)
         if base_specs is not None:
             by_arm[BASE] = base_specs
-        engine = FunctionEngine(by_arm, trees, settings, guardian)
-        engines.append(engine)
-        return engine
+        engine = FunctionEngine(by_arm, trees, settings, self.guardian)
+        return self.keep(engine)
 
-    yield make
-    for engine in engines:
-        engine.close()
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
+    making = MakeEngine(tmp_path, guardian)
+    yield making
+    making.close()
 
 
 def discovered(engine: FunctionEngine) -> list[str]:

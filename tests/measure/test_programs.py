@@ -7,10 +7,12 @@ import sys
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.measure.benchmarks import program
+from tests.measure.engines import Making
 from tests.patience import limited
 
 from benchgate.config import Measure
@@ -39,26 +41,12 @@ NOT_FOUND = (
 )
 
 
-class MakeEngine(Protocol):
+@dataclass
+class MakeEngine(Making):
+    """Makes engines on trees whose {sha} is the name of the arm."""
+
     def __call__(
         self,
-        specs: Sequence[CommandBenchmark],
-        *,
-        arms: int = 2,
-        cpu: int | None = None,
-        all_cpus: frozenset[int] | None = None,
-        burst_s: float = BURST_S,
-        checkout: Path | None = None,
-        warmup: int = 1,
-    ) -> CommandEngine: ...
-
-
-@pytest.fixture
-def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
-    """Make an engine on trees whose {sha} is the name of the arm."""
-    engines = []
-
-    def make(
         specs: Sequence[CommandBenchmark],
         *,
         arms: int = 2,
@@ -70,15 +58,15 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
     ) -> CommandEngine:
         trees = []
         for name in list(ArmName)[-arms:]:
-            root = tmp_path / f"{name}-tree"
+            root = self.folder / f"{name}-tree"
             root.mkdir(exist_ok=True)
-            trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
+            trees.append(Arm(name, root, self.folder / f"{name}-env", str(name)))
         by_arm = {tree.name: specs for tree in trees}
-        engines.append(
+        return self.keep(
             CommandEngine(
                 by_arm,
                 trees,
-                guardian,
+                self.guardian,
                 EngineSettings(
                     Measure(command_warmup=warmup),
                     cpu=cpu,
@@ -88,11 +76,13 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 burst_s=burst_s,
             )
         )
-        return engines[-1]
 
-    yield make
-    for engine in engines:
-        engine.close()
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
+    making = MakeEngine(tmp_path, guardian)
+    yield making
+    making.close()
 
 
 def measure(engine: CommandEngine, ids: Sequence[str], round_index: int = 0) -> list[Observation]:

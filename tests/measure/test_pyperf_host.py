@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import random
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.measure.benchmarks import sampling
+from tests.measure.engines import Making, write
 
 from benchgate.config.live_benchmarks import PyperfBenchmark
 from benchgate.errors import UsageError
@@ -54,31 +56,26 @@ def scripts(*paths: str, **keys: Any) -> PyperfBenchmark:  # noqa: ANN401 - of a
     return PyperfBenchmark.model_validate({"pyperf": list(paths), **keys})
 
 
-class MakeEngine(Protocol):
-    def __call__(
-        self, files: Mapping[str, str], *benchmarks: PyperfBenchmark
-    ) -> FunctionEngine: ...
-
-
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """The process ids in which the script has run."""
     return tmp_path / "log"
 
 
-@pytest.fixture
-def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeEngine]:
-    """Make an engine on two trees with the same files."""
-    engines = []
+@dataclass
+class MakeEngine(Making):
+    """Makes engines on two trees with the same files."""
 
-    def make(files: Mapping[str, str], *benchmarks: PyperfBenchmark) -> FunctionEngine:
+    log: Path
+
+    def __call__(self, files: Mapping[str, str], *benchmarks: PyperfBenchmark) -> FunctionEngine:
         arms = []
         for name in (BASE, HEAD):
-            root = tmp_path / name / "tree"
-            for path, text in files.items():
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_text(text)
-            arms.append(Arm(name, root, tmp_path / f"{name}-env", variables=guardian.variables))
+            root = self.folder / name / "tree"
+            write(root, files)
+            arms.append(
+                Arm(name, root, self.folder / f"{name}-env", variables=self.guardian.variables)
+            )
         settings = EngineSettings(
             measure=sampling(3, 3 * 200e-6, 1),
             cpu=None,
@@ -86,16 +83,20 @@ def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeE
             all_cpus=frozenset(),
             interpreter=sys.executable,
             outside=StartingEnvironment(
-                {"PATH": os.environ["PATH"], "LOG": str(log)}, tmp_path / "checkout"
+                {"PATH": os.environ["PATH"], "LOG": str(self.log)}, self.folder / "checkout"
             ),
         )
-        engine = FunctionEngine(dict.fromkeys((BASE, HEAD), benchmarks), arms, settings, guardian)
-        engines.append(engine)
-        return engine
+        engine = FunctionEngine(
+            dict.fromkeys((BASE, HEAD), benchmarks), arms, settings, self.guardian
+        )
+        return self.keep(engine)
 
-    yield make
-    for engine in engines:
-        engine.close()
+
+@pytest.fixture
+def make_engine(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[MakeEngine]:
+    making = MakeEngine(tmp_path, guardian, log)
+    yield making
+    making.close()
 
 
 def ids_of(engine: FunctionEngine) -> list[str]:

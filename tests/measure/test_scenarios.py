@@ -8,12 +8,14 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
+from tests.measure.engines import Making, write
 from tests.patience import LIMITS_S, PATIENCE_S, limited
 
 from benchgate.config import Measure, ScenarioBenchmark
@@ -95,32 +97,19 @@ def says(reply: LoadReply | None = None, **how: object) -> dict[str, str | None]
     return {"fake.json": json.dumps({"reply": dumped(reply or LoadReply(None, STEPS)), **how})}
 
 
-class MakeEngine(Protocol):
-    def __call__(
-        self,
-        files: Mapping[str, str | None] | None = None,
-        *,
-        base: Mapping[str, str | None] | None = None,
-        arms: Sequence[ArmName] = tuple(ArmName),
-        aliases: Mapping[str, str] | None = None,
-        unable: Sequence[str] = (),
-        brief: bool = False,
-        checkout: Path | None = None,
-        **keys: Any,  # noqa: ANN401 - of any type
-    ) -> ScenarioEngine: ...
-
-
 @pytest.fixture
 def paused() -> list[float]:
     return []
 
 
-@pytest.fixture
-def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iterator[MakeEngine]:
-    """Make an engine on trees with these files; `base` is what the base has instead."""
-    engines = []
+@dataclass
+class MakeEngine(Making):
+    """Makes engines on trees with these files; `base` is what the base has instead."""
 
-    def make(
+    paused: list[float]
+
+    def __call__(
+        self,
         files: Mapping[str, str | None] | None = None,
         *,
         base: Mapping[str, str | None] | None = None,
@@ -134,26 +123,28 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
         benchmark = ScenarioBenchmark.model_validate({"scenario": FILE, **keys})
         trees = []
         for name in arms:
-            arm = Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)
+            arm = Arm(
+                name,
+                self.folder / name,
+                self.folder / f"{name}-env",
+                variables=self.guardian.variables,
+            )
             of_arm = {FILE: ORDERS, "schema.sql": "", **says(), **(files or {})}
             of_arm |= (base or {}) if name is BASE else {}
-            for path, text in of_arm.items():
-                if text is not None:
-                    (arm.root / path).parent.mkdir(parents=True, exist_ok=True)
-                    (arm.root / path).write_text(text)
+            write(arm.root, of_arm)
             trees.append(arm)
         engine = ScenarioEngine(
             {name: [benchmark] for name in arms},
             trees,
-            guardian,
+            self.guardian,
             EngineSettings(
                 Measure(),
                 aliases or {},
                 outside=StartingEnvironment(
                     {
                         "PATH": "/usr/bin:/bin",
-                        "ORDERS": str(tmp_path),
-                        "XDG_STATE_HOME": str(tmp_path / "state"),
+                        "ORDERS": str(self.folder),
+                        "XDG_STATE_HOME": str(self.folder / "state"),
                     },
                     checkout,
                 ),
@@ -161,14 +152,16 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
                 brief=brief,
             ),
             generator=FAKE,
-            pause=paused.append,
+            pause=self.paused.append,
         )
-        engines.append(engine)
-        return engine
+        return self.keep(engine)
 
-    yield make
-    for engine in engines:
-        engine.close()
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iterator[MakeEngine]:
+    making = MakeEngine(tmp_path, guardian, paused)
+    yield making
+    making.close()
 
 
 @pytest.fixture

@@ -8,10 +8,12 @@ import random
 import signal
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.measure.engines import Making
 from tests.patience import limited
 
 from benchgate.config import Measure, SuiteBenchmark
@@ -47,33 +49,19 @@ def hyperfine(**times: Sequence[float]) -> str:
     return json.dumps({"results": results})
 
 
-class MakeEngine(Protocol):
-    def __call__(
-        self,
-        suite: str,
-        files: Mapping[str, str] | None = None,
-        *,
-        head: str | None = None,
-        head_files: Mapping[str, str] | None = None,
-        arms: Sequence[ArmName] = tuple(ArmName),
-        aliases: Mapping[str, str] | None = None,
-        warmup: int = 1,
-        checkout: Path | None = None,
-        **keys: Any,  # noqa: ANN401 - of any type
-    ) -> SuiteEngine: ...
-
-
 @pytest.fixture
 def told() -> list[str]:
     return []
 
 
-@pytest.fixture
-def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator[MakeEngine]:
-    """Make an engine on trees with these files; `head` is the head's own command."""
-    engines = []
+@dataclass
+class MakeEngine(Making):
+    """Makes engines on trees with these files; `head` is the head's own command."""
 
-    def make(
+    told: list[str]
+
+    def __call__(
+        self,
         suite: str,
         files: Mapping[str, str] | None = None,
         *,
@@ -87,33 +75,35 @@ def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator
     ) -> SuiteEngine:
         trees, suites = [], {}
         for name in arms:
-            root = tmp_path / f"{name}-tree"
+            root = self.folder / f"{name}-tree"
             root.mkdir(exist_ok=True)
             own = (head_files if name is HEAD and head_files is not None else files) or {}
             for file, text in own.items():
                 (root / file).write_text(text)
-            trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
+            trees.append(Arm(name, root, self.folder / f"{name}-env", str(name)))
             command = head if name is HEAD and head is not None else suite
             document = {"shell": True, "allow_foreign": True, **keys, "suite": command}
             suites[name] = SuiteBenchmark.model_validate(document)
-        engines.append(
+        return self.keep(
             SuiteEngine(
                 suites,
                 trees,
-                guardian,
+                self.guardian,
                 EngineSettings(
                     Measure(command_warmup=warmup),
                     aliases=aliases or {},
                     outside=StartingEnvironment(checkout=checkout),
-                    tell=told.append,
+                    tell=self.told.append,
                 ),
             )
         )
-        return engines[-1]
 
-    yield make
-    for engine in engines:
-        engine.close()
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator[MakeEngine]:
+    making = MakeEngine(tmp_path, guardian, told)
+    yield making
+    making.close()
 
 
 def ids(discovery: Discovery, arm: ArmName = HEAD) -> list[str]:
