@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.measure.hosted import LOG, described, found, logged
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
     from benchgate.measure.workers.worker import Worker
 
 
-class Suite(Protocol):
+@dataclass
+class Suite:
+    """Starts workers on a suite whose module is `it`; other files are relative to its folder."""
+
+    hosts: Hosts
+
     def __call__(
         self,
         source: str = "",
@@ -29,25 +35,17 @@ class Suite(Protocol):
         files: Mapping[str, str] | None = None,
         arguments: Sequence[str] = (),
         describe: bool = True,
-    ) -> Worker: ...
+    ) -> Worker:
+        every = {"__init__.py": "", "it.py": LOG + dedent(source), **(files or {})}
+        self.hosts.write({f"benchmarks/{name}": dedent(text) for name, text in every.items()})
+        return self.hosts.start(
+            "asv", "benchmarks", path="src", arguments=arguments, describe=describe
+        )
 
 
 @pytest.fixture
 def suite(hosts: Hosts) -> Suite:
-    """Start a worker on a suite whose module is `it`; other files are relative to its folder."""
-
-    def start(
-        source: str = "",
-        *,
-        files: Mapping[str, str] | None = None,
-        arguments: Sequence[str] = (),
-        describe: bool = True,
-    ) -> Worker:
-        every = {"__init__.py": "", "it.py": LOG + dedent(source), **(files or {})}
-        hosts.write({f"benchmarks/{name}": dedent(text) for name, text in every.items()})
-        return hosts.start("asv", "benchmarks", path="src", arguments=arguments, describe=describe)
-
-    return start
+    return Suite(hosts)
 
 
 def value_of(worker: Worker, id_: str, times: int = 1) -> list[float]:

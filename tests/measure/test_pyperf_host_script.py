@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.measure.hosted import LOG, described, found, logged
@@ -25,7 +26,12 @@ FILE = "benchmarks/script.py"
 START = f"import sys, time, pyperf; {LOG}"
 
 
-class Script(Protocol):
+@dataclass
+class Script:
+    """Starts workers on a script; other files are relative to the root."""
+
+    hosts: Hosts
+
     def __call__(
         self,
         source: str,
@@ -33,24 +39,14 @@ class Script(Protocol):
         files: Mapping[str, str] | None = None,
         arguments: Sequence[str] = (),
         describe: bool = True,
-    ) -> Worker: ...
+    ) -> Worker:
+        self.hosts.write({FILE: START + dedent(source), **(files or {})})
+        return self.hosts.start("pyperf", FILE, arguments=arguments, describe=describe)
 
 
 @pytest.fixture
 def script(hosts: Hosts) -> Script:
-    """Start a worker on a script; other files are relative to the root."""
-
-    def start(
-        source: str,
-        *,
-        files: Mapping[str, str] | None = None,
-        arguments: Sequence[str] = (),
-        describe: bool = True,
-    ) -> Worker:
-        hosts.write({FILE: START + dedent(source), **(files or {})})
-        return hosts.start("pyperf", FILE, arguments=arguments, describe=describe)
-
-    return start
+    return Script(hosts)
 
 
 # Discovery

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from textwrap import dedent
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.measure.hosted import LOG, described, found, logged
@@ -25,28 +26,23 @@ FILE = "tests/test_it.py"
 INI = "[pytest]\nmarkers = mine\n"
 
 
-class Suite(Protocol):
+@dataclass
+class Suite:
+    """Starts workers on a suite with one file; other files are relative to the root."""
+
+    hosts: Hosts
+
     def __call__(
-        self,
-        source: str,
-        *,
-        files: Mapping[str, str] | None = None,
-        arguments: Sequence[str] = (),
-    ) -> Worker: ...
+        self, source: str, *, files: Mapping[str, str] | None = None, arguments: Sequence[str] = ()
+    ) -> Worker:
+        text = f"import pytest; {LOG}{dedent(source)}"
+        self.hosts.write({"pytest.ini": INI, FILE: text, **(files or {})})
+        return self.hosts.start("pytest", "tests", arguments=arguments)
 
 
 @pytest.fixture
 def suite(hosts: Hosts) -> Suite:
-    """Start a worker on a suite with one file; other files are relative to the root."""
-
-    def start(
-        source: str, *, files: Mapping[str, str] | None = None, arguments: Sequence[str] = ()
-    ) -> Worker:
-        text = f"import pytest; {LOG}{dedent(source)}"
-        hosts.write({"pytest.ini": INI, FILE: text, **(files or {})})
-        return hosts.start("pytest", "tests", arguments=arguments)
-
-    return start
+    return Suite(hosts)
 
 
 # Discovery
