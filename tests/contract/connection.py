@@ -32,7 +32,7 @@ class Host:
     def __init__(self, app: WSGIApplication, name: str) -> None:
         self._server = make_server(LOOPBACK, 0, app, threaded=True, request_handler=_Quiet)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True
         )
         self.url = f"http://{name}:{self._server.port}"
 
