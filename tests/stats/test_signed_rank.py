@@ -166,7 +166,7 @@ def test_with_many_ties_the_approximation_is_as_near_as_it_says(
     monkeypatch.setattr(signed_rank_module, "_EXACT_TIED_PAIRS", 1000)
     exact = signed_rank(d).p_greater
     assert not np.array_equal(near, exact)
-    for lowest_p, within in ((0.001, 1e-3), (1e-5, 5e-3), (1e-7, 0.03)):
+    for lowest_p, within in ((0.05, 2e-5), (0.001, 1e-3), (1e-5, 5e-3), (1e-7, 0.03)):
         kept = exact >= lowest_p
         assert kept.sum() >= 5
         np.testing.assert_allclose(near[kept], exact[kept], rtol=within)
