@@ -15,9 +15,10 @@ from benchgate.errors import ConfigError
 from benchgate.measure.arm import Arm, ArmName
 from benchgate.measure.contract.settings import EngineSettings
 from benchgate.measure.machine.cpus import available_cpus, supports_pinning
+from benchgate.measure.machine.place import Place, choose_place
 from benchgate.measure.processes.guardian import Guardian
 from benchgate.session.choice import EVERYTHING, Choice
-from benchgate.session.engines import EngineMaker, Place, choose_place
+from benchgate.session.engines import EngineMaker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

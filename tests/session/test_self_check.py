@@ -6,9 +6,9 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.measure.functions.starting import Workers
+from benchgate.measure.machine import Place
 from benchgate.measure.machine.cpus import available_cpus, supports_pinning
 from benchgate.session import self_check
-from benchgate.session.engines import Place
 from benchgate.session.self_check import measure_noise
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from benchmarks.gate.project import TEN, Change, git, repository
 
 from benchgate.config import loads
-from benchgate.session.engines import choose_place
+from benchgate.measure.machine import choose_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,6 +17,8 @@ from benchgate.measure.machine import (
     SLOWDOWN,
     USER_INSTRUCTIONS,
     CounterError,
+    Place,
+    choose_place,
     find_valgrind,
     read_environment,
     version_of,
@@ -29,7 +31,6 @@ from benchgate.model.verdict import Decision
 from benchgate.report.self_check import render_self_check
 from benchgate.report.terminal import print_facts
 from benchgate.session.choice import Choice
-from benchgate.session.engines import Place, choose_place
 from benchgate.session.self_check import (
     DEFAULT_ROUNDS,
     LEAST_ROUNDS,

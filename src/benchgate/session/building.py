@@ -16,11 +16,11 @@ from benchgate.git.repository import clean_environ
 from benchgate.measure.arm import ArmName
 from benchgate.measure.builds import ArmBuild, are_alike
 from benchgate.measure.contract import EngineSettings
-from benchgate.measure.machine import available_cpus
+from benchgate.measure.machine import Place, available_cpus
 from benchgate.model.result import Phase
 from benchgate.model.run import Status
 from benchgate.session.benchmark_sets import Attempt, found_by
-from benchgate.session.engines import EngineMaker, Place, build_of, config_in
+from benchgate.session.engines import EngineMaker, build_of, config_in
 from benchgate.session.explainer import Explainer
 from benchgate.session.recorder import BaseTrial, Lesson
 from benchgate.session.session import Session

@@ -13,7 +13,7 @@ from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.arm import ArmName
 from benchgate.measure.contract import EngineSettings
-from benchgate.measure.machine import kept_off
+from benchgate.measure.machine import Place, choose_place, kept_off
 from benchgate.measure.processes import Guardian
 from benchgate.measure.workers import describe_runtimes
 from benchgate.model.metrics import ALLOC_BLOCKS, ALLOC_PEAK, INSTRUCTIONS
@@ -23,7 +23,7 @@ from benchgate.session.benchmark_sets import found_by
 from benchgate.session.building import Builder, Built, note_shared
 from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.conditions import Conditions
-from benchgate.session.engines import EngineMaker, Place, choose_place, config_in
+from benchgate.session.engines import EngineMaker, config_in
 from benchgate.session.explainer import Explainer
 from benchgate.session.instructions import about_cost, choose_counting, wants
 from benchgate.session.recorder import UNTRIED, BaseTrial

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.git.repository import Git
     from benchgate.measure.contract import Engine
+    from benchgate.measure.machine import Place
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Series
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
-    from benchgate.session.engines import Place
 
 
 DEFAULT_ROUNDS = 30

@@ -1,7 +1,7 @@
 """The machine: its CPUs, memory and limits, what counts on it, and where memory lies."""
 
 from benchgate.measure.machine.address_space import require_address_space
-from benchgate.measure.machine.cpu_use import CpuTicks, CpuUse, by_idleness, read_busy_ticks
+from benchgate.measure.machine.cpu_use import CpuTicks, CpuUse
 from benchgate.measure.machine.cpus import (
     available_cpus,
     bound_to,
@@ -12,7 +12,7 @@ from benchgate.measure.machine.cpus import (
     why_unpinned,
 )
 from benchgate.measure.machine.description import read_environment
-from benchgate.measure.machine.limits import Room, free_memory_bytes, peak_memory_bytes
+from benchgate.measure.machine.limits import free_memory_bytes, peak_memory_bytes
 from benchgate.measure.machine.memory_layout import (
     Layout,
     draw_layouts,
@@ -26,6 +26,7 @@ from benchgate.measure.machine.perf import (
     Event,
     why_not_counted,
 )
+from benchgate.measure.machine.place import Place, choose_place
 from benchgate.measure.machine.valgrind import (
     LEAST_SLOWDOWN,
     LIMIT_S,
@@ -49,12 +50,12 @@ __all__ = [
     "CpuUse",
     "Event",
     "Layout",
-    "Room",
+    "Place",
     "Valgrind",
     "available_cpus",
     "bound_to",
-    "by_idleness",
     "can_bind_to",
+    "choose_place",
     "count_between_marks",
     "count_of_program",
     "draw_layouts",
@@ -65,7 +66,6 @@ __all__ = [
     "layout_of_round",
     "moved_to",
     "peak_memory_bytes",
-    "read_busy_ticks",
     "read_environment",
     "require_address_space",
     "run_time_ns",
