@@ -3,21 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.contract.client import client_of
 from tests.contract.conftest import github
-from tests.contract.scene import HELLO, TOKEN
+from tests.jobs import job_of, pull_request, push
 
-from benchgate.ci.base import ComparisonBase, Job, compare_with
+from benchgate.ci.base import ComparisonBase, compare_with
 from benchgate.config.load import load
 from benchgate.errors import BaselineError, UsageError
-from benchgate.github.runner import (
-    Context,
-    EventRepository,
-    MergeGroupEvent,
-    PullRequestEvent,
-    PushEvent,
-)
-from benchgate.model.environment import Environment
+from benchgate.github.runner import MergeGroupEvent
 from benchgate.model.run import BenchmarkFiles
 
 if TYPE_CHECKING:
@@ -32,40 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-OWN = EventRepository(HELLO.id, HELLO.full_name)
-
 
 def compared(
     server: GitHubServer, git: Git, event: Event, *, ref: str = "refs/heads/main"
 ) -> ComparisonBase:
-    context = Context(
-        event=event,
-        event_name="push",
-        repository=OWN,
-        default_branch="main",
-        sha=git.head_sha(),
-        ref=ref,
-        run_id=1,
-        run_attempt=1,
-        workflow="benchgate",
-        job="benchgate",
-        actor="octocat",
-        api_url=server.api_url,
-        server_url="https://github.com",
-        runner_os="Linux",
-    )
-    job = Job(context, client_of(server, TOKEN), git, Environment())
+    job = job_of(server, git, event, sha=git.head_sha(), ref=ref)
     return compare_with(job.plan, load(git.root, git.root), job, git.root)
-
-
-def push(before: str, ref: str = "refs/heads/main") -> PushEvent:
-    return PushEvent(ref=ref, before=before, forced=False, deleted=False)
-
-
-def pull_request(head: str, base: str) -> PullRequestEvent:
-    return PullRequestEvent(
-        number=7, is_open=True, head_sha=head, head_repository=OWN, base_sha=base, base_ref="main"
-    )
 
 
 def test_a_push_is_compared_with_what_was_before(

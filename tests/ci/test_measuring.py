@@ -4,20 +4,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.contract.client import client_of
 from tests.contract.conftest import github
-from tests.contract.scene import FORK, HELLO, TOKEN
+from tests.jobs import FORKS, OWN, job_of, pull_request
 from tests.results import measured
 
 from benchgate.baselines.stored_files import read_result
 from benchgate.ci import measuring as module
-from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
 from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
-from benchgate.github.runner import Context, EventRepository, PullRequestEvent
-from benchgate.model.environment import Environment
 from benchgate.model.policy import Options
 from benchgate.model.result import Screening, Shard, SkippedResult
 from benchgate.session.choice import Choice
@@ -32,11 +28,10 @@ if TYPE_CHECKING:
     from benchgate.ci.change import ChangeRequest
     from benchgate.ci.measuring import CiOutcome
     from benchgate.git.repository import Git
+    from benchgate.github.runner import EventRepository
     from benchgate.model.result import Result
 
 __all__ = ["github"]
-
-OWN, FORKS = (EventRepository(one.id, one.full_name) for one in (HELLO, FORK))
 
 
 @dataclass(slots=True)
@@ -79,35 +74,13 @@ class Deciding:
         options: Options | None = None,
     ) -> CiOutcome:
         base, head = self.git.parents(self.git.head_sha())
-        event = PullRequestEvent(
-            number=7,
-            is_open=True,
-            head_sha=head,
-            head_repository=head_repository,
-            base_sha=base,
-            base_ref="main",
-        )
-        context = Context(
-            event=event,
-            event_name="pull_request",
-            repository=OWN,
-            default_branch="main",
-            sha=self.git.head_sha(),
-            ref="refs/pull/7/merge",
-            run_id=1,
-            run_attempt=1,
-            workflow="benchgate",
-            job="benchgate",
-            actor=actor,
-            api_url=self.server.api_url,
-            server_url="https://github.com",
-            runner_os="Linux",
-        )
+        event = pull_request(head, base, repository=head_repository)
+        sha = self.git.head_sha()
         return ci(
             CiRequest(self.folder, Choice(shard=shard)),
             loads(toml, "benchgate.toml").with_overrides(options or Options()),
             replace(self.world.effects, cwd=self.git.root),
-            Job(context, client_of(self.server, TOKEN), self.git, Environment(machine="x86_64")),
+            job_of(self.server, self.git, event, sha=sha, actor=actor),
             keep_baseline=lambda _: pytest.fail("a pull request is no baseline"),
             say=lambda _: None,
         )

@@ -7,28 +7,24 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
-from tests.contract.records import START, IssueEvent, Pull, Review, Run, User
+from tests.contract.records import START, IssueEvent, Pull, Review, User
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO
+from tests.jobs import NAMES, job_of, known_pull, known_run, pull_request, push
 from tests.results import measured
 
 from benchgate.baselines.stored_files import read_result
 from benchgate.ci import measuring as module
-from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.ci.replay import config_of
 from benchgate.config import load
 from benchgate.gate.verdict import judge
 from benchgate.github.runner import (
-    Context,
     EventRepository,
     MergeGroupEvent,
     PullRequestEvent,
-    PushEvent,
 )
-from benchgate.model.environment import Environment
 from benchgate.model.policy import Acceptance, AcceptanceMethod, Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.headline import headline
@@ -51,8 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-NUMBER, RUN = 9, 30433700
-OWN = EventRepository(HELLO.id, HELLO.full_name)
+NUMBER = 9
 GATE = '[gate]\nstatistics = ["p25"]\n'
 LABEL = "benchgate: accepted"
 BY_LABEL = f'{GATE}[accept]\nreview = false\nlabel = "{LABEL}"\n'
@@ -113,24 +108,11 @@ class Change:
         )
 
     def pull_request(self, repository: Known = HELLO) -> PullRequestEvent:
-        self.server.state.put(
-            Pull(
-                number=NUMBER,
-                repository=HELLO.full_name,
-                head_repository=repository.full_name,
-                head_branch="topic",
-                head_sha=self.head,
-                base_sha=self.base,
-            )
-        )
-        return PullRequestEvent(
-            number=NUMBER,
-            is_open=True,
-            head_sha=self.head,
-            head_repository=EventRepository(repository.id, repository.full_name),
-            base_sha=self.base,
-            base_ref="main",
-        )
+        head_repository = repository.full_name
+        pull = known_pull(self.head, self.base, head_repository=head_repository)
+        self.server.state.put(pull)
+        event_repository = EventRepository(repository.id, head_repository)
+        return pull_request(self.head, self.base, NUMBER, event_repository)
 
     def judged(self, event: Event | None = None, **context: Any) -> Verdict:  # noqa: ANN401 - any field
         verdict = self.run(event, **context).verdict
@@ -139,47 +121,13 @@ class Change:
 
     def run(self, event: Event | None = None, **context: Any) -> CiOutcome:  # noqa: ANN401 - any field
         event = event or self.pull_request()
-        names = {
-            PullRequestEvent: "pull_request",
-            PushEvent: "push",
-            MergeGroupEvent: "merge_group",
-        }
-        same: dict[str, Any] = {
-            "event": event,
-            "event_name": names[type(event)],
-            "repository": OWN,
-            "default_branch": "main",
-            "sha": self.git.head_sha(),
-            "ref": f"refs/pull/{NUMBER}/merge",
-            "run_id": RUN,
-            "run_attempt": 1,
-            "workflow": "benchgate",
-            "job": "benchgate",
-            "actor": "octocat",
-            "api_url": self.server.api_url,
-            "server_url": "https://github.com",
-            "runner_os": "Linux",
-        }
-        self.server.state.put(
-            Run(
-                id=RUN,
-                repository=HELLO.full_name,
-                head_repository=HELLO.full_name,
-                event=names[type(event)],
-                head_branch="topic",
-                head_sha=self.head,
-            )
-        )
+        self.server.state.put(known_run(self.head, event=NAMES[type(event)], head_branch="topic"))
+        about = {"sha": self.git.head_sha(), "ref": f"refs/pull/{NUMBER}/merge"} | context
         return ci(
             CiRequest(self.folder),
             load(self.git.root, self.git.root),
             replace(self.world.effects, cwd=self.git.root),
-            Job(
-                Context(**(same | context)),
-                client_of(self.server, FORKS_TOKEN),
-                self.git,
-                Environment(machine="x86_64"),
-            ),
+            job_of(self.server, self.git, event, token=FORKS_TOKEN, **about),
             keep_baseline=lambda _: None,
             say=lambda _: None,
         )
@@ -448,8 +396,7 @@ def test_where_github_does_not_answer_nothing_is_accepted(change: Callable[..., 
 
 def test_what_was_merged_is_accepted_on_the_default_branch(change: Callable[..., Change]) -> None:
     merged = change()
-    push = PushEvent("refs/heads/main", merged.base, forced=False, deleted=False)
-    verdict = merged.judged(push, ref="refs/heads/main")
+    verdict = merged.judged(push(merged.base), ref="refs/heads/main")
     assert verdict.exit_code == 0
     assert "accepted by octocat, who pushed it to the default branch" in comment_on(verdict)
     assert merged.questions == 0
@@ -457,8 +404,8 @@ def test_what_was_merged_is_accepted_on_the_default_branch(change: Callable[...,
 
 def test_a_push_to_another_branch_accepts_nothing(change: Callable[..., Change]) -> None:
     topic = change()
-    push = PushEvent("refs/heads/topic", topic.base, forced=False, deleted=False)
-    assert topic.judged(push, ref="refs/heads/topic").exit_code == 3
+    ref = "refs/heads/topic"
+    assert topic.judged(push(topic.base, ref), ref=ref).exit_code == 3
 
 
 @pytest.mark.parametrize(("number", "code"), [(NUMBER, 0), (None, 3)])

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.ci.steps import SECRET, Stage
-from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
 from tests.contract.records import CheckRun, Token
-from tests.contract.scene import BASE_SHA, FORK, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
+from tests.contract.scene import BASE_SHA, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
+from tests.jobs import FORKS, RUN, job_of, pull_request, push
 from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.ci import step as ci_step
-from benchgate.ci.base import Job
 from benchgate.ci.measuring import CiOutcome, CiRequest, JobFile
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, FormatError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.plan import Head, plan_for
-from benchgate.github.runner import Context, EventRepository, PullRequestEvent, PushEvent
 from benchgate.model.environment import Environment
 from benchgate.model.policy import Outcome
 from benchgate.model.result import Shard
@@ -43,17 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-RUN = 30433700
-OWN = EventRepository(HELLO.id, HELLO.full_name)
-PULL_REQUEST = PullRequestEvent(
-    number=PULL.number,
-    is_open=True,
-    head_sha=HEAD_SHA,
-    head_repository=OWN,
-    base_sha=BASE_SHA,
-    base_ref="main",
-)
-PUSH = PushEvent("refs/heads/main", BASE_SHA, forced=False, deleted=False)
+PULL_REQUEST = pull_request(HEAD_SHA, BASE_SHA, PULL.number)
+PUSH = push(BASE_SHA)
 CHECKING = Token("ghs_checking", {**TOKEN.permissions, "checks": "write"})
 ANNOTATION = re.compile(r"::error (file=[^:,]+,line=\d+,)?title=[^:,]+::.+")
 HOSTILE = "\n::error::obeyed\r##[set-output name=verdict]pass"
@@ -98,30 +87,18 @@ class Working:
         actor: str = "octocat",
         **options: bool,
     ) -> int:
-        context = self.context(event, actor)
-        job = Job(context, client_of(self.server, token), self.git, Environment(machine=machine))
+        job = job_of(
+            self.server,
+            self.git,
+            event,
+            token=token,
+            here=Environment(machine=machine),
+            run_attempt=2,
+            actor=actor,
+        )
         request = CiRequest(self.stage.folder, Choice(shard=shard), suite)
         step = self.stage.step(**options)
         return ci_step.ci_step(request, lambda: loads("", "x.toml"), self.world.effects, job, step)
-
-    def context(self, event: Event, actor: str = "octocat") -> Context:
-        is_pull = isinstance(event, PullRequestEvent)
-        return Context(
-            event=event,
-            event_name="pull_request" if is_pull else "push",
-            repository=OWN,
-            default_branch="main",
-            sha="5" * 40,
-            ref=f"refs/pull/{PULL.number}/merge" if is_pull else "refs/heads/main",
-            run_id=RUN,
-            run_attempt=2,
-            workflow="benchgate",
-            job="benchgate",
-            actor=actor,
-            api_url=self.server.api_url,
-            server_url="https://github.com",
-            runner_os="Linux",
-        )
 
     def gives(
         self,
@@ -463,7 +440,7 @@ def test_a_part_of_a_suite_leaves_the_comment_to_the_whole(working: Working) -> 
 
 def test_a_fork_leaves_the_comment_to_the_other_workflow(working: Working) -> None:
     working.gives(failed())
-    fork = replace(PULL_REQUEST, head_repository=EventRepository(FORK.id, FORK.full_name))
+    fork = replace(PULL_REQUEST, head_repository=FORKS)
     assert working.run(fork, token=FORKS_TOKEN) == 3
     assert working.server.requests == []
     assert working.stage.said == [

@@ -14,19 +14,17 @@ from tests.contract.records import (
     Artifact,
     Commit,
     Comparison,
-    Run,
     Token,
 )
 from tests.contract.scene import FORK, HELLO, TOKEN, zip_of
+from tests.jobs import job_of, known_run, pull_request
 from tests.results import MEMBER, arm, as_archive, as_file
 
-from benchgate.ci.base import Job
 from benchgate.ci.stored_artifacts import environment_key, read_result_of, read_stored
 from benchgate.errors import FormatError
 from benchgate.gate.stored import OFF_BRANCH
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
-from benchgate.github.runner import Context, EventRepository, PullRequestEvent
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result, by_reason
 from benchgate.model.run import Source
@@ -45,14 +43,6 @@ __all__ = ["github"]
 NAME = "benchgate-baseline.default.linux-x86_64"
 HEAD = "7" * 40
 NEWEST = "8" * 40
-PULL_REQUEST = PullRequestEvent(
-    number=7,
-    is_open=True,
-    head_sha=HEAD,
-    head_repository=EventRepository(HELLO.id, HELLO.full_name),
-    base_sha="6" * 40,
-    base_ref="main",
-)
 
 
 @pytest.fixture
@@ -79,16 +69,7 @@ def leave(
 ) -> int:
     """Have a run of main leave a baseline; give its id."""
     run_id, at = server.state.new_id(), START + timedelta(hours=hours)
-    of_main = {
-        "id": run_id,
-        "repository": HELLO.full_name,
-        "head_repository": HELLO.full_name,
-        "event": "push",
-        "head_branch": "main",
-        "head_sha": sha,
-        "created_at": at,
-    }
-    server.state.put(Run(**{**of_main, **(run or {})}))
+    server.state.put(known_run(sha, **{"id": run_id, "created_at": at, **(run or {})}))
     server.state.put(Commit(repository=HELLO.full_name, sha=NEWEST, newest_of="main"))
     left = sha if is_merged else "0" * 40
     of: dict[str, Any] = {"repository": HELLO.full_name, "base": NEWEST, "head": sha}
@@ -109,23 +90,8 @@ def leave(
 def found(
     server: GitHubServer, git: Git, base: str | None, *, limit: int = 10, token: Token = TOKEN
 ) -> StoredResults:
-    context = Context(
-        event=PULL_REQUEST,
-        event_name="pull_request",
-        repository=EventRepository(HELLO.id, HELLO.full_name),
-        default_branch="main",
-        sha=HEAD,
-        ref="refs/pull/7/merge",
-        run_id=1,
-        run_attempt=1,
-        workflow="benchgate",
-        job="benchgate",
-        actor="octocat",
-        api_url=server.api_url,
-        server_url="https://github.com",
-        runner_os="Linux",
-    )
-    job = Job(context, client_of(server, token), git, Environment())
+    event = pull_request(HEAD, "6" * 40)
+    job = job_of(server, git, event, token=token, here=Environment(), sha=HEAD)
     return read_stored(job, name=NAME, base=base, limit=limit)
 
 
@@ -318,15 +284,8 @@ def test_the_runs_of_a_busy_branch_are_asked_within_bounds(
     git, shas = history
     kept = leave(github, shas[4], 1)
     for number in range(60):  # of other workflows, which leave nothing
-        run = Run(
-            id=github.state.new_id(),
-            repository=HELLO.full_name,
-            head_repository=HELLO.full_name,
-            event="push",
-            head_branch="main",
-            head_sha=shas[4],
-            path=f".github/workflows/{number % 3}.yml",
-        )
+        path = f".github/workflows/{number % 3}.yml"
+        run = known_run(shas[4], id=github.state.new_id(), path=path)
         github.state.put(run)
     flood(github)
     got = found(github, git, shas[4])
