@@ -6,6 +6,7 @@ parameter or an extra key, so that a client never learns of it; here each is a p
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -28,6 +29,7 @@ LONGEST_COMMENT = 65_536
 _validating = threading.Lock()
 # What was found before, by all that it depends on: openapi-core takes 8 ms for a request.
 _found: dict[tuple[object, ...], list[str]] = {}
+_NAMES_ONE = re.compile(rb"(?<=//)(?:127\.0\.0\.1|localhost):\d+|\b[0-9a-f]{40}\b")
 
 
 class _AtGitHub(WerkzeugOpenAPIRequest):
@@ -68,7 +70,7 @@ def problems_of_answer(request: Request, path: str, route: Route, response: Resp
     The description does not list every refusal of every operation; those that it leaves out are
     held against its schema of an error.
     """
-    answered = (response.status_code, response.data, *response.headers)
+    answered = (response.status_code, response.data, str(response.headers).encode())
     return _once(
         (*_asked(request, path), *answered), lambda: _of_answer(request, path, route, response)
     )
@@ -160,14 +162,17 @@ def _described(request: Request, path: str) -> Iterator[Problem]:
 
 
 def _asked(request: Request, path: str) -> tuple[object, ...]:
-    return request.method, path, request.query_string, request.content_type, request.get_data()
+    sent = (path.encode(), request.query_string, request.get_data())
+    return request.method, request.content_type, *sent
 
 
 def _once(of: tuple[object, ...], find: Callable[[], list[str]]) -> list[str]:
+    """Find it, or remember it: one port or one commit is as good as another."""
+    key = tuple(_NAMES_ONE.sub(b"", x) if isinstance(x, bytes) else x for x in of)
     with _validating:
-        if of not in _found:
-            _found[of] = find()
-    return _found[of]
+        if key not in _found:
+            _found[key] = find()
+    return _found[key]
 
 
 def _words(error: Exception) -> str:
