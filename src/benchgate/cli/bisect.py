@@ -12,8 +12,9 @@ import click
 from rich.text import Text
 
 from benchgate.cli import options as o
+from benchgate.cli.builds import kept_builds
 from benchgate.cli.last_result import last_result_path, prepare_last_result
-from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
+from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.errors import Interrupted
 from benchgate.escape import plain_line
 from benchgate.git.commits import SHORT

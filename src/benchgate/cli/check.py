@@ -15,12 +15,12 @@ import click
 
 from benchgate.baselines.stored_files import read_result
 from benchgate.cli import options as o
+from benchgate.cli.builds import kept_builds
 from benchgate.cli.last_result import copied, prepare_last_result, require_last_result
 from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import (
     configuration,
     console,
-    kept_builds,
     real_effects,
     repository,
 )

@@ -15,10 +15,11 @@ from rich.text import Text
 from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
+from benchgate.cli.builds import kept_builds
 from benchgate.cli.last_result import require_last_result
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
 from benchgate.cli.report import config_for
-from benchgate.cli.world import configuration, console, kept_builds, real_effects, repository
+from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.gate.causes import explained

@@ -9,11 +9,11 @@ from rich.text import Text
 
 from benchgate.cli import options as o
 from benchgate.cli.boundary import say
+from benchgate.cli.builds import kept_builds
 from benchgate.cli.check import naming_suites
 from benchgate.cli.world import (
     configuration,
     console,
-    kept_builds,
     real_effects,
     repository_or_none,
 )

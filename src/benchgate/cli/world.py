@@ -16,7 +16,6 @@ from benchgate.cli.boundary import Unread
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
-from benchgate.measure.builds import BuildCache, builds_folder
 from benchgate.model.redact import Redactor
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.config import Config
+    from benchgate.measure.builds import BuildCache
 
 
 _SEED_BITS = 32
@@ -85,17 +85,6 @@ def _age_s() -> float:
 def is_in_ci(environ: Mapping[str, str]) -> bool:
     """Whether a CI system runs benchgate, as far as its variables tell."""
     return any(environ.get(name, "").strip().lower() not in _NO for name in CI_VARIABLES)
-
-
-def kept_builds(*, reads: bool) -> BuildCache | None:
-    """The user's kept builds; None in CI, where code of a change could have written them.
-
-    Args:
-        reads: whether they are used; new builds replace them in any case.
-    """
-    if is_in_ci(os.environ):
-        return None
-    return BuildCache(builds_folder(os.environ), reads=reads)
 
 
 def working_directory() -> Path:
