@@ -2,57 +2,57 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.ci.steps import SECRET, Stage
+from tests.ci.publishing import (
+    ENVIRONMENT,
+    GATE,
+    LAX,
+    NUMBER,
+    WAIVED,
+    Make,
+    Says,
+    known,
+    make,
+    slower,
+)
+from tests.ci.steps import SECRET
 from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
 from tests.contract.records import START, Artifact, Commit, Comparison, Pull
 from tests.contract.records import Run as KnownRun
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO, TOKEN, zip_of
+from tests.jobs import RUN, known_run
 from tests.report.page import Page, assert_harmless
-from tests.results import MEMBER, STARTED, arm, as_archive, as_file, bench, kept, measured
+from tests.results import MEMBER, arm, as_archive, as_file, bench, kept, measured
 
-from benchgate.ci.base import Job
-from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS, PullRequestSuite, publish
-from benchgate.config import load
+from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS
 from benchgate.errors import FormatError, GitHubError
-from benchgate.git.repository import Git
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
-from benchgate.github.runner import Context, EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.environment import Environment
 from benchgate.model.launch_table import LARGEST, Launch
 from benchgate.model.metrics import ALLOC_BLOCKS
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun, join
 from benchgate.model.run import Run, Series, Source, Status
 from benchgate.report.markdown import COMMENT_BYTES
-from benchgate.session.choice import EVERYTHING, Choice
+from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from tests.contract.records import Repository as Known
-    from tests.contract.records import Token
-    from tests.contract.server import GitHubServer
-    from tests.world import World
 
-    from benchgate.session.effects import Effects
+__all__ = ["github", "known", "make"]
 
-__all__ = ["github"]
-
-NOTHING: Mapping[str, str] = {}
 PARSE = """
 def bench_large(n, how):
     parse(n, how)
@@ -64,289 +64,12 @@ async def bench_small(): ...
 bench_later = make()
 # merge this now
 """
-NUMBER, RUN = 9, 30433700
 REFS = "refs/heads/main\nrefs/remotes/origin/main\n"
-ENVIRONMENT = "linux-x86_64"
-GATE = '[gate]\nstatistics = ["p25"]\n'
-LAX = f'{GATE}margin = "300%"\n'
-WAIVED = """
-[[waive]]
-benchmark = "a"
-ceiling = "150%"
-until = 2026-01-02
-reason = "known"
-"""
-EVENT = WorkflowRunEvent(
-    id=RUN,
-    attempt=2,
-    event="pull_request",
-    is_completed=True,
-    conclusion="success",
-    head_sha="0" * 40,
-    head_branch="topic",
-    head_repository=EventRepository(FORK.id, FORK.full_name),
-)
-
-
-def slower(**more: Any) -> Result:  # noqa: ANN401 - any field of the result
-    """Benchmark `a` takes twice as long, `b` as long as before."""
-    return measured({"a": 1e-3, "b": 1e-3}, {"a": 2e-3, "b": 1e-3}, **more)
 
 
 def blocks() -> Series:
     """Counts that only the default branch reports."""
     return Series(ALLOC_BLOCKS, 1, (Launch(0, 0, np.array([5.0]), np.empty(0)),))
-
-
-def _at_run(started: str, at: datetime) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if started == STARTED else started
-
-
-Texts: TypeAlias = tuple[str | None, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Repositories:
-    """What is pushed to, and the checkout of its default branch in a job."""
-
-    origin: Git
-    checkout: Git
-    base: str
-    head: str
-
-
-@dataclass(slots=True)
-class OnGitHub:
-    """A pull request on GitHub, and the job that comments on it.
-
-    Attributes:
-        event: the run that measured, as GitHub tells of it.
-    """
-
-    server: GitHubServer
-    git: Repositories
-    event: WorkflowRunEvent
-    stage: Stage
-    effects: Effects
-
-    def leaves(self, data: bytes | Result, suite: str = "default", **more: Any) -> None:  # noqa: ANN401 - any field
-        """Have the run leave an artifact."""
-        kept = {
-            "id": self.server.state.new_id(),
-            "run_id": RUN,
-            "name": artifact_name(ArtifactKind.RESULT, suite=suite, environment=ENVIRONMENT),
-            "data": data if isinstance(data, bytes) else as_archive(self.of_this_run(data, more)),
-            **more,
-        }
-        self.server.state.put(Artifact(**kept))
-
-    def of_this_run(self, result: Result, kept: Mapping[str, Any]) -> Result:
-        """Say what an honest run says of itself, where the result does not say otherwise."""
-        at = kept.get("created_at", START)
-        base = result.base
-        if base is not None:
-            source = Source(self.git.base) if base.source == Source() else base.source
-            base = replace(base, source=source, started=_at_run(base.started, at))
-        head = replace(result.head, started=_at_run(result.head.started, at))
-        parts = tuple(self.of_this_run(part, kept) for part in result.shards)
-        return replace(result, head=head, base=base, shards=parts)
-
-    def main_leaves(
-        self,
-        *ids: str,
-        sha: str = "d" * 40,
-        of: str = "",
-        leg: tuple[str, str] = ("default", ENVIRONMENT),
-        extra: tuple[Series, ...] = (),
-        **more: Any,  # noqa: ANN401 - any field
-    ) -> None:
-        """Have a run of the default branch leave what it measured: a time, and extra series."""
-        run = self.server.state.new_id()
-        of_branch: dict[str, Any] = {
-            "repository": HELLO.full_name,
-            "head_repository": HELLO.full_name,
-            "head_branch": "main",
-            "head_sha": sha,
-        }
-        self.server.state.put(KnownRun(id=run, event="push", **of_branch))
-        of_main = arm(dict.fromkeys(ids, 1e-3), source=Source(of or sha))
-        each = (replace(one, series=(*one.series, *extra)) for one in of_main.benchmarks)
-        of_main = replace(of_main, benchmarks=tuple(each))
-        kept = {
-            "id": self.server.state.new_id(),
-            "run_id": run,
-            "name": artifact_name(ArtifactKind.BASELINE, suite=leg[0], environment=leg[1]),
-            "data": as_archive(Result(of_main)),
-            **more,
-        }
-        self.server.state.put(Artifact(**kept))
-
-    def knows_base(self, sha: str, branch: str = "main", *, merge_base: str | None = None) -> None:
-        """Have GitHub know that a branch goes on from a commit, as the pull request does."""
-        base = merge_base or sha
-        for one, other in ((sha, branch), (sha, self.git.head), (branch, self.git.head)):
-            self.server.state.put(
-                Comparison(repository=HELLO.full_name, base=one, head=other, merge_base=base)
-            )
-
-    def publish(
-        self,
-        *,
-        token: Token = TOKEN,
-        choice: Choice = EVERYTHING,
-        suite: str = "",
-        **event: Any,  # noqa: ANN401 - any field of the event
-    ) -> int:
-        run = replace(self.event, **event)
-        context = Context(
-            event=run,
-            event_name="workflow_run",
-            repository=EventRepository(HELLO.id, HELLO.full_name),
-            default_branch="main",
-            sha=self.git.base,
-            ref="refs/heads/main",
-            run_id=RUN + 1,
-            run_attempt=1,
-            workflow="benchgate comment",
-            job="comment",
-            actor="octocat",
-            api_url=self.server.api_url,
-            server_url="https://github.com",
-            runner_os="Linux",
-        )
-        job = Job(
-            context,
-            client_of(self.server, token),
-            self.git.checkout,
-            Environment(machine="x86_64"),
-        )
-        root = self.git.checkout.root
-        step = self.stage.step()
-        config = load(root, root)
-        theirs = PullRequestSuite(choice, suite)
-        return publish(run, config, self.effects, job, step, theirs=theirs)
-
-    def starts_again(self, attempt: int, *, after: timedelta) -> None:
-        """Have the run have another attempt."""
-        run = self.server.state.need(KnownRun, RUN)
-        self.server.state.put(replace(run, attempt=attempt, started_at=START + after))
-
-    def pull(self, **changes: Any) -> None:  # noqa: ANN401 - any field
-        """Change what GitHub knows of the pull request."""
-        known = self.server.state.need(Pull, HELLO.key, NUMBER)
-        self.server.state.put(replace(known, **changes))
-
-    @property
-    def comments(self) -> list[str]:
-        return [one.body for one in self.server.state.comments(HELLO, NUMBER)]
-
-    def verdict_of(self, result: bytes | Result) -> str:
-        """The only comment that the result comes to."""
-        self.leaves(result)
-        assert self.publish() == 0
-        (comment,) = self.comments
-        return comment
-
-    def assert_nothing_said(self) -> None:
-        """No comment, and nothing was even tried to be written."""
-        assert self.comments == []
-        assert {asked.method for asked in self.server.requests} <= {"GET"}
-        assert self.stage.outputs == []
-
-
-@pytest.fixture(scope="module")
-def known() -> dict[Texts, Repositories]:
-    """Repositories by the configurations of base and head: publishing changes nothing in them."""
-    return {}
-
-
-class Find(Protocol):
-    def __call__(
-        self, texts: Texts, files: Mapping[str, str], head_files: Mapping[str, str]
-    ) -> Repositories: ...
-
-
-class Make(Protocol):
-    def __call__(
-        self,
-        base: str | None = GATE,
-        head: str | None = GATE,
-        *,
-        repository: Known = FORK,
-        files: Mapping[str, str] = NOTHING,
-        head_files: Mapping[str, str] = NOTHING,
-    ) -> OnGitHub: ...
-
-
-@pytest.fixture
-def repositories(
-    git_environment: None,  # noqa: ARG001 - asked for its effect
-    commit: Callable[[Git, Mapping[str, str]], str],
-    known: dict[Texts, Repositories],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Find:
-    def make(
-        texts: Texts, others: Mapping[str, str], head_files: Mapping[str, str]
-    ) -> Repositories:
-        origin = Git(tmp_path_factory.mktemp("origin"))
-        origin.run("-c", "init.defaultBranch=main", "init", "--quiet")
-        origin.run("config", "uploadpack.allowAnySHA1InWant", "true")
-        shas = []
-        added: tuple[Mapping[str, str], ...] = (NOTHING, head_files)
-        for name, text, more in zip(("main", "topic"), texts, added, strict=True):
-            (origin.root / "benchgate.toml").unlink(missing_ok=True)
-            files = {} if text is None else {"benchgate.toml": text}
-            shas.append(commit(origin, {"README": name, **files, **others, **more}))
-        # As GitHub keeps the heads of pull requests: no branch leads there.
-        origin.run("reset", "--quiet", "--hard", shas[0])
-        root = tmp_path_factory.mktemp("checkout")
-        url = f"file://{origin.root}"
-        origin.run("clone", "--quiet", "--depth=1", "--branch=main", url, str(root))
-        return Repositories(origin, Git(root), *shas)
-
-    def find(texts: Texts, files: Mapping[str, str], head_files: Mapping[str, str]) -> Repositories:
-        if files or head_files:
-            return make(texts, files, head_files)
-        if texts not in known:
-            known[texts] = make(texts, {}, {})
-        return known[texts]
-
-    return find
-
-
-@pytest.fixture
-def make(
-    github: GitHubServer,
-    repositories: Find,
-    world: World,
-    tmp_path: Path,
-) -> Make:
-    def of(
-        base: str | None = GATE,
-        head: str | None = GATE,
-        *,
-        repository: Known = FORK,
-        files: Mapping[str, str] = NOTHING,
-        head_files: Mapping[str, str] = NOTHING,
-    ) -> OnGitHub:
-        found = repositories((base, head), files, head_files)
-        same: dict[str, Any] = {
-            "repository": HELLO.full_name,
-            "head_repository": repository.full_name,
-            "head_branch": "topic",
-            "head_sha": found.head,
-        }
-        github.state.put(KnownRun(id=RUN, event="pull_request", **same))
-        github.state.put(Pull(number=NUMBER, base_sha=found.base, **same))
-        head_repository = EventRepository(repository.id, repository.full_name)
-        event = replace(EVENT, head_sha=found.head, head_repository=head_repository)
-        effects = replace(world.effects, cwd=found.checkout.root)
-        on_github = OnGitHub(github, found, event, Stage(tmp_path), effects)
-        on_github.knows_base(found.base)
-        on_github.main_leaves("a", "b", "old", "broken")
-        return on_github
-
-    return of
 
 
 def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
@@ -403,48 +126,12 @@ def test_the_comment_is_kept_up_to_date(make: Make) -> None:
     assert "Nothing got slower" in comment.splitlines()[0]
 
 
-def test_the_bases_configuration_decides_and_what_the_head_loosens_is_told(make: Make) -> None:
-    comment = make(base=GATE, head=LAX).verdict_of(slower())
-    assert "❌" in comment.splitlines()[0]
-    assert "gate.margin" in comment
-    assert "300 %" in comment
-
-
-def test_what_the_base_allows_is_allowed(make: Make) -> None:
-    comment = make(base=LAX, head=GATE).verdict_of(slower())
-    assert "✅" in comment.splitlines()[0]
-
-
 def test_a_base_without_configuration_is_judged_by_that_of_the_default_branch(make: Make) -> None:
     fork = make(base=LAX, head=LAX)
     # Of a branch from before there was a configuration.
     tree = fork.git.origin.run("mktree").strip()
     fork.pull(base_sha=fork.git.origin.run("commit-tree", "-m", "old", tree).strip())
     assert "✅" in fork.verdict_of(slower()).splitlines()[0]
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        'metrics = ["time", "B/op"]\n',
-        'metrics = ["time", "alloc_blocks"]\n',
-        '[[limit]]\nbenchmark = "*"\nmetric = "alloc_blocks"\nmax = 9\n',
-    ],
-)
-def test_a_metric_that_a_fork_leaves_out_of_both_sides_is_no_pass_and_no_error(
-    make: Make, policy: str
-) -> None:
-    fork = make(base=GATE + policy, head=GATE)
-    fork.main_leaves("a", sha=fork.git.base, extra=(blocks(),))
-    comment = fork.verdict_of(measured({"a": 1e-3}))
-    assert "a metric that must decide was not measured" in comment.splitlines()[0]
-    assert "this run did not report" in comment
-
-
-def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
-    comment = make(base=GATE, head=None).verdict_of(slower())
-    assert "❌" in comment.splitlines()[0]
-    assert "gate.margin" not in comment
 
 
 @pytest.mark.parametrize(
@@ -459,7 +146,7 @@ def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("repository", [FORK, HELLO])
+@pytest.mark.parametrize("repository", [FORK, HELLO], ids=["fork", "own"])
 def test_a_configuration_that_is_not_valid_gives_no_verdict(
     make: Make, text: str, message: str, repository: Known
 ) -> None:
@@ -469,13 +156,6 @@ def test_a_configuration_that_is_not_valid_gives_no_verdict(
     assert (message in comment) is (repository is HELLO)
     is_nameless = "the configuration in the pull request is not valid" in comment
     assert is_nameless is (repository is FORK)
-
-
-def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
-    comment = make(head=f'{GATE}[aliases]\nold = "new"\n').verdict_of(
-        measured({"old": 1e-3}, {"new": 2e-3})
-    )
-    assert "Slower: " in comment.splitlines()[0]
 
 
 def claims() -> dict[str, Result]:
@@ -537,14 +217,7 @@ def lies() -> dict[str, tuple[Result, str]]:
             ),
         ),
         "an hour later": (replace(plain, head=later), "was measured at 2026-01-05 13:00 UTC"),
-        "a base of another day": (
-            replace(plain, base=replace(plain.base, started="2025-12-31T23:59:59Z")),
-            "was measured at 2025-12-31 23:59 UTC",
-        ),
-        "longer than the run": (replace(plain, duration_s=1e6), "took longer than the whole run"),
         "no base": (based_on(sha="--upload-pack=x", why="trust me"), nameless),
-        "an unknown base": (based_on(ref="main"), nameless),
-        "a changed base": (based_on(sha="0" * 40, dirty=True), nameless),
         "a commit of no branch": (
             based_on(sha="9" * 40),
             "the result says that 9999999 is the base, but that is not a ",
@@ -629,29 +302,6 @@ def test_github_has_to_be_asked_for_the_base(make: Make) -> None:
     assert fork.comments == []
 
 
-def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -> None:
-    fork = make()
-    ids = ("a", "parse/large[n=10]", "parse/large[n=20]")
-    fork.main_leaves(*ids, sha=fork.git.base, created_at=START + timedelta(hours=1))
-    comment = fork.verdict_of(measured({"a": 1e-3, "parse/large[n=10]": 1e-3}))
-    assert "❓" in comment.splitlines()[0]
-    assert "was removed" in comment.splitlines()[0]
-    assert "`parse/large[n=20]`" in comment
-    assert "did not measure 1 benchmark on the base that the default branch measures" in comment
-
-
-def test_a_base_that_failed_in_a_fork_is_no_pass(make: Make) -> None:
-    fork = make()
-    result = measured({"a": 1e-3, "b": 1e-3})
-    assert result.base is not None
-    a, b = result.base.benchmarks
-    failed = replace(b, status=Status.FAILED, error="it cannot run", series=())
-    claimed = replace(result, base=replace(result.base, benchmarks=(a, failed)))
-    comment = fork.verdict_of(claimed)
-    assert "❓" in comment.splitlines()[0]
-    assert "this run says that 1 benchmark fails on the base" in comment
-
-
 @pytest.mark.parametrize("how", ["expired", "damaged", "of another commit", "unlisted"])
 def test_nothing_is_new_if_the_default_branchs_results_cannot_be_read(make: Make, how: str) -> None:
     fork = make()
@@ -677,27 +327,12 @@ def test_nothing_is_new_if_the_default_branchs_results_cannot_be_read(make: Make
 def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> None:
     on_github = make()
     on_github.main_leaves("a", "b", sha=on_github.git.base)
-    of_main: dict[str, Any] = {
-        "repository": HELLO.full_name,
-        "head_repository": HELLO.full_name,
-        "head_branch": "main",
-        "head_sha": on_github.git.base,
-    }
     for number in range(40):  # of other workflows, which leave nothing
         path, id_ = f".github/workflows/{number % 12}.yml", on_github.server.state.new_id()
-        on_github.server.state.put(KnownRun(id=id_, event="push", path=path, **of_main))
+        on_github.server.state.put(known_run(on_github.git.base, id=id_, path=path))
     run = on_github.server.state.need(KnownRun, RUN)
     on_github.server.state.put(replace(run, path=".github/workflows/renamed.yml"))
     assert "`b` was removed" in on_github.verdict_of(measured({"a": 1e-3}))
-
-
-def test_a_benchmark_that_the_base_has_is_not_new(make: Make) -> None:
-    fork = make()
-    fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
-    comment = fork.verdict_of(measured({"a": 1e-3}, {"a": 1e-3, "b": 2e-3}))
-    assert "❓" in comment.splitlines()[0]
-    assert "not&nbsp;comparable" in comment
-    assert "[new](" not in comment
 
 
 def test_pull_requests_may_measure_less_if_the_second_workflow_says_so(make: Make) -> None:
@@ -706,18 +341,6 @@ def test_pull_requests_may_measure_less_if_the_second_workflow_says_so(make: Mak
     fork.leaves(measured({"a": 1e-3}))
     assert fork.publish(choice=Choice(("a",))) == 0
     assert "✅" in fork.comments[0].splitlines()[0]
-
-
-def test_a_name_that_the_base_does_not_know_is_not_repeated(make: Make) -> None:
-    fork = make()
-    comment = fork.verdict_of(
-        measured({"a": 1e-3}, {"a": 1e-3, "approved/by_security": 1e-3, "merge_it": 1e-3})
-    )
-    assert "security" not in comment
-    assert "merge_it" not in comment
-    assert "`unnamed benchmark 1`" in comment
-    assert "`unnamed benchmark 2`" in comment
-    assert "the base does not know 2 benchmarks of this run" in comment
 
 
 def test_functions_of_the_base_are_known_before_there_is_a_baseline(make: Make) -> None:
@@ -766,52 +389,114 @@ def test_a_suite_of_the_repositorys_own_pull_request_needs_no_baseline(make: Mak
     assert "`brand/new`" in comment
 
 
-def test_a_shard_of_one_is_held_to_the_whole_suite(make: Make) -> None:
-    gate = f"{GATE}min_compared = 3\n"
-    fork = make(base=gate, head=gate)
-    result = replace(measured({"a": 1e-3, "b": 1e-3}), shard=Shard(1, 1, ("a", "b")))
-    assert "❓" in fork.verdict_of(result).splitlines()[0]
+def left_out(**more: Any) -> Says:  # noqa: ANN401 - any field
+    """A metric that main's runs have, and this one does not."""
+    first, said = "a metric that must decide was not measured", ("this run did not report",)
+    return Says(first, measured({"a": 1e-3}), said, main=("a",), extra=(blocks(),), **more)
 
 
-@pytest.mark.parametrize(
-    ("now", "is_waived"), [("2026-01-02T23:59:59Z", True), ("2026-01-03T00:00:00Z", False)]
-)
-def test_waivers_are_those_of_today(make: Make, now: str, *, is_waived: bool) -> None:
-    own = make(base=GATE + WAIVED, head=GATE + WAIVED, repository=HELLO)
-    own.effects = replace(own.effects, now=lambda: now)
-    comment = own.verdict_of(slower())
-    assert ("✅" if is_waived else "❌") in comment.splitlines()[0]
-    assert ("waived" in comment) is is_waived
-    assert ("expired" in comment) is not is_waived
-
-
-@pytest.mark.parametrize("head_s", [1e-3, 2e-3])
-def test_an_interrupted_measurement_is_no_pass(make: Make, head_s: float) -> None:
+def cut_short(head_s: float) -> Result:
     plain = measured({"a": 1e-3}, {"a": head_s})
-    comment = make().verdict_of(replace(plain, head=replace(plain.head, complete=False)))
-    first = comment.splitlines()[0]
-    assert ("No verdict" if head_s == 1e-3 else "Slower: ") in first
-    assert "measuring was interrupted" in first
+    return replace(plain, head=replace(plain.head, complete=False))
 
 
-def test_joined_parts_are_a_whole(make: Make) -> None:
-    dealt = ("a", "b")
-    parts = [
-        replace(measured({"a": 1e-3}, {"a": 2e-3}), shard=Shard(1, 2, dealt)),
-        replace(measured({"b": 1e-3}), shard=Shard(2, 2, dealt)),
-    ]
-    comment = make().verdict_of(join([(f"part {i}", one) for i, one in enumerate(parts)]))
-    assert "Slower: " in comment.splitlines()[0]
+def failed_on_the_base() -> Result:
+    result = measured({"a": 1e-3, "b": 1e-3})
+    assert result.base is not None
+    a, b = result.base.benchmarks
+    failed = replace(b, status=Status.FAILED, error="it cannot run", series=())
+    return replace(result, base=replace(result.base, benchmarks=(a, failed)))
+
+
+DEALT = ("a", "b")
+PARTS = (
+    replace(measured({"a": 1e-3}, {"a": 2e-3}), shard=Shard(1, 2, DEALT)),
+    replace(measured({"b": 1e-3}), shard=Shard(2, 2, DEALT)),
+)
+LARGE = ("parse/large[n=10]", "parse/large[n=20]")
+WAIVING = {"base": GATE + WAIVED, "head": GATE + WAIVED, "repository": HELLO}
+MIN_3 = f"{GATE}min_compared = 3\n"
+SAID: dict[str, Says] = {
+    "the base decides, and what the head loosens is told": Says(
+        "❌", slower(), ("gate.margin", "300 %"), on={"head": LAX}
+    ),
+    "what the base allows is allowed": Says("✅", slower(), on={"base": LAX}),
+    "a head without configuration loosens nothing": Says(
+        "❌", slower(), unsaid=("gate.margin",), on={"head": None}
+    ),
+    "a renamed benchmark is joined as the head says": Says(
+        "Slower: ",
+        measured({"old": 1e-3}, {"new": 2e-3}),
+        on={"head": f'{GATE}[aliases]\nold = "new"\n'},
+    ),
+    "a tool's metric that decides is left out": left_out(
+        on={"base": GATE + 'metrics = ["time", "B/op"]\n'}
+    ),
+    "a metric that decides is left out": left_out(
+        on={"base": GATE + 'metrics = ["time", "alloc_blocks"]\n'}
+    ),
+    "a metric with a limit is left out": left_out(
+        on={"base": GATE + '[[limit]]\nbenchmark = "*"\nmetric = "alloc_blocks"\nmax = 9\n'}
+    ),
+    "benchmarks that main has cannot be left out": Says(
+        "❓.*was removed",
+        measured({"a": 1e-3, LARGE[0]: 1e-3}),
+        (
+            f"`{LARGE[1]}`",
+            "did not measure 1 benchmark on the base that the default branch measures",
+        ),
+        main=("a", *LARGE),
+    ),
+    "a base that failed in a fork is no pass": Says(
+        "❓", failed_on_the_base(), ("this run says that 1 benchmark fails on the base",)
+    ),
+    "a benchmark that the base has is not new": Says(
+        "❓",
+        measured({"a": 1e-3}, {"a": 1e-3, "b": 2e-3}),
+        ("not&nbsp;comparable",),
+        ("[new](",),
+        main=("a", "b"),
+    ),
+    "a name that the base does not know is not repeated": Says(
+        "",
+        measured({"a": 1e-3}, {"a": 1e-3, "approved/by_security": 1e-3, "merge_it": 1e-3}),
+        (
+            "`unnamed benchmark 1`",
+            "`unnamed benchmark 2`",
+            "the base does not know 2 benchmarks of this run",
+        ),
+        ("security", "merge_it"),
+    ),
+    "a shard of one is held to the whole suite": Says(
+        "❓",
+        replace(measured({"a": 1e-3, "b": 1e-3}), shard=Shard(1, 1, DEALT)),
+        on={"base": MIN_3, "head": MIN_3},
+    ),
+    "a waiver holds on its last day": Says(
+        "✅", slower(), ("waived",), ("expired",), on=WAIVING, now="2026-01-02T23:59:59Z"
+    ),
+    "a waiver has expired today": Says(
+        "❌", slower(), ("expired",), ("waived",), on=WAIVING, now="2026-01-03T00:00:00Z"
+    ),
+    "interrupted, and nothing slower": Says(
+        "No verdict.*measuring was interrupted", cut_short(1e-3)
+    ),
+    "interrupted, and slower": Says("Slower: .*measuring was interrupted", cut_short(2e-3)),
+    "joined parts are a whole": Says(
+        "Slower: ", join([(f"part {i}", one) for i, one in enumerate(PARTS)])
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_a_run_left_is_judged_and_said(make: Make, case: str) -> None:
+    SAID[case].check(make)
 
 
 def not_a_number() -> bytes:
     document = json.loads(gzip.decompress(as_file(measured({"a": 1e-3}))))
     document["head"]["benchmarks"][0]["series"][0]["launches"]["per_unit"] = float("nan")
     return json.dumps(document).encode()
-
-
-def torn(data: bytes) -> bytes:
-    return data[: len(data) // 2]
 
 
 UNUSABLE: dict[str, tuple[bytes, str]] = {
@@ -821,16 +506,11 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
         "the result of one shard",
     ),
     "no zip": (b"no zip", "its zip archive is damaged or cut off"),
-    "half a zip": (torn(as_archive(slower())), "its zip archive is damaged or cut off"),
-    "an empty zip": (zip_of({}), "it must hold one file"),
     "another file": (zip_of({"verdict.json": b"{}"}), "it must hold one file"),
-    "a way out": (zip_of({f"../{MEMBER}": b"{}"}), "it must hold one file"),
-    "two files": (zip_of({MEMBER: as_file(slower()), "x": b""}), "and nothing else"),
     "a bomb": (zip_of({MEMBER: bytes(10**7)}), "it unpacks to more than"),
-    "half a gzip": (zip_of({MEMBER: torn(as_file(slower()))}), "the gzip data is cut off"),
+    "half a gzip": (zip_of({MEMBER: as_file(slower())[:200]}), "the gzip data is cut off"),
     "no result": (zip_of({MEMBER: b"[]"}), "benchgate-result.default"),
     "no number": (zip_of({"result.json": not_a_number()}), "this version of benchgate cannot read"),
-    "noise": (zip_of({MEMBER: os.urandom(64)}), "benchgate-result.default"),
 }
 
 
@@ -1212,17 +892,6 @@ def test_runs_that_are_about_no_pull_request_are_left_alone(
     assert fork.publish(**event) == 0
     fork.assert_nothing_said()
     assert f"nothing to comment on: {why}" in fork.stage.lines[0]
-
-
-@pytest.mark.parametrize("actor", ["octocat", "dependabot[bot]"])
-def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make, actor: str) -> None:
-    own = make(repository=HELLO)
-    run = own.server.state.need(KnownRun, RUN)
-    own.server.state.put(replace(run, actor=actor))
-    comment = own.verdict_of(slower(warnings=("bought by nobody",)))
-    assert "Slower: " in comment.splitlines()[0]
-    # What Dependabot brings is code that none of the repository's own people wrote.
-    assert ("said: bought by nobody" in comment) is (actor == "octocat")
 
 
 def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> None:
