@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import cmarkgfm  # type: ignore[import-untyped]
@@ -9,6 +9,12 @@ import pytest
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.contract import records
+from tests.contract.client import client_of
+from tests.contract.conftest import github
+from tests.contract.faults import Fault
+from tests.contract.records import GITHUB_ACTIONS, User
+from tests.contract.scene import BASE_SHA, HEAD_SHA, HELLO, PULL, TOKEN
 
 from benchgate.errors import GitHubError
 from benchgate.github.client import Client
@@ -29,9 +35,12 @@ from benchgate.github.objects import Comment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-OLD, NEW = "a" * 40, "b" * 40
-NUMBER = 7
-LIST = f"/repos/octo-org/hello/issues/{NUMBER}/comments"
+    from tests.contract.server import GitHubServer
+
+__all__ = ["github"]
+
+OLD, NEW = BASE_SHA, HEAD_SHA
+NUMBER = PULL.number
 BODY = "### fail: 1 of 3 benchmarks is slower\n\n| a |\n| --- |\n| b |\n\n<sub>Compared</sub>\n"
 NAMES = st.text(st.sampled_from("->%:!<= \n\r#a") | st.characters(exclude_categories=["Cs"]))
 
@@ -42,7 +51,7 @@ def payload(id_: int, body: str | None, login: str | None = JOB_LOGIN) -> dict[s
     return text | {
         "id": id_,
         "node_id": "MDEyOklzc3VlQ29tbWVudDE=",
-        "html_url": f"https://github.com/octo-org/hello/pull/{NUMBER}#issuecomment-{id_}",
+        "html_url": f"https://github.com/octo-org/hello/issues/{NUMBER}#issuecomment-{id_}",
         "user": None if login is None else {"login": login, "type": "Bot", "id": 1},
         "created_at": "2026-01-02T03:04:05Z",
         "updated_at": "2026-01-02T03:04:05Z",
@@ -50,7 +59,7 @@ def payload(id_: int, body: str | None, login: str | None = JOB_LOGIN) -> dict[s
 
 
 def url(id_: int) -> str:
-    return f"https://github.com/octo-org/hello/pull/{NUMBER}#issuecomment-{id_}"
+    return f"https://github.com/octo-org/hello/issues/{NUMBER}#issuecomment-{id_}"
 
 
 def comment(id_: int, marker: Marker | str, login: str | None = JOB_LOGIN) -> Comment:
@@ -61,73 +70,66 @@ def of(run: int, *, attempt: int = 1, head: str = NEW, suite: str = "default") -
     return mark(suite, head=head, run=run, attempt=attempt)
 
 
-@dataclass
-class Fake(Client):
-    """A pull request and its comments; `before_write` is what happens between two requests."""
+class Racing(Client):
+    """A client that another run gets in the way of.
 
-    comments: dict[int, dict[str, Any]] = field(default_factory=dict)
-    login: str = JOB_LOGIN
-    user: GitHubError | dict[str, Any] = field(
-        default_factory=lambda: GitHubError("not accessible by integration", status=403)
-    )
-    pull: GitHubError | dict[str, Any] = field(
-        default_factory=lambda: {
-            "number": NUMBER,
-            "state": "open",
-            "html_url": "https://github.com/octo-org/hello/pull/7",
-            "head": {"ref": "x", "sha": NEW, "repo": None},
-            "base": {"ref": "main", "sha": OLD, "repo": None},
-        }
-    )
-    asked: list[str] = field(default_factory=list)
-    before_write: Callable[[], object] = lambda: None
-    after_post: Callable[[], object] = lambda: None
+    Attributes:
+        after_post: what happens before it looks again.
+        is_early: whether it lists the comments before anything is there.
+    """
 
-    def get(self, path: str, *_: object) -> dict[str, Any]:
-        self.asked.append(f"GET {path}")
-        answer = {"/user": self.user, f"/repos/octo-org/hello/pulls/{NUMBER}": self.pull}[path]
-        if isinstance(answer, GitHubError):
-            raise answer
-        return answer
-
-    def pages(self, path: str, *_: object, **__: object) -> Iterator[dict[str, Any]]:
-        assert path == LIST
-        self.asked.append(f"GET {path}")
-        yield from list(self.comments.values())
+    after_post: Callable[[], object] = staticmethod(lambda: None)
+    is_early = False
 
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        assert path == LIST
-        self.asked.append(f"POST {path}")
-        created = self._put(max(self.comments, default=0) + 1, body)
+        created = super().post(path, body)
         self.after_post()
         return created
 
-    def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        self.asked.append(f"PATCH {path}")
-        self.before_write()
-        id_ = int(path.removeprefix("/repos/octo-org/hello/issues/comments/"))
-        if id_ not in self.comments:
-            raise GitHubError("not found", status=404)
-        return self._put(id_, body)
-
-    def delete(self, path: str) -> None:
-        self.asked.append(f"DELETE {path}")
-        id_ = int(path.removeprefix("/repos/octo-org/hello/issues/comments/"))
-        if self.comments.pop(id_, None) is None:
-            raise GitHubError("not found", status=404)
-
-    def _put(self, id_: int, body: Mapping[str, object]) -> dict[str, Any]:
-        assert body.keys() == {"body"}
-        self.comments[id_] = payload(id_, str(body["body"]), self.login)
-        return self.comments[id_]
+    def pages(self, path: str, *arguments: Any, **more: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - those of a client
+        is_early, self.is_early = self.is_early, False
+        return iter(()) if is_early else super().pages(path, *arguments, **more)
 
 
-def posted(fake: Fake, marker: Marker) -> CommentOutcome:
-    return post_sticky(fake, "octo-org/hello", NUMBER, BODY, marker)
+def racing(server: GitHubServer) -> Racing:
+    client = client_of(server, TOKEN)
+    client.__class__ = Racing
+    assert isinstance(client, Racing)
+    return client
 
 
-def ours(*found: tuple[int, Marker]) -> dict[int, dict[str, Any]]:
-    return {id_: payload(id_, f"{BODY}\n{marker}") for id_, marker in found}
+@pytest.fixture
+def empty(github: GitHubServer) -> GitHubServer:
+    """A pull request without comments."""
+    for one in github.state.all(records.Comment):
+        github.state.remove(one)
+    return github
+
+
+def left(server: GitHubServer, id_: int, body: object, author: User = GITHUB_ACTIONS) -> None:
+    """Leave a comment."""
+    named = {"repository": HELLO.full_name, "number": NUMBER, "author": author}
+    server.state.put(records.Comment(id=id_, body=str(body), **named))  # type: ignore[arg-type]
+
+
+def ours(server: GitHubServer, *found: tuple[int, Marker]) -> None:
+    for id_, marker in found:
+        left(server, id_, f"{BODY}\n{marker}")
+
+
+def posted(
+    server: GitHubServer, marker: Marker, client: Client | None = None, token: records.Token = TOKEN
+) -> CommentOutcome:
+    client = client or client_of(server, token)
+    return post_sticky(client, HELLO.full_name, NUMBER, BODY, marker)
+
+
+def there(server: GitHubServer) -> dict[int, str]:
+    return {one.id: one.body for one in server.state.comments(HELLO, NUMBER)}
+
+
+def asked(server: GitHubServer) -> list[str]:
+    return [one.method for one in server.requests]
 
 
 # The marker
@@ -245,7 +247,7 @@ def test_why_one_is_left_is_said() -> None:
     choice = choose([comment(1, of(6))], of(5), JOB_LOGIN, NEW)
     assert choice == CommentOutcome(
         url(1),
-        "left the comment as it is: run 6 has already commented on bbbbbbb, and is newer",
+        "left the comment as it is: run 6 has already commented on 7fd1a60, and is newer",
     )
 
 
@@ -254,7 +256,7 @@ def test_of_several_the_first_is_updated() -> None:
     assert choose(there, of(5), JOB_LOGIN, NEW) == [1, 2, 3]
     assert choose(there, of(3), JOB_LOGIN, NEW) == CommentOutcome(
         url(2),
-        "left the comment as it is: run 5 has already commented on bbbbbbb, and is newer",
+        "left the comment as it is: run 5 has already commented on 7fd1a60, and is newer",
     )
 
 
@@ -276,171 +278,155 @@ def test_upper_and_lower_case_of_a_login_are_the_same() -> None:
 # Posting
 
 
-def test_the_comment_is_written_once_and_then_kept_up_to_date() -> None:
-    fake = Fake({1: payload(1, "a question", "octocat")})
-
-    first = posted(fake, of(5))
-    second = posted(fake, of(6))
-
-    assert first == CommentOutcome(url(2), "created a comment")
-    assert second == CommentOutcome(url(2), "updated the comment")
-    assert fake.comments.keys() == {1, 2}
-    assert fake.comments[2]["body"] == f"{BODY}\n{of(6)}\n"
-    assert fake.comments[1]["body"] == "a question"
+OCTOCAT = User("octocat")
+REMOVED = "removed the second one of a run at the same time"
 
 
-def test_the_comments_are_read_last_before_the_write() -> None:
-    fake = Fake()
-    posted(fake, of(5))
-    assert fake.asked[-3:] == [f"GET {LIST}", f"POST {LIST}", f"GET {LIST}"]
+def test_the_comment_is_written_once_and_then_kept_up_to_date(empty: GitHubServer) -> None:
+    left(empty, 1, "a question", OCTOCAT)
+    first = posted(empty, of(5))
+    # The comments are read last before the write.
+    assert [f"{one.method} {one.path}" for one in empty.requests[-3:]] == [
+        f"{method} /repos/octo-org/hello/issues/7/comments" for method in ("GET", "POST", "GET")
+    ]
+    second = posted(empty, of(6))
+    question, (id_, body) = there(empty).items()
+    assert question == (1, "a question")
+    assert first == CommentOutcome(url(id_), "created a comment")
+    assert second == CommentOutcome(url(id_), "updated the comment")
+    assert body == f"{BODY}\n{of(6)}\n"
 
 
-def test_a_newer_comment_is_left() -> None:
-    fake = Fake(ours((1, of(9))))
-
-    done = posted(fake, of(5))
-
+@pytest.mark.parametrize("newer", [of(9), of(5, attempt=2)])
+def test_a_newer_comment_is_left(empty: GitHubServer, newer: Marker) -> None:
+    ours(empty, (1, newer))
+    done = posted(empty, of(5))
     assert done.url == url(1)
-    assert done.what.startswith("left the comment as it is: run 9")
-    assert marker_in(fake.comments[1]["body"]) == of(9)
-    assert not any(asked.startswith(("POST", "PATCH")) for asked in fake.asked)
+    assert done.what.startswith(f"left the comment as it is: run {newer.run}")
+    assert marker_in(there(empty)[1]) == newer
+    assert set(asked(empty)) == {"GET"}
 
 
-def test_a_comment_that_was_deleted_meanwhile_is_created_anew() -> None:
-    fake = Fake(ours((1, of(4))))
-    fake.before_write = fake.comments.clear
+def test_a_comment_that_was_deleted_meanwhile_is_created_anew(empty: GitHubServer) -> None:
+    ours(empty, (1, of(4)))
+    empty.faults.always("PATCH *", Fault(status=404))
+    client = racing(empty)
+    client.after_post = lambda: empty.state.remove(empty.state.need(records.Comment, 1))
+    done = posted(empty, of(5), client)
+    (id_,) = there(empty)
+    assert done == CommentOutcome(url(id_), "created a comment")
+    assert asked(empty)[-3:] == ["PATCH", "POST", "GET"]
 
-    done = posted(fake, of(5))
 
-    assert done == CommentOutcome(url(1), "created a comment")
-    assert [asked.split()[0] for asked in fake.asked[-3:]] == ["PATCH", "POST", "GET"]
-
-
-def test_what_a_race_left_is_removed() -> None:
-    fake = Fake(ours((1, of(4)), (2, of(5)), (3, of(1, suite="other"))))
-    done = posted(fake, of(6))
-    removed = "removed the second one of a run at the same time"
-    assert done == CommentOutcome(url(1), f"updated the comment; {removed}")
-    assert fake.comments.keys() == {1, 3}
-    assert marker_in(fake.comments[1]["body"]) == of(6)
+def test_what_a_race_left_is_removed(empty: GitHubServer) -> None:
+    ours(empty, (1, of(4)), (2, of(5)), (3, of(1, suite="other")))
+    assert posted(empty, of(6)) == CommentOutcome(url(1), f"updated the comment; {REMOVED}")
+    assert there(empty).keys() == {1, 3}
+    assert marker_in(there(empty)[1]) == of(6)
 
 
 @pytest.mark.parametrize("other", [of(4), of(6)])
-@pytest.mark.parametrize("is_first", [False, True])
-def test_of_two_runs_at_the_same_time_one_comment_stays(other: Marker, *, is_first: bool) -> None:
-    fake = Fake({10: payload(10, "a question", "octocat")})
-    theirs = 5 if is_first else 15
-    fake.after_post = lambda: fake.comments.update(ours((theirs, other)))
-
-    done = posted(fake, of(5))
-
-    first = min(theirs, 11)
-    assert done == CommentOutcome(
-        url(first), "created a comment; removed the second one of a run at the same time"
-    )
-    assert fake.comments.keys() == {10, first}
+@pytest.mark.parametrize("theirs", [5, 2_000_000], ids=["first", "last"])
+def test_of_two_runs_at_the_same_time_one_comment_stays(
+    empty: GitHubServer, other: Marker, theirs: int
+) -> None:
+    client = racing(empty)
+    client.after_post = lambda: ours(empty, (theirs, other))
+    done = posted(empty, of(5), client)
+    (first,) = there(empty)
+    assert (first == theirs) is (theirs == 5)
+    assert done == CommentOutcome(url(first), f"created a comment; {REMOVED}")
     newest = max(of(5), other, key=lambda one: one.run)
-    assert fake.comments[first]["body"] == f"{BODY}\n{newest}" + ("\n" if newest == of(5) else "")
+    assert there(empty)[first].rstrip() == f"{BODY}\n{newest}"
 
 
-def test_two_runs_that_look_at_the_same_time_remove_the_same_one() -> None:
-    class Late(Fake):
-        """It listed before the other run had created its comment, and looks again after that."""
-
-        def pages(self, path: str, *_: object, **__: object) -> Iterator[dict[str, Any]]:
-            self.asked.append(f"GET {path}")
-            yield from [] if len(self.asked) < 4 else list(self.comments.values())
-
-    fake = Fake()
-    late = Late(fake.comments)
+def test_two_runs_that_look_at_the_same_time_remove_the_same_one(empty: GitHubServer) -> None:
+    early, late = racing(empty), racing(empty)
+    late.is_early = True  # it listed before the other run had created its comment
     told: list[CommentOutcome] = []
-    fake.after_post = lambda: told.append(posted(late, of(6)))
-    posted(fake, of(5))
-    assert [one.url for one in told] == [url(1)]
-    assert fake.comments.keys() == {1}
-    assert marker_in(fake.comments[1]["body"]) == of(6)
+    early.after_post = lambda: told.append(posted(empty, of(6), late))
+    posted(empty, of(5), early)
+    ((first, body),) = there(empty).items()
+    assert [one.url for one in told] == [url(first)]
+    assert marker_in(body) == of(6)
 
 
-def test_a_duplicate_that_cannot_be_removed_is_told() -> None:
-    class Refusing(Fake):
-        def delete(self, path: str) -> None:
-            raise GitHubError(f"may not delete {path}", status=403)
-
-    fake = Refusing(ours((1, of(4)), (2, of(5))))
-    what = "updated the comment; a second comment of this suite stays: may not delete "
-    what += "/repos/octo-org/hello/issues/comments/2"
-    assert posted(fake, of(6)) == CommentOutcome(url(1), what)
+def test_a_duplicate_that_cannot_be_removed_is_told(empty: GitHubServer) -> None:
+    ours(empty, (1, of(4)), (2, of(5)))
+    empty.faults.always("DELETE *", Fault(status=403))
+    done = posted(empty, of(6))
+    assert done.url == url(1)
+    what = "updated the comment; a second comment of this suite stays: DELETE /repos/"
+    assert done.what.startswith(what)
 
 
-def test_a_refused_update_is_an_error_and_creates_nothing() -> None:
-    fake = Fake(ours((1, of(4))))
-
-    def refuse() -> None:
-        raise GitHubError("forbidden", status=403)
-
-    fake.before_write = refuse
-    with pytest.raises(GitHubError, match="forbidden"):
-        posted(fake, of(5))
-    assert not any(asked.startswith("POST") for asked in fake.asked)
+def test_a_refused_update_is_an_error_and_creates_nothing(empty: GitHubServer) -> None:
+    ours(empty, (1, of(4)))
+    empty.faults.always("PATCH *", Fault(status=403))
+    with pytest.raises(GitHubError, match="403"):
+        posted(empty, of(5))
+    assert "POST" not in asked(empty)
 
 
-def test_a_personal_token_writes_in_its_owners_name() -> None:
-    owner = {"login": "octocat", "type": "User"}
-    fake = Fake(ours((1, of(4))), login="octocat", user=owner)
+def test_a_personal_token_writes_in_its_owners_name(empty: GitHubServer) -> None:
+    ours(empty, (1, of(4)))
+    token = records.Token("github_pat_mine", TOKEN.permissions, OCTOCAT)
+    empty.state.put(token)
+    assert own_login(client_of(empty, token)) == "octocat"
+    done = posted(empty, of(5), token=token)
+    assert (done.what, done.url != url(1)) == ("created a comment", True)
+    assert posted(empty, of(6), token=token) == CommentOutcome(done.url, "updated the comment")
 
-    assert own_login(fake) == "octocat"
-    assert posted(fake, of(5)) == CommentOutcome(url(2), "created a comment")
-    assert posted(fake, of(6)) == CommentOutcome(url(2), "updated the comment")
 
-
-def test_a_comment_in_another_name_is_told() -> None:
-    fake = Fake(login="hello-app[bot]")
-    assert posted(fake, of(5)).what == (
+def test_a_comment_in_another_name_is_told(empty: GitHubServer) -> None:
+    token = records.Token("ghs_app", TOKEN.permissions, User("hello-app[bot]", "Bot"))
+    empty.state.put(token)
+    assert posted(empty, of(5), token=token).what == (
         "created a comment as hello-app[bot], but the next run looks for one by "
         "github-actions[bot]: use the job's own token"
     )
 
 
 @pytest.mark.parametrize("status", [403, 404])
-def test_a_pull_request_that_may_not_be_seen_is_commented_by_the_runs_order(status: int) -> None:
-    fake = Fake(ours((1, of(6, head=OLD))), pull=GitHubError("no", status=status))
-    assert posted(fake, of(5)).what.startswith("left")
-    assert posted(fake, of(7)).what == "updated the comment"
+def test_a_pull_request_that_may_not_be_seen_is_commented_by_the_runs_order(
+    empty: GitHubServer, status: int
+) -> None:
+    ours(empty, (1, of(6, head=OLD)))
+    empty.faults.always("GET */pulls/7", Fault(status=status))
+    assert posted(empty, of(5)).what.startswith("left")
+    assert posted(empty, of(7)).what == "updated the comment"
 
 
-@pytest.mark.parametrize(
-    "fake", [Fake(user=GitHubError("no answer")), Fake(pull=GitHubError("no answer"))]
-)
-def test_a_github_that_is_down_is_an_error(fake: Fake) -> None:
+@pytest.mark.parametrize("path", ["/user", "*/pulls/7"])
+def test_a_github_that_is_down_is_an_error(empty: GitHubServer, path: str) -> None:
+    empty.faults.always(f"GET {path}", Fault(drop_connection=True))
     with pytest.raises(GitHubError, match="no answer"):
-        posted(fake, of(5))
+        posted(empty, of(5))
 
 
-def test_an_answer_that_is_no_comment_is_an_error() -> None:
-    fake = Fake({1: {"id": "1"}})
+def test_an_answer_that_is_no_comment_is_an_error(
+    empty: GitHubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Client, "pages", lambda *_: iter([{"id": "1"}]))
     with pytest.raises(GitHubError, match="does not match GitHub's API"):
-        posted(fake, of(5))
+        posted(empty, of(5))
 
 
-def test_where_there_are_too_many_nothing_is_written() -> None:
-    fake = Fake(ours(*((n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN + 1))))
-    done = posted(fake, of(5))
+def test_where_there_are_too_many_nothing_is_written(empty: GitHubServer) -> None:
+    ours(empty, *((n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN + 1)))
     what = "no comment: the pull request already has 20 comments of other suites"
-    assert done == CommentOutcome("", what)
-    assert not any(asked.startswith(("POST", "PATCH")) for asked in fake.asked)
+    assert posted(empty, of(5)) == CommentOutcome("", what)
+    assert set(asked(empty)) == {"GET"}
 
 
-def test_what_ours_are_about_is_told_of_each_suite_once() -> None:
-    fake = Fake(ours((1, of(6)), (2, of(5)), (3, of(4, suite="other"))))
-    fake.comments[4] = payload(4, f"{BODY}\n{of(9, suite='third')}", "octocat")
-    assert set(own_markers(fake, "octo-org/hello", NUMBER)) == {of(6), of(4, suite="other")}
+def test_what_ours_are_about_is_told_of_each_suite_once(empty: GitHubServer) -> None:
+    ours(empty, (1, of(6)), (2, of(5)), (3, of(4, suite="other")))
+    left(empty, 4, f"{BODY}\n{of(9, suite='third')}", OCTOCAT)
+    client = client_of(empty, TOKEN)
+    assert set(own_markers(client, HELLO.full_name, NUMBER)) == {of(6), of(4, suite="other")}
 
 
-def test_endless_pages_end() -> None:
-    class Endless(Fake):
-        def pages(self, path: str, *_: object, **__: object) -> Iterator[dict[str, Any]]:
-            assert path == LIST
-            while True:
-                yield payload(1, "x", "octocat")
-
-    assert posted(Endless({1: payload(1, "x")}), of(5)).what == "created a comment"
+def test_endless_pages_end(empty: GitHubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = itertools.repeat(payload(1, "x", "octocat"))
+    monkeypatch.setattr(Client, "pages", lambda *_: endless)
+    assert posted(empty, of(5)).what == "created a comment"
