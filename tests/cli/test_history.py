@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.history.conftest import run_at, s3, s3_server
 from tests.results import as_file
 
+from benchgate.git.repository import Git
 from benchgate.model.history_document import HISTORY
 from benchgate.model.result import Result
 from benchgate.model.run import Source
@@ -20,16 +22,30 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Call
 
-    from benchgate.git.repository import Git
-
 __all__ = ["s3", "s3_server"]
 
 STORE = ".benchgate/history"
 
 
+@pytest.fixture(scope="module")
+def built() -> list[Path]:
+    """Where the project is, once a test has needed it."""
+    return []
+
+
 @pytest.fixture
-def project(repo: Git, commit: Callable[[Git, Mapping[str, str]], str], tmp_path: Path) -> Git:
+def project(
+    commit: Callable[[Git, Mapping[str, str]], str],
+    make_repo: Callable[[str], Git],
+    built: list[Path],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Git:
     """A project with a result for each of its 24 commits, beside it; the 13th made it slower."""
+    if built:
+        shutil.copytree(built[0], tmp_path, dirs_exist_ok=True)
+        return Git(tmp_path / "project")
+    repo = make_repo("project")
     (tmp_path / "results").mkdir()
     for number in range(24):
         sha = commit(repo, {"a": str(number)})
@@ -37,6 +53,8 @@ def project(repo: Git, commit: Callable[[Git, Mapping[str, str]], str], tmp_path
         run = run_at(number, {"parse/large": value_s}, source=Source(sha, "main"))
         path = tmp_path / "results" / f"{number:02}.json.gz"
         path.write_bytes(as_file(Result(replace(run, started="2026-11-01T00:00:00Z", seed=number))))
+    built.append(tmp_path_factory.mktemp("built"))
+    shutil.copytree(tmp_path, built[0], dirs_exist_ok=True)
     return repo
 
 

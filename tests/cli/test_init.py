@@ -259,19 +259,18 @@ def test_workflows_that_use_benchgate_already_are_left_alone(call: Call, on_gith
     done.check(2, "perf.yaml already uses benchgate")
 
 
-@pytest.mark.parametrize("action", ["benchgate", "o/n", "o/n@", "o/n@v1\n- run: evil", "o/n@a b"])
-def test_an_action_that_is_no_reference_is_refused(call: Call, on_github: Git, action: str) -> None:
-    call(on_github.root, "init", "--action", action).check(2, "must be OWNER/NAME@REF")
-
-
 @pytest.mark.parametrize(
     ("action", "message"),
     [
+        *(
+            (wrong, "must be OWNER/NAME@REF")
+            for wrong in ("benchgate", "o/n", "o/n@", "o/n@v1\n- run: evil", "o/n@a b")
+        ),
         ("octo-org/benchgate@v2", "octo-org/benchgate has no branch or tag v2"),
         ("octo-org/nothing@v1", "GitHub has no repository octo-org/nothing"),
     ],
 )
-def test_an_action_that_does_not_exist_is_refused(
+def test_an_action_that_is_none_is_refused(
     call: Call, on_github: Git, action: str, message: str
 ) -> None:
     call(on_github.root, "init", "--action", action).check(2, message, "hint:")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 from tests.results import arm
 
+from benchgate.cli import cli
 from benchgate.errors import UsageError
 from benchgate.files.writing import write_atomic
 from benchgate.git.repository import Git
@@ -41,19 +44,26 @@ def written(path: Path, head: Run, base: Run | None = None) -> Path:
     return path
 
 
-@pytest.fixture
-def project(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose store has 20 runs; the last ten are slower."""
-    for name in ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL"):
-        monkeypatch.delenv(name, raising=False)
-    folder = tmp_path / "hello"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 20 runs; the last ten are slower."""
+    folder = tmp_path_factory.mktemp("built")
     runs = [
-        written(tmp_path / f"{day}.json", run_of(day, 0.010 if day <= 10 else 0.012))
+        written(folder / f"{day}.json", run_of(day, 0.010 if day <= 10 else 0.012))
         for day in range(1, 21)
     ]
-    assert call(folder, "history", "--add", *runs).code == 0
-    return folder
+    given = ["history", "--add", *map(str, runs), "--store", str(folder / "history")]
+    assert CliRunner().invoke(cli, given, catch_exceptions=False).exit_code == 0
+    return folder / "history"
+
+
+@pytest.fixture
+def project(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with that store."""
+    for name in ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL"):
+        monkeypatch.delenv(name, raising=False)
+    shutil.copytree(built, tmp_path / "hello" / ".benchgate" / "history")
+    return tmp_path / "hello"
 
 
 @pytest.fixture
