@@ -7,6 +7,7 @@ import pytest
 from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
+from tests.contract.records import Comment
 from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
 from tests.report.conftest import changed, unchanged, verdict
 
@@ -142,14 +143,14 @@ def test_a_comment_that_github_fails_on_again_is_given_up(github: GitHubServer) 
 def test_one_comment_too_many_is_a_warning_and_those_there_are_kept_up_to_date(
     github: GitHubServer,
 ) -> None:
-    targets = [
-        replace(TARGET, marker=mark(f"suite {n}", head=HEAD_SHA, run=30433650, attempt=1))
-        for n in range(MOST_OWN + 1)
-    ]
-    *_, refused = [commented(github, failed(), target=one) for one in targets]
+    seen = {"repository": HELLO.full_name, "number": PULL.number, "author": TOKEN.author}
+    for n in range(MOST_OWN):
+        marker = mark(f"suite {n}", head=HEAD_SHA, run=30433650, attempt=1)
+        github.state.put(Comment(id=100 + n, body=f"x\n\n{marker}", **seen))  # type: ignore[arg-type]
     warning = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
-    assert refused == PublishOutcome(warnings=(warning,))
-    assert commented(github, passed(), target=targets[0]).notes == ("updated the comment",)
+    assert commented(github, failed()) == PublishOutcome(warnings=(warning,))
+    there = replace(TARGET, marker=mark("suite 0", head=HEAD_SHA, run=30433650, attempt=1))
+    assert commented(github, passed(), target=there).notes == ("updated the comment",)
     assert len(bodies(github)) == 1 + MOST_OWN
 
 

@@ -329,12 +329,17 @@ def test_nothing_hostile_is_said_while_the_runner_listens(working: Working) -> N
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), KeyboardInterrupt()])
-def test_the_runner_listens_again_whatever_happens(working: Working, error: BaseException) -> None:
+def test_the_runner_listens_again_and_no_check_run_goes_on_whatever_happens(
+    working: Working, error: BaseException
+) -> None:
     working.raises(error)
     with pytest.raises(type(error)):
-        working.run()
+        working.run(token=CHECKING, check_run=True)
     assert working.stage.lines == ["::stop-commands::drawn0", "", "::drawn0::"]
     assert working.comments == []
+    (check,) = working.checks
+    assert check.conclusion == "cancelled"
+    assert "before it reached a verdict" in check.output["summary"]
 
 
 @pytest.mark.parametrize(
@@ -431,32 +436,28 @@ def test_comments_can_be_switched_off(working: Working, *, is_failure: bool) -> 
     assert working.stage.summary != ""
 
 
-def test_a_part_of_a_suite_leaves_the_comment_to_the_whole(working: Working) -> None:
-    working.gives(failed())
-    assert working.run(shard=Shard(1, 2)) == 3
-    assert working.server.requests == []
-    assert working.stage.said == ["no comment: the job that joins all shards comments"]
-
-
-def test_a_fork_leaves_the_comment_to_the_other_workflow(working: Working) -> None:
-    working.gives(failed())
-    fork = replace(PULL_REQUEST, head_repository=FORKS)
-    assert working.run(fork, token=FORKS_TOKEN) == 3
-    assert working.server.requests == []
-    assert working.stage.said == [
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"shard": Shard(1, 2)}, "no comment: the job that joins all shards comments"),
         (
-            "no comment from this job: the pull request is from a fork, whose token is read-only; "
-            "a second workflow with `benchgate publish` can comment"
-        )
-    ]
-    assert "Slower: " in working.stage.summary
-
-
-def test_dependabot_may_be_refused_without_a_warning(working: Working) -> None:
+            {"event": replace(PULL_REQUEST, head_repository=FORKS), "token": FORKS_TOKEN},
+            (
+                "no comment from this job: the pull request is from a fork, whose token is "
+                "read-only; a second workflow with `benchgate publish` can comment"
+            ),
+        ),
+    ],
+    ids=["a shard", "a fork"],
+)
+def test_the_comment_is_left_to_another_job(
+    working: Working, asked: dict[str, Any], said: str
+) -> None:
     working.gives(failed())
-    assert working.run(actor="dependabot[bot]", token=FORKS_TOKEN) == 3
-    assert not [line for line in working.stage.lines if line.startswith("::warning")]
-    assert working.comments == []
+    assert working.run(**asked) == 3
+    assert working.server.requests == []
+    assert working.stage.said == [said]
+    assert "Slower: " in working.stage.summary
 
 
 def test_each_suite_has_its_own_comment_and_check(working: Working) -> None:
@@ -570,13 +571,3 @@ def test_secrets_are_taken_out_of_what_could_not_be_told(working: Working) -> No
     (warning,) = (line for line in working.obeyed if line.startswith("::warning"))
     assert "no comment: GET /user" in warning
     assert "hunter2" not in warning
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a bug")])
-def test_no_check_run_goes_on_for_ever(working: Working, error: BaseException) -> None:
-    working.raises(error)
-    with pytest.raises(type(error)):
-        working.run(token=CHECKING, check_run=True)
-    (check,) = working.checks
-    assert check.conclusion == "cancelled"
-    assert "before it reached a verdict" in check.output["summary"]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.github.artifact_names import ArtifactKind
-from benchgate.github.plan import CommentTime, EventPlan, Head, plan_for
+from benchgate.github.plan import DEPENDABOT, CommentTime, EventPlan, Head, plan_for
 from benchgate.github.runner import (
     Context,
     Event,
@@ -116,54 +116,29 @@ FIRST_PARENT, MERGE_BASE = "first parent of the merge commit", "merge base with"
 BEFORE_PUSH, NONE = "the commit before the push", ""
 BASELINE = ArtifactKind.BASELINE
 NOW, IF_ALLOWED, LATER, NEVER = CommentTime
+
+
+def pulled(
+    words: str,
+    event: Event = PULL,
+    *,
+    why: str = FIRST_PARENT,
+    head: Head = MERGE,
+    comment: CommentTime = NOW,
+    actor: str = "octocat",
+) -> Case:
+    """A pull request that is open."""
+    more = {"comment": comment, "ref": PULL_REF, "head": head, "actor": actor}
+    return Case(f"`pull_request`{words}", event, why, BASE, **more)  # type: ignore[arg-type]
+
+
 CASES = [
-    Case("`pull_request`", PULL, FIRST_PARENT, BASE, ref=PULL_REF, head=MERGE, comment=NOW),
-    Case(
-        "`pull_request`, `head.sha` checked out",
-        PULL,
-        MERGE_BASE,
-        BASE,
-        ref=PULL_REF,
-        head=Head(HEAD, (OTHER,)),
-        comment=NOW,
-    ),
-    Case(
-        "`pull_request`, another commit checked out",
-        PULL,
-        MERGE_BASE,
-        BASE,
-        ref=PULL_REF,
-        head=ELSEWHERE,
-        comment=NOW,
-    ),
-    Case(
-        "`pull_request` from a fork",
-        replace(PULL, head_repository=FORK),
-        FIRST_PARENT,
-        BASE,
-        ref=PULL_REF,
-        head=MERGE,
-        comment=LATER,
-    ),
-    Case(
-        "`pull_request` from a fork that was deleted",
-        replace(PULL, head_repository=None),
-        FIRST_PARENT,
-        BASE,
-        ref=PULL_REF,
-        head=MERGE,
-        comment=LATER,
-    ),
-    Case(
-        "`pull_request` of Dependabot",
-        PULL,
-        FIRST_PARENT,
-        BASE,
-        ref=PULL_REF,
-        head=MERGE,
-        actor="dependabot[bot]",
-        comment=IF_ALLOWED,
-    ),
+    pulled(""),
+    pulled(", `head.sha` checked out", why=MERGE_BASE, head=Head(HEAD, (OTHER,))),
+    pulled(", another commit checked out", why=MERGE_BASE, head=ELSEWHERE),
+    pulled(" from a fork", replace(PULL, head_repository=FORK), comment=LATER),
+    pulled(" from a fork that was deleted", replace(PULL, head_repository=None), comment=LATER),
+    pulled(" of Dependabot", actor=DEPENDABOT, comment=IF_ALLOWED),
     Case("`pull_request`, closed", replace(PULL, is_open=False), NONE, None, None, ref=PULL_REF),
     Case(
         "`merge_group`", MergeGroupEvent("main"), MERGE_BASE, "main", ref="refs/heads/gh-readonly-q"
