@@ -325,7 +325,7 @@ def test_what_a_race_left_is_removed(empty: GitHubServer) -> None:
     assert marker_in(there(empty)[1]) == of(6)
 
 
-@pytest.mark.parametrize("other", [of(4), of(6)])
+@pytest.mark.parametrize("other", [of(4), of(6), of(6, head=OLD)])
 @pytest.mark.parametrize("theirs", [5, 2_000_000], ids=["first", "last"])
 def test_of_two_runs_at_the_same_time_one_comment_stays(
     empty: GitHubServer, other: Marker, theirs: int
@@ -336,7 +336,7 @@ def test_of_two_runs_at_the_same_time_one_comment_stays(
     (first,) = there(empty)
     assert (first == theirs) is (theirs == 5)
     assert done == CommentOutcome(url(first), f"created a comment; {REMOVED}")
-    newest = max(of(5), other, key=lambda one: one.run)
+    newest = max(of(5), other, key=lambda one: (one.head == NEW, one.run))
     assert there(empty)[first].rstrip() == f"{BODY}\n{newest}"
 
 
