@@ -40,34 +40,31 @@ def merge_base_with(other: str) -> Base:
     return Base("merge base with it", merge_base_with=other)
 
 
-def find(base: Base, git: Git, compare: Compare) -> Source | NoBase:
-    return find_base(base, git, compare)
-
-
 def test_what_is_checked_out_is_named_with_its_parents(history: tuple[Git, str, str]) -> None:
     git, first, second = history
     assert checked_out(git) == Head(second, (first,))
 
 
-def test_a_base_that_the_event_names_is_fetched(
-    history: tuple[Git, str, str], tmp_path: Path
-) -> None:
-    repo, first, _ = history
-    repo.run("clone", "--quiet", "--depth=1", f"file://{repo.root}", str(tmp_path / "clone"))
-    git, compare = Git(tmp_path / "clone"), Compare()
-    found = find(Base("the commit before", sha=first), git, compare)
+@pytest.fixture
+def clone(history: tuple[Git, str, str], tmp_path: Path) -> Git:
+    """A shallow one."""
+    origin = history[0]
+    origin.run("clone", "--quiet", "--depth=1", f"file://{origin.root}", str(tmp_path / "clone"))
+    return Git(tmp_path / "clone")
+
+
+def test_a_base_that_the_event_names_is_fetched(history: tuple[Git, str, str], clone: Git) -> None:
+    first, compare = history[1], Compare()
+    found = find_base(Base("the commit before", sha=first), clone, compare)
     assert found == Source(sha=first, why="the commit before")
-    assert git.rev_parse(first) == first
+    assert clone.rev_parse(first) == first
     assert compare.asked == []
 
 
-def test_a_shallow_clone_asks_for_the_merge_base(
-    history: tuple[Git, str, str], tmp_path: Path
-) -> None:
-    repo, first, second = history
-    repo.run("clone", "--quiet", "--depth=1", f"file://{repo.root}", str(tmp_path / "clone"))
-    git, compare = Git(tmp_path / "clone"), Compare(first)
-    found = find(merge_base_with("main"), git, compare)
+def test_a_shallow_clone_asks_for_the_merge_base(history: tuple[Git, str, str], clone: Git) -> None:
+    _, first, second = history
+    compare = Compare(first)
+    found = find_base(merge_base_with("main"), clone, compare)
     assert found == Source(sha=first, ref="main", why="merge base with it")
     assert compare.asked == [("main", second)]
 
@@ -79,7 +76,7 @@ def test_a_complete_clone_knows_the_merge_base_itself(
     git.run("checkout", "--quiet", "-b", "topic")
     commit(git, {"b": "1"})
     compare = Compare()
-    assert find(merge_base_with("main"), git, compare) == Source(
+    assert find_base(merge_base_with("main"), git, compare) == Source(
         sha=second, ref="main", why="merge base with it"
     )
     assert compare.asked == []
@@ -93,20 +90,25 @@ def test_the_remote_branch_counts_before_a_local_one(
     git.run("checkout", "--quiet", "-b", "topic")
     commit(git, {"b": "1"})
     git.run("branch", "--force", "main", first)
-    found = find(merge_base_with("main"), git, Compare())
+    found = find_base(merge_base_with("main"), git, Compare())
     assert isinstance(found, Source)
     assert found.sha == second
 
 
-def test_nothing_was_changed_where_the_head_is_the_base(history: tuple[Git, str, str]) -> None:
-    git, _, _ = history
-    found = find(merge_base_with("main"), git, Compare())
-    assert found == NoBase("the base is the head itself, so nothing changed (merge base with it)")
-
-
-def test_an_event_without_a_base_says_why(history: tuple[Git, str, str]) -> None:
-    git, _, _ = history
-    assert find(Base("a tag"), git, Compare()) == NoBase("a tag")
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        (
+            Base("merge base with it", merge_base_with="main"),
+            "the base is the head itself, so nothing changed (merge base with it)",
+        ),
+        (Base("a tag"), "a tag"),
+    ],
+)
+def test_where_there_is_no_base_it_says_why(
+    history: tuple[Git, str, str], base: Base, why: str
+) -> None:
+    assert find_base(base, history[0], Compare()) == NoBase(why)
 
 
 def test_an_answer_that_is_no_commit_is_not_believed(
@@ -114,4 +116,4 @@ def test_an_answer_that_is_no_commit_is_not_believed(
 ) -> None:
     git, _, _ = history
     with pytest.raises(BaselineError, match="not a full commit hash"):
-        find(merge_base_with("gone"), git, Compare("--upload-pack=evil"))
+        find_base(merge_base_with("gone"), git, Compare("--upload-pack=evil"))
