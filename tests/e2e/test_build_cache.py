@@ -226,11 +226,13 @@ for path in left:
     assert USED in done.err
 
 
-def test_a_damaged_build_is_made_again(counted: Counted, benchgate: Program) -> None:
+def test_a_build_that_another_version_kept_is_made_again(
+    counted: Counted, benchgate: Program
+) -> None:
     root = counted.project.root
     ran(benchgate, root, "list")
-    (kept,) = benchgate.state_home.rglob("*.build/files/tree/src/toy/built.py")
-    kept.write_bytes(kept.read_bytes()[:-1])
+    (about,) = benchgate.state_home.rglob("*.build/about.json")
+    about.write_text('{"project": "toy"}')
     assert USED not in ran(benchgate, root, "list").err
     assert USED in ran(benchgate, root, "list").err
     assert counted.runs == 2
