@@ -67,8 +67,8 @@ class KnownBenchmarks:
     def knows(self, id_: str) -> bool:
         """Whether a benchmark's id may be shown.
 
-        The parameters of a function may be new. They must then be short names and values without
-        spaces, so that nobody can write sentences with them.
+        The parameters of a function may be new: short names and values without spaces. The fork
+        chooses these words, as it chooses the numbers.
         """
         if id_ in self.ids or id_ in CANARY_IDS or id_ == CHANGED_FILES_ID:
             return True
