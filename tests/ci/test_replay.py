@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.ci.publishing import GATE, LAX, WAIVED
 from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
@@ -32,15 +33,6 @@ __all__ = ["github"]
 
 RUN = PULL_RUN.id
 RESULT = "benchgate-result.default.linux-x86_64"
-GATE = '[gate]\nstatistics = ["p25"]\n'
-LAX = f'{GATE}margin = "300%"\n'
-WAIVED = """
-[[waive]]
-benchmark = "a"
-ceiling = "150%"
-until = 2026-01-02
-reason = "known"
-"""
 STRICT_DOCUMENT, LAX_DOCUMENT = (kept("benchgate.toml", text) for text in (GATE, LAX))
 
 
