@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.programs import opened_files
-from benchgate.measure.programs.opened_files import CannotWatchError, Folders, Watch, folders_below
+from benchgate.measure.reach import opened_files
+from benchgate.measure.reach.opened_files import CannotWatchError, Folders, Watch, folders_below
 
 if TYPE_CHECKING:
     from pathlib import Path

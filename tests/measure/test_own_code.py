@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.arm import Arm, ArmName
-from benchgate.measure.programs import opened_files, own_code
+from benchgate.measure.programs import own_code
 from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode, code_among
+from benchgate.measure.reach import opened_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -41,11 +41,15 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
 
     request, receive, send = connect(*sys.argv[1:])
     del sys.argv[1:]
-    describer = host = None
+    describer = host = reach = None
     if request.get("describe"):
         from .workloads import Describer  # noqa: PLC0415 - only one launch in a session needs it
 
         describer = Describer
+    if request.get("reach"):
+        from .reach import Reach  # noqa: PLC0415 - only one launch in a session needs it
+
+        reach = Reach
     name = request.get("host")
     if name:
         host = getattr(import_module(f".{name}_host", __package__), f"{name.capitalize()}Host")
@@ -57,7 +61,7 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
     # Hide this program's own names from the user's code, which finds an empty module.
     sys.modules["__main__"] = type(sys)("__main__")
     if host:
-        Server(receive, send, describer, host, loaded_by_python).run(request)
+        Server(receive, send, describer, host, loaded_by_python, reach=reach).run(request)
     else:
         serve(request["functions"], receive, send)
 

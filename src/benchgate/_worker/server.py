@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from .opened import OpenBenchmark
+    from .reach import Reach
     from .workloads import Describer
 
     class Host(Protocol):
@@ -94,6 +95,7 @@ class Server:
         describer: describes the benchmarks; None if they are only measured.
         host: finds and runs the benchmarks.
         loaded_by_python: names of the modules that Python itself has imported.
+        reach: watches what is reached; None if nobody asks for it.
     """
 
     def __init__(
@@ -103,12 +105,16 @@ class Server:
         describer: type[Describer] | None,
         host: type[Host],
         loaded_by_python: frozenset[str],
+        *,
+        reach: type[Reach] | None = None,
     ) -> None:
         self.receive = receive
         self.send_line = send
         self.describer = describer
         self.loaded_by_python = loaded_by_python
         self.host = host
+        self.watch = reach
+        self.reach: Reach | None = None
         self.origins: Any = None
         self.dumps = json.dumps
         self.is_fork = False
@@ -138,6 +144,8 @@ class Server:
             # Exit handlers remove the temporary files of the user's code.
             atexit._run_exitfuncs()  # noqa: SLF001 - an ordinary end would wait for every thread
             flush()
+            if self.reach:
+                self.reach.finish()
             self.send(GOODBYE)
         except BaseException:  # noqa: BLE001 - shown, and then it ends
             sys.excepthook(*sys.exc_info())
@@ -174,6 +182,8 @@ class Server:
         self.folders = import_folders()
         self.origins = Origins(request, self.loaded_by_python)
         self.taken = occupy(*request["occupy"])
+        if self.watch:
+            self.reach = self.watch(request["reach"])
 
     def hello(self, described: list[dict[str, Any]], faults: dict[str, str]) -> None:
         """Reply to the first request, now that the user's code has been imported.
@@ -285,6 +295,12 @@ class Server:
                     step, _, argument = line.decode().partition(" ")
                     if step == until:
                         return argument
+                    if step == "reach" and self.reach:
+                        reached = self.reach.apart(self, argument)
+                        if reached:
+                            self.reply(reached)
+                        line = self.receive()
+                        continue
                     self.reply(self.listed if step == "list" else self.step(step, argument))
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 if self.opened:

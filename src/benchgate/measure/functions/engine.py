@@ -24,6 +24,7 @@ from benchgate.measure.functions.counter import FunctionCounter
 from benchgate.measure.functions.discovery import PythonDiscovery
 from benchgate.measure.functions.grouping import divide, together
 from benchgate.measure.functions.lockstep import LaunchedBenchmark, measure_launch
+from benchgate.measure.functions.reaching import FunctionReach
 from benchgate.measure.functions.sample_plan import SamplePlan
 from benchgate.measure.functions.sampler import Sampling
 from benchgate.measure.functions.starting import Workers
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from benchgate.config.live_benchmarks import LiveBenchmarks
     from benchgate.measure.contract import EngineSettings
     from benchgate.measure.processes import Guardian
+    from benchgate.measure.reach import Differences
     from benchgate.measure.sources import BenchFile
     from benchgate.model.calls import CallTree
 
@@ -184,6 +186,15 @@ class FunctionEngine:
             notes = (f"{NOT_KNOWN}{error.partition(chr(10))[0]}",)
             return [Observation(arm, id_, 0, notes=notes) for arm in files]
         return [Observation(arm, id_, 0, calls=found) for arm, found in calls.items()]
+
+    def reach(self, ids: Sequence[str], differences: Differences) -> Mapping[str, str]:
+        """See in one launch what all functions of a file reach; see `reach.ReachingEngine`."""
+        reach = FunctionReach(self._workers, self._discovery.entries, differences)
+        return {
+            id_: why
+            for group in self._groups(ids, Division())
+            for id_, why in reach.of_group(group).items()
+        }
 
     def _observe_itself(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
+from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -121,6 +122,7 @@ class Workers:
         cpu: int | None,
         *,
         under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
+        reach: Mapping[ArmName, Mapping[str, object]] = MappingProxyType({}),
     ) -> list[Worker]:
         """Start a worker for each arm's file and import the file.
 
@@ -128,6 +130,7 @@ class Workers:
             layouts: one for each worker.
             cpu: the CPU that the workers share; None if they may use all CPUs.
             under: for each arm, what executes its interpreter or program, if anything does.
+            reach: for each arm what a worker of Python is to look for; see `Differences.asked`.
 
         Raises:
             WorkerFailedError: a worker failed to start or import; the others are ended.
@@ -137,8 +140,14 @@ class Workers:
             # One by one: if a later worker fails to start, those that have started are ended.
             with self._settings.starting():
                 for (name, file), layout in zip(files.items(), layouts, strict=True):
-                    other = under.get(name, ())
-                    worker = self._start(self._arms[name], file, cpu, layout, under=other)
+                    worker = self._start(
+                        self._arms[name],
+                        file,
+                        cpu,
+                        layout,
+                        under=under.get(name, ()),
+                        reach=reach.get(name),
+                    )
                     worker.order = len(workers)
                     workers.append(worker)
                 for worker in workers:
@@ -184,10 +193,11 @@ class Workers:
         *,
         describe: bool = False,
         under: Sequence[str] = (),
+        reach: Mapping[str, object] | None = None,
     ) -> Worker:
         setting: WorkerSetting | ProgramSetting
         if isinstance(file.benchmark, FunctionBenchmarks):
-            setting = self._of_python(arm, file, cpu, layout, under)
+            setting = replace(self._of_python(arm, file, cpu, layout, under), reach=reach)
         else:
             setting = self._of_program(arm, file, cpu, layout, under)
         with self._starting:

@@ -12,13 +12,19 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import source_from_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
-from benchgate.measure.programs.opened_files import CannotWatchError, Folders, Watch, folders_below
+from benchgate.measure.reach import (
+    CACHED_CODE,
+    CannotWatchError,
+    Folders,
+    Watch,
+    folders_below,
+    source_of,
+)
 from benchgate.measure.sources import hidden_by_tree
 
 if TYPE_CHECKING:
@@ -31,7 +37,6 @@ if TYPE_CHECKING:
 _REPOSITORY = frozenset({".git"})
 _SKIPPED = _REPOSITORY | {"node_modules", "__pypackages__"}
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
-_CACHE = "__pycache__"
 _COMPILED_SUFFIXES = frozenset({".so", ".dylib", ".pyd", ".dll", ".jar", ".class", ".wasm"})
 _METADATA_SUFFIXES = (".egg-info", ".dist-info")
 
@@ -75,7 +80,7 @@ class OwnCode:
         """The folders of the checkout, listed once: there may be many, and they do not change."""
         listed = folders_below([self._checkout], _SKIPPED, _ENVIRONMENT_MARKS)
         # Except those that Python creates when it compiles an import.
-        caches = [path / _CACHE for path in listed.found if path.name != _CACHE]
+        caches = [path / CACHED_CODE for path in listed.found if path.name != CACHED_CODE]
         return replace(listed, found=tuple(dict.fromkeys((*listed.found, *caches))))
 
     def check(
@@ -157,8 +162,8 @@ class OwnCode:
             Watch(users_folders.found) as users,
         ):
             run()
-            seen = frozenset(map(_source, own.opened()))
-            foreign = frozenset(map(_source, theirs.opened()))
+            seen = frozenset(map(source_of, own.opened()))
+            foreign = frozenset(map(source_of, theirs.opened()))
             foreign |= code_among(users.opened(), self._checkout)
         folders = (own_folders, their_folders, users_folders)
         gaps = tuple(
@@ -201,20 +206,11 @@ def code_among(opened: Iterable[Path], checkout: Path) -> frozenset[Path]:
         opened: the opened files; a compiled Python file stands for its source.
         checkout: without symbolic links.
     """
-    found = {_source(path) for path in opened}
+    found = {source_of(path) for path in opened}
     code = (path for path in found if not any(p.endswith(_METADATA_SUFFIXES) for p in path.parts))
     inside = {path for path in code if path.is_relative_to(checkout)}
     ignored = _ignored(inside, checkout) if inside else frozenset()
     return frozenset(path for path in inside if path not in ignored or _is_compiled(path))
-
-
-def _source(path: Path) -> Path:
-    if path.suffix == ".pyc" and path.parent.name == _CACHE:
-        try:
-            path = Path(source_from_cache(str(path)))
-        except ValueError:
-            return path
-    return Path(os.path.realpath(path))
 
 
 def _is_compiled(path: Path) -> bool:

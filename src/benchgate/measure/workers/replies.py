@@ -37,6 +37,7 @@ KEYS_OF_ANY: Final[Mapping[str, Sequence[str]]] = {
 # What a worker of Python says, too.
 KEYS_OF_PYTHON: Final[Mapping[str, Sequence[str]]] = {
     "hello": (*KEYS_OF_ANY["hello"], "executable", "folders", *_ORIGINS),
+    "reach": ("touched", "ran", "mentioned", "generated", "unknown", "failed"),
     "open": ("rss_is_own", "is_inside", "times_each", "number", "inner_loops"),
     "close": ("changed", "beside", *_ORIGINS),
 }

@@ -43,6 +43,7 @@ class WorkerSetting:
         path_after: entries for sys.path, after the interpreter's own.
         host: which host in the worker runs the file: "python", or the tool whose suite it is.
         arguments: further arguments of that tool.
+        reach: what to look for in what it reaches; None if it is measured.
     """
 
     interpreter: Sequence[str]
@@ -60,6 +61,7 @@ class WorkerSetting:
     host: str = "python"
     arguments: Sequence[str] = ()
     under: Sequence[str] = ()
+    reach: Mapping[str, object] | None = None
     folder: None = None
 
     WHAT = "the interpreter "
@@ -91,6 +93,7 @@ class WorkerSetting:
             "own_interpreter": self.own_interpreter,
             "provided": sorted(self.provided.modules) if self.provided else [],
             "forbidden": [str(folder) for folder in self.forbidden],
+            **({"reach": self.reach} if self.reach else {}),
             "occupy": [self.layout.blocks, self.layout.chunks, self.layout.gap_bytes],
         }
 

@@ -154,7 +154,7 @@ class Worker:
             theirs.close()
         self.pid = self._process.pid
         self.allow(0)
-        self._send("hello", json.dumps({"describe": describe, **setting.request(arm)}))
+        self.begin_step("hello", json.dumps({"describe": describe, **setting.request(arm)}))
 
     def _start(
         self, setting: WorkerSetting | ProgramSetting, guardian: Guardian, channel: int
@@ -337,7 +337,7 @@ class Worker:
             raise WorkerFailedError(
                 self, f"it speaks the worker protocol {spoken}, and benchgate speaks {PROTOCOL}"
             )
-        hello = self._reply("hello")
+        hello = self.end_step("hello")
         self.steps = frozenset(hello.get("steps", ()))
         self.folders = hello.get("folders", ())
         try:
@@ -354,8 +354,8 @@ class Worker:
 
     def ask(self, step: str, argument: object = "") -> dict[str, Any]:
         """Let the worker carry out one step; return its reply."""
-        self._send(step, argument)
-        return self._reply(step)
+        self.begin_step(step, argument)
+        return self.end_step(step)
 
     def sample(self) -> tuple[int, int]:
         """Let the worker take one sample, and wait for it; see `begin_sample`, `end_sample`."""
@@ -378,12 +378,14 @@ class Worker:
             raise WorkerFailedError(self, f"a clock ran backwards: {wall_ns} ns, CPU {cpu_ns} ns")
         return wall_ns, cpu_ns
 
-    def _send(self, step: str, argument: object) -> None:
+    def begin_step(self, step: str, argument: object) -> None:
+        """Let the worker begin one step; `end_step` waits for its reply."""
         self._asked = step
         # An id may end with a space.
         self.send((step if argument == "" else f"{step} {argument}").encode() + b"\n")
 
-    def _reply(self, step: str) -> dict[str, Any]:
+    def end_step(self, step: str) -> dict[str, Any]:
+        """Wait for the reply to the step that was begun."""
         is_observed = step.startswith("observe")
         line = self.line(_LONGEST_OBSERVED_MIB if is_observed else _LONGEST_REPLY_MIB)
         # Each object takes many times as much memory as its text.

@@ -13,13 +13,15 @@ import struct
 import sys
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from importlib.util import source_from_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 
+CACHED_CODE: Final = "__pycache__"
 # Each watch takes about a kilobyte of the kernel's memory.
 MOST_FOLDERS = 20_000
 
@@ -124,3 +126,13 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
+
+
+def source_of(path: Path) -> Path:
+    """The real path of a file, or of the source that Python compiled it from."""
+    if path.suffix == ".pyc" and path.parent.name == CACHED_CODE:
+        try:
+            path = Path(source_from_cache(str(path)))
+        except ValueError:
+            return path
+    return Path(os.path.realpath(path))

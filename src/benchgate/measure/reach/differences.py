@@ -1,0 +1,185 @@
+"""What differs between the files of both sides, after they are built."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate.measure.arm import ArmName
+from benchgate.measure.reach.python_edit import PythonEdit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchgate.measure.arm import Arm
+
+ENV: Final = "{env}/"
+"""Begins the name of a file in the environment of a side; others are in its tree."""
+
+_SIDES: Final = (ArmName.BASE, ArmName.HEAD)
+_SKIPPED: Final = frozenset({".git", "__pycache__"})
+_MOST_READ_BYTES: Final = 2**30
+_TOO_LARGE: Final = "the files of both sides are too large to compare"
+_PYTHON: Final = ".py"
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What differs between the files of both sides.
+
+    Attributes:
+        files: names of files and folders that differ, or that only one side has.
+        common: those of them that both sides have.
+        folders: names of folders that have other names in them.
+        why_unknown: why nobody can say; "" if it is known.
+    """
+
+    arms: Mapping[ArmName, Arm]
+    files: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    why_unknown: str = ""
+    _edits: dict[str, PythonEdit] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.why_unknown)
+
+    @classmethod
+    def between(cls, arms: Mapping[ArmName, Arm], ignored: Sequence[str] = ()) -> Differences:
+        """Compare the trees and the environments of both sides.
+
+        Args:
+            ignored: globs over names of files on which no benchmark depends.
+        """
+        listed = {name: _listed(arms[name]) for name in _SIDES}
+        base, head = (listed[name] for name in _SIDES)
+        is_ignored = {
+            name: any(fnmatchcase(name, glob) for glob in ignored) for name in base.keys() | head
+        }
+        alone = {name for name in base.keys() ^ head.keys() if not is_ignored[name]}
+        compared = _Compared(arms)
+        common = set()
+        for name in base.keys() & head.keys():
+            if not is_ignored[name] and not compared.are_equal(base[name], head[name]):
+                common.add(name)
+            if compared.left_bytes < 0:
+                return cls(arms, why_unknown=_TOO_LARGE)
+        folders = {os.path.dirname(name) for name in alone}  # noqa: PTH120 - strings
+        return cls(arms, frozenset(alone | common), frozenset(common), frozenset(folders))
+
+    def paths(self, arm: ArmName) -> list[str]:
+        """The real paths of what differs, or would have if it were there."""
+        return [self.path(arm, name) for name in self.files]
+
+    def watched(self, arm: ArmName) -> list[Path]:
+        """The folders of a side that have something that differs."""
+        parents = {Path(path).parent for path in self.paths(arm)}
+        return [*parents, *(parent / "__pycache__" for parent in parents)]
+
+    def asked(self, arm: ArmName) -> dict[str, object]:
+        """What a worker is to look for."""
+        return {
+            "root": str(self.arms[arm].root),
+            "files": self.paths(arm),
+            "folders": [self.path(arm, name) for name in self.folders],
+            "names": self.names(arm),
+        }
+
+    def names(self, arm: ArmName) -> list[tuple[str, str, str]]:
+        """The functions that only the other side has: name, file on this side, and class."""
+        side = _SIDES.index(arm)
+        return [
+            (one.name, self.path(arm, name), one.owner)
+            for name in sorted(self.common)
+            if name.endswith(_PYTHON)
+            for one in self.edit(name).only[side]
+        ]
+
+    def name(self, arm: ArmName, path: str) -> str:
+        """The name of a real path."""
+        env, root = (os.path.realpath(one) for one in (self.arms[arm].env, self.arms[arm].root))
+        if path.startswith(env + os.sep):
+            return ENV + os.path.relpath(path, env)
+        return os.path.relpath(path, root)
+
+    def edit(self, name: str) -> PythonEdit:
+        """How a file of Python differs that both sides have."""
+        if name not in self._edits:
+            try:
+                texts = [Path(self.path(arm, name)).read_bytes() for arm in _SIDES]
+            except OSError:
+                texts = [b"\0", b"\0"]  # no Python
+            self._edits[name] = PythonEdit.between(*texts)
+        return self._edits[name]
+
+    def path(self, arm: ArmName, name: str) -> str:
+        """The real path that a name has, or would have, on a side."""
+        is_env = name.startswith(ENV)
+        top = os.path.realpath(self.arms[arm].env if is_env else self.arms[arm].root)
+        inside = name.removeprefix(ENV) if is_env else name
+        return os.path.join(top, inside) if inside else top  # noqa: PTH118 - strings
+
+
+def _listed(arm: Arm) -> dict[str, os.DirEntry[str]]:
+    """Everything in the tree and in the environment of a side, by its name."""
+    found: dict[str, os.DirEntry[str]] = {}
+    for top, prefix in ((arm.root, ""), (arm.env, ENV)):
+        waiting = [os.fspath(top)]
+        size = len(waiting[0]) + 1
+        while waiting:
+            for entry in _entries(waiting.pop()):
+                if entry.name not in _SKIPPED:
+                    found[prefix + entry.path[size:]] = entry
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return found
+
+
+def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return ()
+
+
+class _Compared:
+    """Compares files of both sides, in which each names its own folders."""
+
+    def __init__(self, arms: Mapping[ArmName, Arm]) -> None:
+        self.left_bytes = _MOST_READ_BYTES
+        self._own = {
+            arm: [os.fsencode(one) for one in (arms[arm].env, arms[arm].root)] for arm in _SIDES
+        }
+
+    def are_equal(self, base: os.DirEntry[str], head: os.DirEntry[str]) -> bool:
+        one, other = base.stat(follow_symlinks=False), head.stat(follow_symlinks=False)
+        if os.path.samestat(one, other) or one.st_mode != other.st_mode:
+            return one.st_mode == other.st_mode
+        if stat.S_ISDIR(one.st_mode):
+            return True
+        if stat.S_ISLNK(one.st_mode):
+            return self._general(*(os.fsencode(os.readlink(each.path)) for each in (base, head)))  # noqa: PTH115 - strings
+        return one.st_size == other.st_size and stat.S_ISREG(one.st_mode) and self._read(base, head)
+
+    def _read(self, base: os.DirEntry[str], head: os.DirEntry[str]) -> bool:
+        try:
+            texts = [Path(each.path).read_bytes() for each in (base, head)]
+        except OSError:
+            return False
+        self.left_bytes -= len(texts[0])
+        return texts[0] == texts[1] or self._general(*texts)
+
+    def _general(self, base: bytes, head: bytes) -> bool:
+        """Whether two texts are equal, but for the paths of their sides."""
+        texts = []
+        for arm, text in zip(_SIDES, (base, head), strict=True):
+            general = text
+            for number, folder in enumerate(self._own[arm]):
+                general = general.replace(folder, b"{%d}" % number)
+            texts.append(general)
+        return texts[0] == texts[1]

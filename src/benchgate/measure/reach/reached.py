@@ -1,0 +1,113 @@
+"""Decides by what processes of both sides have reached whether a benchmark is affected."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Self
+
+from benchgate.measure.arm import ArmName
+from benchgate.measure.reach.opened_files import Watch, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from benchgate.measure.reach.differences import Differences
+
+_PYTHON = ".py"
+_SIDES = (ArmName.BASE, ArmName.HEAD)
+_DONE = {"open": "opens", "import": "imports", "stat": "looks for", "list": "lists"}
+
+
+def why_affected(differences: Differences, reports: Mapping[ArmName, Mapping[str, Any]]) -> str:
+    """Why a benchmark is affected, for a reader; "" if it is not.
+
+    Args:
+        reports: what a worker of each side says that it reached.
+    """
+    reasons = (reason for arm in _SIDES for reason in _reasons(differences, arm, reports[arm]))
+    if reason := next(reasons, ""):
+        return reason
+    base, head = (reports[arm]["generated"] for arm in _SIDES)
+    return "runs generated code that differs" if base != head else ""
+
+
+def _reasons(differences: Differences, arm: ArmName, report: Mapping[str, Any]) -> Iterator[str]:
+    if report["failed"]:
+        line = report["failed"].partition("\n")[0]
+        yield f"what it runs cannot be seen, because it fails on the {arm}: {line}"
+        return
+    side = _SIDES.index(arm)
+    for path, line in report["ran"]:
+        name = differences.name(arm, path)
+        if name in differences.common and (found := differences.edit(name).ran(side, line)):
+            yield f"runs `{found[0].partition('#')[0]}` of {name}, {found[1]}"
+    for path, what in report["touched"]:
+        name = differences.name(arm, path)
+        if how := _use(differences, name, what):
+            yield how
+    names = differences.names(arm)
+    for number in report["mentioned"]:
+        name, _, owner = names[number]
+        full = f"{owner}.{name}" if owner else name
+        yield f"may look for `{full}`, which only the {_SIDES[1 - side]} has"
+    yield from report["unknown"]
+
+
+def _use(differences: Differences, name: str, what: str) -> str:
+    """How what a process does with a file affects it; "" if it does not."""
+    if what == "list":
+        return f"lists {name or 'the top folder'}, where other files are"
+    if name not in differences.common:
+        owner = next(arm for arm in _SIDES if os.path.lexists(differences.path(arm, name)))
+        return f"{_DONE[what]} {name}, which only the {owner} has"
+    if name.endswith(_PYTHON):
+        if what == "stat" or (what == "import" and not differences.edit(name).at_top):
+            return ""
+        if what == "import":
+            return f"imports {name}, edited outside of its functions"
+    return f"{_DONE[what]} {name}, changed"
+
+
+class OpenedBesides:
+    """Watches, in a `with` block, what any process opens of what differs, whether or not it tells.
+
+    Raises:
+        CannotWatchError: at the beginning, if this system does not say what is opened.
+    """
+
+    def __init__(self, differences: Differences) -> None:
+        self._differences = differences
+        self._stack = ExitStack()
+        self._watches: dict[ArmName, Watch] = {}
+        self._found: dict[ArmName, set[str]] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for arm in _SIDES:
+                watch = Watch(self._differences.watched(arm))
+                self._watches[arm] = stack.enter_context(watch)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._stack:
+            for arm, watch in self._watches.items():
+                opened = (str(source_of(path)) for path in watch.opened())
+                names = {self._differences.name(arm, path) for path in opened}
+                self._found[arm] = names & self._differences.files
+
+    def why(self, reports: Iterable[Mapping[ArmName, Mapping[str, Any]]]) -> str:
+        """Why all benchmarks of a launch are affected; "" if nothing else was opened.
+
+        Args:
+            reports: what the workers say that each of them reached.
+        """
+        told: dict[ArmName, set[str]] = {arm: set() for arm in _SIDES}
+        for one in reports:
+            for arm, report in one.items():
+                paths = (path for path, _ in report["touched"])
+                told[arm] |= {self._differences.name(arm, path) for path in paths}
+        rest = (sorted(self._found[arm] - told[arm]) for arm in _SIDES)
+        names = next(filter(None, rest), [""])
+        return f"something that it starts opens {names[0]}, which differs" if names[0] else ""
