@@ -50,7 +50,10 @@ PROFILES = "it uses `sys.setprofile` itself, so benchgate cannot see which funct
 LIBRARY = "it loads a library by `ctypes`, and benchgate cannot see what that does"
 THREADS = "its threads go on running, and benchgate cannot see what they will run"
 # Names by which code goes through everything that a module or a class has.
-ENUMERATING = frozenset({"dir", "vars", "globals", "locals", "getmembers", "__dict__"})
+ENUMERATING = frozenset({"dir", "vars", "getmembers", "__dict__"})
+ENUMERATING_ITSELF = frozenset({"globals", "locals"})
+# A flag of functions; the text of modules and classes has code of its own.
+IS_FUNCTION = 0x1
 SHORTEST_PART = 3
 WORD = re.compile(r"\w+")
 PLAIN_TYPES = frozenset({"type", "ABCMeta"})
@@ -264,7 +267,8 @@ class Reach:
 
     def place_of(self, code: CodeType) -> tuple[str, int] | None:
         path = os.path.realpath(code.co_filename)
-        return (path, code.co_firstlineno) if path in self.files else None
+        is_there = path in self.files and code.co_flags & IS_FUNCTION
+        return (path, code.co_firstlineno) if is_there else None
 
     def mentioned(self, codes: Iterable[CodeType]) -> list[int]:
         """Return which of the names this code may look up, or meet as it goes through all names."""
@@ -278,8 +282,11 @@ class Reach:
             if file.startswith((FOLDER, OWN_FOLDER, "<frozen")) and "-packages" not in file:
                 continue
             words.update(code.co_names)
-            if ENUMERATING.intersection(code.co_names) and file.startswith(self.root):
-                return list(range(len(self.names)))
+            if file.startswith(self.root):
+                if ENUMERATING.intersection(code.co_names):
+                    return list(range(len(self.names)))
+                if ENUMERATING_ITSELF.intersection(code.co_names):
+                    found |= {n for n, each in enumerate(self.names) if each[1] == file}
             for text in texts_in(code.co_consts):
                 words.update(WORD.findall(text))
                 parts.add(text)

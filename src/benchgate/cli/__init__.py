@@ -14,6 +14,7 @@ from benchgate.cli.boundary import guarded
 _SECTIONS = {
     "Everyday commands": {
         "check": "Measure base and head in turn, decide, and report.",
+        "affected": "Say which benchmarks run or read anything that changed.",
         "explain": "Say which functions a change comes from.",
         "bisect": "Find the commit that made a benchmark slower or faster.",
         "show": "Show the statistics of a result file.",

@@ -101,6 +101,7 @@ class CheckOptions:
     run_url: str | None
     artifact: str | None
     continued: str | None
+    everything: bool
     introspect: bool
     rebuild: bool
     timing: bool
@@ -148,6 +149,7 @@ class CheckOptions:
         flag_value="",
         help="Go on with an interrupted check: the last one, or that of a result file.",
     ),
+    o.ALL,
     o.INTROSPECT,
     o.NO_CACHE,
     o.TIMING,
@@ -254,6 +256,7 @@ def _check(
         saved,
         must_save=output is not None,
         introspect=given.introspect,
+        only_affected=not given.everything,
         benchmarks=given.benchmarks,
         unfinished=unfinished,
         again=saving.again(),

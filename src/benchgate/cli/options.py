@@ -254,6 +254,12 @@ OUTPUT = click.option(
 NO_CACHE = click.option(
     "--no-cache", "rebuild", is_flag=True, help="Build again, even if there is an earlier build."
 )
+ALL = click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also measure what runs the same code on both sides.",
+)
 INTROSPECT = click.option(
     "--introspect",
     is_flag=True,
@@ -272,7 +278,7 @@ _SECTIONS: Final = {
         " --suite --merge --run --artifact --continue"
     ),
     "What to measure": (
-        "--filter --tag --budget --rounds --until-decided --lanes --shard --counter --seed"
+        "--filter --tag --all --budget --rounds --until-decided --lanes --shard --counter --seed"
         " --introspect --no-cache"
     ),
     "How to judge": "--margin --fail-on --alpha --rule --config",

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, ValidationInfo, field_validator
 from benchgate.config.benchmarks import KINDS, TaggedBenchmark
 from benchgate.config.keys import (
     Side,
+    added,
     classical,
     counts_less,
     dropped,
@@ -127,6 +128,18 @@ class Measure(Table):
         "What [counts instructions](noisy-machines.md#count-with-valgrind). `auto` is"
         " `perf`; where that does not work, it is `valgrind` for what `metrics` judges by"
         " instructions.",
+    )
+    only_affected: bool = key(
+        on,
+        True,
+        "Of a pull request, measure only what [runs or reads anything that"
+        " changed](how-it-decides.md#what-the-change-can-reach).",
+    )
+    ignore: fields.Several[fields.Text] = key(
+        added,
+        (),
+        'Files on which no benchmark depends, such as `["docs/**", "*.md"]`: globs over paths'
+        " from the root of the repository.",
     )
     executions: int = key(less, 6, "Executions of a command per side and round.", ge=1, le=10_000)
     command_warmup: int = key(

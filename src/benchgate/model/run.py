@@ -128,6 +128,7 @@ class Status(StrEnum):
 
     OK = "ok"
     FAILED = "failed"
+    SAME_CODE = "same code"
 
 
 class BenchmarkFiles(StrEnum):

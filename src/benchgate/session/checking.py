@@ -23,12 +23,18 @@ from benchgate.gate.verdict import judge
 from benchgate.model.run import BenchmarkFiles
 from benchgate.session.benchmark_sets import UNABLE
 from benchgate.session.choice import chosen_of
-from benchgate.session.measuring import NOTHING_RUNS_ON_BASE, ArmsRequest, measure_arms
+from benchgate.session.measuring import (
+    NOTHING_RUNS_ON_BASE,
+    ArmsRequest,
+    measure_arms,
+    reasons_of_arms,
+)
 from benchgate.session.one_tree import RunRequest, run
 from benchgate.session.opening import no_benchmarks
 from benchgate.session.result_file import working_tree_source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from benchgate.config import Config
@@ -79,27 +85,39 @@ def check(
                 hint="Give the same options as then, or leave out --continue.",
             )
         return check_stored(request, config, git, effects)
-    warnings: tuple[str, ...] = ()
-    files = BenchmarkFiles.BASE
-    if request.self_check:
-        head = working_tree_source(git)
-        base = replace(head, why="the working tree itself: every difference is noise")
-    else:
-        effects.progress.preparing("looking for the base")
-        base = choose_base(git, config.baseline.against)
-        configured = judged_by_base if request.policy == "base" else measured_by_base
-        config, warnings = configured(git, base.sha or "", config, effects.cwd)
-        files, why = _files(request, config, git, base)
-        if files is BenchmarkFiles.HEAD and _holds_no_files(git, config):
-            raise no_benchmarks(config)
-        config = with_benchmarks_of_head(config) if files is BenchmarkFiles.HEAD else config
-        warnings += why
-    wanted = replace(request, files=files, warnings=warnings)
+    wanted, base, config = _prepared(request, config, git, effects)
     result = measure_arms(wanted, base, config, git, effects)
     if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:
         raise _nothing_runs(result)
     require_effect(config, [result], is_whole=request.choice.is_whole)
     return judge(result, config), result
+
+
+def affected(
+    request: CheckRequest, config: Config, git: Git, effects: Effects
+) -> Mapping[str, str]:
+    """Say of each benchmark why it is affected; "" if nothing that it runs or reads has changed."""
+    wanted, base, config = _prepared(request, config, git, effects)
+    return reasons_of_arms(wanted, base, config, git, effects)
+
+
+def _prepared(
+    request: CheckRequest, config: Config, git: Git, effects: Effects
+) -> tuple[CheckRequest, Source, Config]:
+    """Choose the base, whose configuration judges, and whose benchmarks both sides run."""
+    if request.self_check:
+        head = working_tree_source(git)
+        why = "the working tree itself: every difference is noise"
+        return request, replace(head, why=why), config
+    effects.progress.preparing("looking for the base")
+    base = choose_base(git, config.baseline.against)
+    configured = judged_by_base if request.policy == "base" else measured_by_base
+    config, warnings = configured(git, base.sha or "", config, effects.cwd)
+    files, about_files = _files(request, config, git, base)
+    if files is BenchmarkFiles.HEAD and _holds_no_files(git, config):
+        raise no_benchmarks(config)
+    config = with_benchmarks_of_head(config) if files is BenchmarkFiles.HEAD else config
+    return replace(request, files=files, warnings=(*warnings, *about_files)), base, config
 
 
 def _files(

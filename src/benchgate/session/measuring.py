@@ -25,6 +25,7 @@ from benchgate.model.result import Phase
 from benchgate.model.row_order import WRONG, by_benchmark, missing_rounds, worst_first
 from benchgate.model.run import MOST_CHANGED, BenchmarkFiles, Source
 from benchgate.model.verdict import decided_benchmarks
+from benchgate.session.affected import leave_unaffected, why_affected
 from benchgate.session.building import cache_for
 from benchgate.session.engines import config_in
 from benchgate.session.fixed_rounds import too_few_rounds
@@ -81,6 +82,8 @@ class ArmsRequest(RunRequest):
         again: the command that goes on if this one is interrupted.
         head: another checkout of the repository that holds the head; None for the user's own.
         observes_all: whether to observe what unchanged benchmarks call, too.
+        only_affected: whether to leave out what runs the same code on both sides, if the
+            configuration does not say otherwise.
     """
 
     self_check: bool = False
@@ -91,6 +94,7 @@ class ArmsRequest(RunRequest):
     again: str = ""
     head: Git | None = None
     observes_all: bool = False
+    only_affected: bool = False
 
 
 def measure_arms(
@@ -104,43 +108,16 @@ def measure_arms(
     Raises:
         Interrupted: Ctrl-C, SIGTERM or SIGHUP; what was measured is saved.
     """
-    unfinished = request.unfinished
     began_s, started = effects.clock(), effects.now()
-    effects.phases.begin(Phase.CHECK_OUT)
-    require_address_space()
-    importing = special.import_beside()
-    warnings = (*sweep(git), *request.warnings)
-    tree = request.head or git
-    head = _source_of_head(tree, base, request)
-    _tell_what_is_prepared(base, config, effects)
-    files = BenchmarkFiles.OWN if request.self_check else request.files
     with ExitStack() as stack:
-        is_kept = cache_for(config, effects, git.root) is not None
-        pair = two_arms(tree, base.sha or "", _configs(files, config), same_places=is_kept)
-        trees = stack.enter_context(same_arms(git) if request.self_check else pair)
-        if head.uncommitted and not request.self_check:
-            head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
-        sources = {ArmName.BASE: base, ArmName.HEAD: head}
-        if unfinished:
-            unfinished.require_code(sources)
-            effects = replace(effects, draw_seed=lambda: unfinished.seed)
-        opening = Opening(
-            tuple(trees.arms.values()),
-            config,
-            effects,
-            request.choice,
-            git.root,
-            tried=SAME_CODE if request.self_check else request.tried,
-            ground=trees.ground,
-            files=files,
-            introspect=request.introspect,
-            beside=importing,
-        )
-        session = open_session(stack, opening)
+        opened = _open(stack, request, base, config, git=git, effects=effects)
+        session, trees = opened.session, opened.trees
+        if request.only_affected and config.measure.only_affected and not request.self_check:
+            leave_unaffected(session, trees.arms, config, request.choice, opened.effects)
         result_file = ResultFile(
             session=session,
-            sources=sources,
-            effects=effects,
+            sources=opened.sources,
+            effects=opened.effects,
             began_s=began_s,
             started=started,
             suite=request.suite,
@@ -149,10 +126,76 @@ def measure_arms(
             output=request.output,
             again=request.again,
             must_save=request.must_save,
-            warnings=(*warnings, *_unlike(trees, session, config, request.choice)),
+            warnings=(*opened.warnings, *_unlike(trees, session, config, request.choice)),
         )
-        _measure(session, result_file, config, effects, request)
+        _measure(session, result_file, config, opened.effects, request)
     return result_file.result()
+
+
+def reasons_of_arms(
+    request: ArmsRequest, base: Source, config: Config, git: Git, effects: Effects
+) -> Mapping[str, str]:
+    """Say why each benchmark is affected, without measuring; see `affected.why_affected`."""
+    with ExitStack() as stack:
+        opened = _open(stack, request, base, config, git=git, effects=effects)
+        return why_affected(opened.session, opened.trees.arms, config)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """Both sides, built, with their benchmarks.
+
+    Attributes:
+        effects: with the seed of the interrupted check that goes on.
+    """
+
+    session: Session
+    trees: Trees
+    sources: Mapping[ArmName, Source]
+    effects: Effects
+    warnings: tuple[str, ...]
+
+
+def _open(
+    stack: ExitStack,
+    request: ArmsRequest,
+    base: Source,
+    config: Config,
+    *,
+    git: Git,
+    effects: Effects,
+) -> _Opened:
+    unfinished = request.unfinished
+    effects.phases.begin(Phase.CHECK_OUT)
+    require_address_space()
+    importing = special.import_beside()
+    warnings = (*sweep(git), *request.warnings)
+    tree = request.head or git
+    head = _source_of_head(tree, base, request)
+    _tell_what_is_prepared(base, config, effects)
+    files = BenchmarkFiles.OWN if request.self_check else request.files
+    is_kept = cache_for(config, effects, git.root) is not None
+    pair = two_arms(tree, base.sha or "", _configs(files, config), same_places=is_kept)
+    trees = stack.enter_context(same_arms(git) if request.self_check else pair)
+    if head.uncommitted and not request.self_check:
+        head = replace(head, content=content_digest(trees.arms[ArmName.HEAD].root))
+    sources = {ArmName.BASE: base, ArmName.HEAD: head}
+    if unfinished:
+        unfinished.require_code(sources)
+        effects = replace(effects, draw_seed=lambda: unfinished.seed)
+    opening = Opening(
+        tuple(trees.arms.values()),
+        config,
+        effects,
+        request.choice,
+        git.root,
+        tried=SAME_CODE if request.self_check else request.tried,
+        ground=trees.ground,
+        files=files,
+        introspect=request.introspect,
+        beside=importing,
+    )
+    return _Opened(open_session(stack, opening), trees, sources, effects, warnings)
 
 
 def _source_of_head(tree: Git, base: Source, request: ArmsRequest) -> Source:

@@ -108,6 +108,7 @@ class _BenchmarkRecord:
     server: Mapping[str, str] = field(default_factory=dict)
     calls: dict[str, CallTree] = field(default_factory=dict)
     uses_files: bool | None = None
+    is_same_code: bool = False
 
     def restore(self, earlier: BenchmarkResult) -> None:
         """Go on with what an earlier session measured."""
@@ -124,6 +125,12 @@ class _BenchmarkRecord:
     def launches(self, metric: Metric) -> tuple[Launch, ...]:
         return self.series[metric].launches if metric in self.series else ()
 
+    @property
+    def _status(self) -> Status:
+        if self.is_same_code:
+            return Status.SAME_CODE
+        return Status.OK if self.error is None else Status.FAILED
+
     def result(self) -> BenchmarkResult:
         about = self.definition
         return BenchmarkResult(
@@ -131,7 +138,7 @@ class _BenchmarkRecord:
             workload=about.workload,
             tier=about.tier,
             series=tuple(self.series.values()),
-            status=Status.OK if self.error is None else Status.FAILED,
+            status=self._status,
             error=self.error,
             of_all=self.of_all,
             notes=(*about.notes, *self.notes),
@@ -265,11 +272,18 @@ class Recorder:
             if id_ in records:
                 records[id_].notes[note] = None
 
+    def leave_unmeasured(self, ids: Collection[str]) -> None:
+        """Record that these benchmarks run the same code on both sides."""
+        for records in self._records.values():
+            for id_ in records.keys() & set(ids):
+                records[id_].is_same_code = True
+
     def ids(self) -> tuple[str, ...]:
-        """Every benchmark that was found, has not failed and is not skipped, as in the head."""
+        """Every benchmark to measure that has not failed and is not skipped, as in the head."""
         head_first = sorted(self._records, key=lambda arm: arm is not ArmName.HEAD)
-        found = dict.fromkeys(id_ for arm in head_first for id_ in self._records[arm])
-        return tuple(id_ for id_ in found if not self.has_failed(id_) and id_ not in self.skipped)
+        found = {id_: one for arm in head_first for id_, one in self._records[arm].items()}
+        left = (id_ for id_, one in found.items() if not one.is_same_code)
+        return tuple(id_ for id_ in left if not self.has_failed(id_) and id_ not in self.skipped)
 
     def found(self) -> tuple[str, ...]:
         """Every benchmark that was found in any arm, chosen or not, under all of its names."""

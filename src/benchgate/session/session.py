@@ -26,7 +26,7 @@ from benchgate.session.recorder import Recorder, warnings_of_skipped
 from benchgate.session.shares import LEAST_ROUNDS, CountingTime, Sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.measure.arm import ArmName
     from benchgate.measure.contract import Definition, Engine, Task
@@ -201,6 +201,19 @@ class Session:
     def note(self, id_: str, note: str) -> None:
         """Add a note to a benchmark, in every arm that has it."""
         self._recorder.note(id_, note)
+
+    def laid_out(self, ids: Sequence[str]) -> Iterator[tuple[FoundSet, list[str]]]:
+        """Lay out each set of benchmark files; yield each engine with those that it measures."""
+        for files in self._sets_in(ids):
+            self._lay(files)
+            for found in self._found:
+                own = [id_ for id_ in ids if self._engines_of[id_] == [found]]
+                if own and found.files is files:
+                    yield found, own
+
+    def leave_unmeasured(self, ids: Collection[str]) -> None:
+        """Measure none of these: they run the same code on both sides."""
+        self._recorder.leave_unmeasured(ids)
 
     def measure_round(
         self,

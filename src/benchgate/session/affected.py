@@ -1,0 +1,75 @@
+"""Leaves out the benchmarks that run and read nothing that differs between base and head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.measure.arm import ArmName
+from benchgate.measure.reach import Differences, ReachingEngine
+from benchgate.model.result import Phase
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.config import Config
+    from benchgate.measure.arm import Arm
+    from benchgate.session.choice import Choice
+    from benchgate.session.effects import Effects
+    from benchgate.session.session import Session
+
+_NOT_SEEN = "benchgate cannot see what it runs and reads"
+_OTHER_TOOLS = "the tools differ: {} on the base, {} on the head"
+_ALONE = "only one side has it"
+
+
+def leave_unaffected(
+    session: Session,
+    arms: Mapping[ArmName, Arm],
+    config: Config,
+    choice: Choice,
+    effects: Effects,
+) -> None:
+    """Measure only what is affected, named exactly on the command line, or has a limit."""
+    effects.phases.begin(Phase.FIND)
+    reasons = why_affected(session, arms, config)
+    named = set(choice.globs)
+    left = {
+        id_
+        for id_, why in reasons.items()
+        if not why and id_ not in named and not config.limited(id_)
+    }
+    beside = [id_ for id_, of in session.new_versions.items() if of in left]
+    session.leave_unmeasured({*left, *beside})
+    if left:
+        how_many = counted(len(left), "benchmark")
+        effects.progress.message(
+            f"not measuring {how_many} of {len(reasons)}: nothing that they run has changed; "
+            "--all measures everything"
+        )
+
+
+def why_affected(
+    session: Session, arms: Mapping[ArmName, Arm], config: Config
+) -> Mapping[str, str]:
+    """Say of each benchmark why it is affected, in words that follow its name; "" if it is not."""
+    ids = [id_ for id_ in session.ids if id_ not in session.new_versions]
+    found = {id_: "" if session.is_on_all_arms(id_) else _ALONE for id_ in ids}
+    base, head = (session.toolchains[name] for name in (ArmName.BASE, ArmName.HEAD))
+    if differing := sorted(name for name in base | head if base.get(name) != head.get(name)):
+        tool = differing[0]
+        why = _OTHER_TOOLS.format(
+            *(f"{tool} {versions.get(tool, 'is missing')}" for versions in (base, head))
+        )
+        return dict.fromkeys(ids, why)
+    common = [id_ for id_ in ids if not found[id_]]
+    for one, own in session.laid_out(common):
+        differences = Differences.between(arms, config.measure.ignore)
+        if differences.why_unknown:
+            found |= dict.fromkeys(own, differences.why_unknown)
+        elif not isinstance(one.engine, ReachingEngine):
+            found |= dict.fromkeys(own, _NOT_SEEN)
+        elif differences:
+            reasons = one.engine.reach(one.own(own), differences)
+            found |= {id_: reasons[name] for id_, name in zip(own, one.own(own), strict=True)}
+    return found
