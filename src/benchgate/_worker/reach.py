@@ -48,6 +48,9 @@ OBSTACLES = {
 }
 PROFILES = "it uses `sys.setprofile` itself, so benchgate cannot see which functions run"
 LIBRARY = "it loads a library by `ctypes`, and benchgate cannot see what that does"
+SLOW = "it makes too many calls to see in time which functions run"
+MOST_CALLS_NS = 10_000_000_000
+LOOKS_BETWEEN = 1 << 16
 THREADS = "its threads go on running, and benchgate cannot see what they will run"
 # Names by which code goes through everything that a module or a class has.
 ENUMERATING = frozenset({"dir", "vars", "getmembers", "__dict__"})
@@ -85,6 +88,8 @@ class Reach:
         self.unknown: dict[str, None] = {}
         self.is_over = self.is_own = False
         self.error = ""
+        self.calls = 0
+        self.deadline_ns = perf_counter_ns() + MOST_CALLS_NS
         self.target = -1
         self.begin()
 
@@ -126,6 +131,10 @@ class Reach:
         if event == "call":
             code = frame.f_code
             self.ran[id(code)] = code
+            self.calls += 1
+            if not self.calls % LOOKS_BETWEEN and perf_counter_ns() > self.deadline_ns:
+                self.unknown[SLOW] = None
+                sys.setprofile(None)
 
     def started(self, code: CodeType, _: int) -> Any:
         self.ran[id(code)] = code

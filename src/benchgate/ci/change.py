@@ -62,6 +62,7 @@ class ChangeRequest:
     keep: Callable[[Result], None] | None = None
     by_stored_alone: bool = False
     files: BenchmarkFiles = BenchmarkFiles.BASE
+    only_affected: bool = False
 
 
 def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
@@ -100,6 +101,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
             request.suite,
             tried=tried,
             files=request.files,
+            only_affected=request.only_affected,
             warnings=(BASE_HAS_NO_BENCHMARKS,) if request.files is BenchmarkFiles.HEAD else (),
         ),
         request.base,

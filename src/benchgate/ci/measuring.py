@@ -219,6 +219,7 @@ def _measured(
         keep,
         by_stored_alone=reads_stored and config.baseline.source == "artifact",
         files=compared.files,
+        only_affected=job.plan.is_change,
     )
     try:
         return measure_change(change, config, job.git, effects)

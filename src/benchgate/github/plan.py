@@ -84,11 +84,17 @@ class CommentPlan:
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """What to do on an event."""
+    """What to do on an event.
+
+    Attributes:
+        is_change: whether it measures only what a change can reach, not a branch of which the
+            history is kept.
+    """
 
     base: Base
     keeping: ArtifactPlan
     comment: CommentPlan
+    is_change: bool = False
 
     def words(self) -> tuple[str, ...]:
         """One line per decision, with its reason."""
@@ -106,7 +112,10 @@ def plan_for(context: Context, head: Head) -> EventPlan:
     Args:
         head: the commit that the workflow checked out, which no event tells.
     """
-    return EventPlan(_base(context, head), _keeping(context, head), _comment(context))
+    is_change = isinstance(context.event, PullRequestEvent) or not _is_default(context)
+    return EventPlan(
+        _base(context, head), _keeping(context, head), _comment(context), is_change=is_change
+    )
 
 
 def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each

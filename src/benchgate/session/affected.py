@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _NOT_SEEN = "benchgate cannot see what it runs and reads"
 _OTHER_TOOLS = "the tools differ: {} on the base, {} on the head"
 _ALONE = "only one side has it"
+_OTHER_WORK = "does other work on each side"
 
 
 def leave_unaffected(
@@ -54,7 +55,15 @@ def why_affected(
 ) -> Mapping[str, str]:
     """Say of each benchmark why it is affected, in words that follow its name; "" if it is not."""
     ids = [id_ for id_ in session.ids if id_ not in session.new_versions]
+    base_work, head_work = (
+        {one.id: one.workload for one in session.definitions(name)} for name in ArmName
+    )
     found = {id_: "" if session.is_on_all_arms(id_) else _ALONE for id_ in ids}
+    found |= {
+        id_: _OTHER_WORK
+        for id_, why in found.items()
+        if not why and base_work[id_] != head_work[id_]
+    }
     base, head = (session.toolchains[name] for name in (ArmName.BASE, ArmName.HEAD))
     if differing := sorted(name for name in base | head if base.get(name) != head.get(name)):
         tool = differing[0]

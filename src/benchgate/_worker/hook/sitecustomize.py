@@ -1,4 +1,4 @@
-"""Observes a program of Python from its start to its end.
+"""Observes a program of Python from its start to its end, or sees what it reaches.
 
 Python imports this module by itself when its folder is in PYTHONPATH. A variable says where to
 write what was observed, what to observe, and how long to count. Every process of the program does
@@ -34,16 +34,16 @@ def import_hidden() -> None:
     sys.modules.setdefault(__name__, own)
 
 
-def import_observed() -> Any:
-    """Import the module from the folder above, which is no package for this program."""
+def import_worker(name: str) -> Any:
+    """Import a module from the folder above, which is no package for this program."""
     spec = ModuleSpec(PACKAGE, None, is_package=True)
     spec.submodule_search_locations = [os.path.dirname(HERE)]
     sys.modules[PACKAGE] = module_from_spec(spec)
-    return import_module(PACKAGE + ".observed")
+    return import_module(f"{PACKAGE}.{name}")
 
 
 def observe(folder: str, what: str, limit_ns: str) -> None:
-    observed = import_observed()
+    observed = import_worker("observed")
     observer = observed.Times() if what == "times" else observed.CallCounter(int(limit_ns))
 
     def write() -> None:
@@ -56,16 +56,28 @@ def observe(folder: str, what: str, limit_ns: str) -> None:
             found = observed.described(observer.root, {})
             found["is_over"] = observer.is_over
         found["folders"] = [os.path.abspath(one) for one in sys.path]
-        try:
-            with open(os.path.join(folder, str(os.getpid())), "w", encoding="utf-8") as file:
-                json.dump(found, file)
-        except OSError:  # it has outlived the program, and nobody reads this any more
-            pass
+        write_own(folder, found)
 
     atexit.register(write)
     observer.clock()
 
 
+def reach(asked: str, folder: str) -> None:
+    with open(asked, encoding="utf-8") as file:
+        watch = import_worker("reach").Reach(json.load(file))
+    atexit.register(lambda: write_own(folder, watch.report()))
+
+
+def write_own(folder: str, found: dict[str, Any]) -> None:
+    try:
+        with open(os.path.join(folder, str(os.getpid())), "w", encoding="utf-8") as file:
+            json.dump(found, file)
+    except OSError:  # it has outlived the program, and nobody reads this any more
+        pass
+
+
 import_hidden()
 if "BENCHGATE_OBSERVE" in os.environ:
     observe(*os.environ["BENCHGATE_OBSERVE"].split("|"))
+if "BENCHGATE_REACH" in os.environ:
+    reach(*os.environ["BENCHGATE_REACH"].split("|"))

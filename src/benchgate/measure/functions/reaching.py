@@ -1,14 +1,16 @@
-"""Sees what functions of Python run and read, in a launch that measures nothing."""
+"""Sees what functions run and read, in a launch that measures nothing.
+
+Of Python, it is known which functions run; of other languages, only what their programs open.
+"""
 
 from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.live_benchmarks import FunctionBenchmarks
-from benchgate.measure.machine import draw_layouts
+from benchgate.measure.machine import Layout
 from benchgate.measure.reach import CannotWatchError, OpenedBesides, why_affected
 from benchgate.measure.workers import WorkerFailedError
 
@@ -22,9 +24,8 @@ if TYPE_CHECKING:
     from benchgate.measure.workers import Worker
 
     Reports = Mapping[ArmName, Mapping[str, Any]]
-
-_OTHER_LANGUAGE = "is no function of Python, and benchgate cannot see what it runs"
-_OTHER_WORK = "does other work on each side"
+SAMPLE: Final = "s"
+_TIMES: Final = 2
 
 
 class FunctionReach:
@@ -43,57 +44,63 @@ class FunctionReach:
 
     def of_group(self, ids: Sequence[str]) -> dict[str, str]:
         """Say it of benchmarks that share their processes; see `ReachingEngine.reach`."""
-        first = self._entries[ids[0]]
-        if not isinstance(next(iter(first.sides.values())).file.benchmark, FunctionBenchmarks):
-            return dict.fromkeys(ids, _OTHER_LANGUAGE)
-        found = dict.fromkeys(
-            [id_ for id_ in ids if not self._entries[id_].is_compared], _OTHER_WORK
-        )
-        left = [id_ for id_ in ids if id_ not in found]
-        if not left:
-            return found
+        besides = OpenedBesides(self._differences)
         try:
-            besides = OpenedBesides(self._differences)
             with besides:
-                imported, reports = self._reports(left)
+                imported, reports = self._reports(ids)
         except (WorkerFailedError, CannotWatchError) as error:
             why = error.error if isinstance(error, WorkerFailedError) else str(error)
             line = why.partition("\n")[0]
-            return {**found, **dict.fromkeys(left, f"cannot be seen: {line}")}
-        why = why_affected(self._differences, imported) if not reports else ""
+            return dict.fromkeys(ids, f"cannot be seen: {line}")
+        why = why_affected(self._differences, imported) if imported else ""
         why = why or besides.why([imported, *reports.values()])
         if why:
-            return {**found, **dict.fromkeys(left, why)}
-        return {
-            **found,
-            **{id_: why_affected(self._differences, one) for id_, one in reports.items()},
-        }
+            return dict.fromkeys(ids, why)
+        found = dict.fromkeys(ids, "")
+        return found | {i: why_affected(self._differences, one) for i, one in reports.items()}
 
     def _reports(self, ids: Sequence[str]) -> tuple[Reports, dict[str, Reports]]:
-        """What the import of a file reached, and each benchmark, unless that affects all."""
+        """What the import of a file reached, and each benchmark, unless that affects all.
+
+        Nothing if the workers are of another language: they only run.
+        """
+        reports: dict[str, Reports] = {}
         with self._started(ids[0]) as workers:
-            imported = _asked(workers, dict.fromkeys((w.arm.name for w in workers), ""), "s")
-            reports: dict[str, Reports] = {}
-            if why_affected(self._differences, imported):
-                return imported, reports
-            for id_ in ids:
-                entry = self._entries[id_]
-                for worker in workers:
-                    worker.allow(entry.timeout_s)
-                names = {arm: side.name for arm, side in entry.sides.items()}
-                is_timed = all(side.metric is None for side in entry.sides.values())
-                reports[id_] = _asked(workers, names, "s" if is_timed else "value")
+            if not self._is_python(ids[0]):
+                for id_ in ids:
+                    for worker, name in self._named(workers, id_):
+                        _run(worker, name, self._step(id_))
+                return {}, reports
+            imported = _asked([(worker, "") for worker in workers], SAMPLE)
+            if not why_affected(self._differences, imported):
+                for id_ in ids:
+                    reports[id_] = _asked(self._named(workers, id_), self._step(id_))
             return imported, reports
+
+    def _is_python(self, id_: str) -> bool:
+        sides = self._entries[id_].sides.values()
+        return all(isinstance(side.file.benchmark, FunctionBenchmarks) for side in sides)
+
+    def _named(self, workers: Sequence[Worker], id_: str) -> list[tuple[Worker, str]]:
+        """The name of a benchmark in each worker, which gets its time limit."""
+        entry = self._entries[id_]
+        for worker in workers:
+            worker.allow(entry.timeout_s)
+        return [(worker, entry.sides[worker.arm.name].name) for worker in workers]
+
+    def _step(self, id_: str) -> str:
+        """The step that runs a benchmark."""
+        is_timed = all(side.metric is None for side in self._entries[id_].sides.values())
+        return SAMPLE if is_timed else "value"
 
     @contextmanager
     def _started(self, id_: str) -> Iterator[list[Worker]]:
         entry = self._entries[id_]
         files = {arm: side.file for arm, side in entry.sides.items()}
         self._workers.resume()
-        # The same for both: what they generate may depend on the hash seed.
-        layout = draw_layouts(Random(0), 1)[0]  # noqa: S311 - repeatable on purpose
         asked = {arm: self._differences.asked(arm) for arm in files}
-        workers = self._workers.start(files, [layout] * len(files), None, reach=asked)
+        # The same layout for both: what they generate may depend on the hash seed.
+        workers = self._workers.start(files, [Layout()] * len(files), None, reach=asked)
         try:
             yield workers
         finally:
@@ -101,9 +108,20 @@ class FunctionReach:
                 self._workers.kill(worker)
 
 
-def _asked(workers: Sequence[Worker], names: Mapping[ArmName, str], step: str) -> Reports:
+def _asked(named: Sequence[tuple[Worker, str]], step: str) -> Reports:
     """Ask all workers at the same time."""
-    for worker in workers:
-        asked = {"id": names[worker.arm.name], "step": step}
-        worker.begin_step("reach", json.dumps(asked))
-    return {worker.arm.name: worker.end_step("reach") for worker in workers}
+    for worker, name in named:
+        worker.begin_step("reach", json.dumps({"id": name, "step": step}))
+    return {worker.arm.name: worker.end_step("reach") for worker, _ in named}
+
+
+def _run(worker: Worker, name: str, step: str) -> None:
+    """Run a benchmark of another language, more than once."""
+    worker.ask("open", name)
+    worker.ask("loops", 1)
+    for _ in range(_TIMES):
+        if step == SAMPLE:
+            worker.sample()
+        else:
+            worker.ask(step)
+    worker.ask("close")

@@ -22,6 +22,7 @@ from benchgate.measure.programs.bursts import BURST_S, BurstRunner
 from benchgate.measure.programs.commands import arm_commands, with_hash_seed, workload_hash
 from benchgate.measure.programs.counter import ProgramCounter
 from benchgate.measure.programs.observer import ProgramObserver, UnobservedError
+from benchgate.measure.programs.reaching import ProgramReach
 from benchgate.measure.programs.run_settings import run_settings
 from benchgate.measure.programs.runner import ArmRunner, CommandFailedError
 from benchgate.model.calls import NOT_KNOWN
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import Arm
     from benchgate.measure.processes import Guardian
     from benchgate.measure.programs.commands import ArmCommand
+    from benchgate.measure.reach import Differences
 
 
 # A program has many calls, and counting each takes as long as several calls.
@@ -169,6 +171,12 @@ class CommandEngine:
             notes = (f"{NOT_KNOWN}{error}",)
             return [Observation(one.arm, id_, 0, notes=notes) for one in commands]
         return [Observation(arm, id_, 0, calls={TIME.name: tree}) for arm, tree in found.items()]
+
+    def reach(self, ids: Sequence[str], differences: Differences) -> Mapping[str, str]:
+        """See what one more execution in each arm reaches; see `reach.ReachingEngine`."""
+        reach = ProgramReach(self._runners, differences)
+        ordered = {id_: sorted(self._commands[id_], key=lambda one: one.arm) for id_ in ids}
+        return {id_: reach.why(self._settings[id_], each) for id_, each in ordered.items()}
 
     def close(self) -> None:
         """End the commands that are running, if there are any."""

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from benchgate.model.calls import CallTree
 
 
-_HOOK: Final = str(PROGRAM.parent / "hook")
-_NODE_HOOK: Final = str(ADAPTERS / "program.cjs")
+HOOK: Final = str(PROGRAM.parent / "hook")
+_NODEHOOK: Final = str(ADAPTERS / "program.cjs")
 _VARIABLE: Final = "BENCHGATE_OBSERVE"
 _ELF: Final = b"\x7fELF"
 
@@ -108,8 +108,8 @@ class ProgramObserver:
     ) -> list[Mapping[str, Any]]:
         """Execute a command; return what each process of Python or Node wrote."""
         with folder_for_counts() as folder:
-            paths = os.pathsep.join(filter(None, (_HOOK, command.env.get("PYTHONPATH", ""))))
-            options = f'--require "{_NODE_HOOK}" {command.env.get("NODE_OPTIONS", "")}'.strip()
+            paths = os.pathsep.join(filter(None, (HOOK, command.env.get("PYTHONPATH", ""))))
+            options = f'--require "{_NODEHOOK}" {command.env.get("NODE_OPTIONS", "")}'.strip()
             own = {"PYTHONPATH": paths, "NODE_OPTIONS": options, _VARIABLE: f"{folder}|{what}"}
             env = {**command.env, **own}
             self.runners[command.arm].prepare_and_time(settings, replace(command, env=env))

@@ -30,7 +30,7 @@ from benchgate.measure.sources import hidden_by_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from benchgate.measure.arm import Arm
+    from benchgate.measure.arm import Arm, ArmName
 
 
 # Every worktree shares the repository's own files, and the project's dependencies.
@@ -70,10 +70,15 @@ class OwnCode:
 
     Args:
         checkout: the user's tree, which no arm may run code of.
+
+    Attributes:
+        opened: by arm, the files of its own that its command opened when it was checked last; an
+            arm is missing if that is not known.
     """
 
     def __init__(self, checkout: Path) -> None:
         self._checkout = Path(os.path.realpath(checkout))
+        self.opened: dict[ArmName, frozenset[Path]] = {}
 
     @cached_property
     def _users_folders(self) -> Folders:
@@ -118,6 +123,8 @@ class OwnCode:
         except CannotWatchError as problem:
             run()
             return (_unknown(str(problem)),)
+        if not opened.gaps:
+            self.opened[arm.name] = opened.own
         if opened.foreign:
             raise ForeignCodeError(self._foreign(arm, others, opened.foreign))
         if opened.gaps:

@@ -10,7 +10,7 @@ from benchgate.measure.processes import AllowedTime, trouble_with
 from benchgate.measure.programs.own_code import ForeignCodeError, OwnCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.measure.arm import Arm, ArmName
@@ -67,6 +67,10 @@ class ArmRunner:
         self._cpu = None if impossible else settings.cpu
         self.all_cpus = None if impossible else settings.all_cpus or available_cpus()
         self._unpinned = impossible or settings.unpinned
+
+    def opened(self, arm: ArmName) -> Collection[Path] | None:
+        """The files of its own that an arm's command opened when it was checked; None: unknown."""
+        return self._own_code.opened.get(arm) if self._own_code else None
 
     def notes_on_pinning(self, *, pin: bool) -> tuple[str, ...]:
         """Say why a benchmark is not pinned, if it should be."""

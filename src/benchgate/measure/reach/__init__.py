@@ -9,7 +9,7 @@ from benchgate.measure.reach.opened_files import (
     folders_below,
     source_of,
 )
-from benchgate.measure.reach.reached import OpenedBesides, why_affected
+from benchgate.measure.reach.reached import OpenedBesides, why_affected, why_opened
 from benchgate.measure.reach.reaching import ReachingEngine
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "folders_below",
     "source_of",
     "why_affected",
+    "why_opened",
 ]

@@ -10,7 +10,8 @@ from benchgate.measure.arm import ArmName
 from benchgate.measure.reach.opened_files import Watch, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from benchgate.measure.reach.differences import Differences
 
@@ -69,6 +70,22 @@ def _use(differences: Differences, name: str, what: str) -> str:
     return f"{_DONE[what]} {name}, changed"
 
 
+def why_opened(differences: Differences, opened: Mapping[ArmName, Collection[Path] | None]) -> str:
+    """Why something is affected of which only the opened files are known; "" if it is not.
+
+    Args:
+        opened: of each side, without links; None if that is not known.
+    """
+    for arm in _SIDES:
+        files = opened.get(arm)
+        if files is None:
+            return "runs what benchgate cannot watch"
+        names = {differences.name(arm, str(file)) for file in files} & differences.files
+        for name in sorted(names):
+            return _use(differences, name, "open")
+    return ""
+
+
 class OpenedBesides:
     """Watches, in a `with` block, what any process opens of what differs, whether or not it tells.
 
@@ -108,6 +125,7 @@ class OpenedBesides:
             for arm, report in one.items():
                 paths = (path for path, _ in report["touched"])
                 told[arm] |= {self._differences.name(arm, path) for path in paths}
-        rest = (sorted(self._found[arm] - told[arm]) for arm in _SIDES)
-        names = next(filter(None, rest), [""])
-        return f"something that it starts opens {names[0]}, which differs" if names[0] else ""
+        for arm in _SIDES:
+            for name in sorted(self._found[arm] - told[arm]):
+                return f"one of its processes {_use(self._differences, name, 'open')}"
+        return ""

@@ -24,6 +24,7 @@ from benchgate.measure.programs import (
     arm_commands,
     workload_hash,
 )
+from benchgate.measure.reach import why_opened
 from benchgate.measure.suites.first_runs import FirstRuns
 from benchgate.measure.suites.ledger import SuiteLedger
 from benchgate.measure.suites.run import run_suite
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from benchgate.measure.arm import Arm
     from benchgate.measure.processes import Execution, Guardian
     from benchgate.measure.programs import ArmCommand
+    from benchgate.measure.reach import Differences
     from benchgate.measure.suites.run import SuiteRun
 
 
@@ -153,6 +155,11 @@ class SuiteEngine:
             seen += self._belated(id_, commands, runs)
             for one in [one for one in seen if one.error] or seen:
                 yield replace(one, notes=(*one.notes, *notes), once_s=-spent_s)
+
+    def reach(self, ids: Sequence[str], differences: Differences) -> Mapping[str, str]:
+        """Say it by what the suite opened when it was run to find them; see `ReachingEngine`."""
+        opened = {arm: self._runner.opened(arm) for arm in self._suites}
+        return dict.fromkeys(ids, why_opened(differences, opened))
 
     def close(self) -> None:
         """End the suite if it is running, and remove its outputs."""
