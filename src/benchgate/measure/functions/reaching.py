@@ -46,6 +46,8 @@ class FunctionReach:
         """Say it of benchmarks that share their processes; see `ReachingEngine.reach`."""
         besides = OpenedBesides(self._differences)
         try:
+            if not self._is_python(ids[0]) and self._differ(ids[0]):
+                return dict.fromkeys(ids, "runs a program that differs")
             with besides:
                 imported, reports = self._reports(ids)
         except (WorkerFailedError, CannotWatchError) as error:
@@ -80,6 +82,13 @@ class FunctionReach:
     def _is_python(self, id_: str) -> bool:
         sides = self._entries[id_].sides.values()
         return all(isinstance(side.file.benchmark, FunctionBenchmarks) for side in sides)
+
+    def _differ(self, id_: str) -> bool:
+        """Whether the programs of another language differ; if not, nothing builds them later."""
+        files = {arm: side.file for arm, side in self._entries[id_].sides.items()}
+        programs = self._workers.built(files)
+        are_own = all(path.is_absolute() for path in programs.values())
+        return are_own and not self._differences.is_same_program(programs)
 
     def _named(self, workers: Sequence[Worker], id_: str) -> list[tuple[Worker, str]]:
         """The name of a benchmark in each worker, which gets its time limit."""

@@ -6,6 +6,7 @@ import os
 import time
 from collections import deque
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.arm import Arm, ArmName
     from benchgate.measure.contract import EngineSettings
+    from benchgate.measure.languages import WorkerProgram
     from benchgate.measure.processes import Guardian
 
 
@@ -69,6 +71,17 @@ class Workers:
     def timeout_s(self, file: BenchFile) -> float:
         """The time limit for one launch of a benchmark in a file."""
         return file.benchmark.timeout_s or self._settings.measure.timeout_s
+
+    def built(self, files: Mapping[ArmName, BenchFile]) -> dict[ArmName, Path]:
+        """The program of each arm's file in another language, which is built now if it has to be.
+
+        Raises:
+            WorkerFailedError: it cannot be built.
+        """
+        return {
+            name: Path(self._program(self._arms[name], file, Layout()).command[0])
+            for name, file in files.items()
+        }
 
     def describe(
         self, places: Iterable[tuple[Arm, BenchFile]]
@@ -210,13 +223,8 @@ class Workers:
     def _of_program(
         self, arm: Arm, file: BenchFile, cpu: int | None, layout: Layout, under: Sequence[str]
     ) -> ProgramSetting:
-        try:
-            # What is drawn is removed when it has started.
-            memory = Layout() if under else layout
-            program = self._programs.program(arm, file.benchmark, file.path, memory)
-        except NotBuiltError as error:
-            line, _, output = str(error).partition("\n")
-            raise WorkerFailedError(Unstarted(arm), line, output) from None
+        # What is drawn is removed when it has started.
+        program = self._program(arm, file, Layout() if under else layout)
         return ProgramSetting(
             (*under, *program.command),
             program.folder,
@@ -226,6 +234,13 @@ class Workers:
             drawn=program.drawn,
             silent=file.benchmark.SILENT,
         )
+
+    def _program(self, arm: Arm, file: BenchFile, memory: Layout) -> WorkerProgram:
+        try:
+            return self._programs.program(arm, file.benchmark, file.path, memory)
+        except NotBuiltError as error:
+            line, _, output = str(error).partition("\n")
+            raise WorkerFailedError(Unstarted(arm), line, output) from None
 
     def _cpus(self, cpu: int | None) -> Sequence[int]:
         return sorted(self._settings.all_cpus or ()) if cpu is None else (cpu,)

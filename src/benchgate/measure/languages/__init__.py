@@ -2,7 +2,12 @@
 
 from benchgate.measure.languages.cpp import build_variables, compiled_by_build
 from benchgate.measure.languages.go import benchmarks_in
-from benchgate.measure.languages.language import ADAPTERS, NAMED_FOR_TESTS, NotBuiltError
+from benchgate.measure.languages.language import (
+    ADAPTERS,
+    NAMED_FOR_TESTS,
+    NotBuiltError,
+    WorkerProgram,
+)
 from benchgate.measure.languages.node import is_file_of_vitest
 from benchgate.measure.languages.programs import LANGUAGES, Programs, files_of, find, parts
 
@@ -12,6 +17,7 @@ __all__ = [
     "NAMED_FOR_TESTS",
     "NotBuiltError",
     "Programs",
+    "WorkerProgram",
     "benchmarks_in",
     "build_variables",
     "compiled_by_build",

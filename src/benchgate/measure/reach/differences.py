@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.arm import ArmName
+from benchgate.measure.reach.comparison import Comparison
 from benchgate.measure.reach.python_edit import PythonEdit
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ ENV: Final = "{env}/"
 
 _SIDES: Final = (ArmName.BASE, ArmName.HEAD)
 _SKIPPED: Final = frozenset({".git", "__pycache__"})
-_MOST_READ_BYTES: Final = 2**30
+# What benchgate has built there is compared by itself.
+_BUILT: Final = "benchgate"
 _TOO_LARGE: Final = "the files of both sides are too large to compare"
 _PYTHON: Final = ".py"
 
@@ -61,7 +62,7 @@ class Differences:
             name: any(fnmatchcase(name, glob) for glob in ignored) for name in base.keys() | head
         }
         alone = {name for name in base.keys() ^ head.keys() if not is_ignored[name]}
-        compared = _Compared(arms)
+        compared = Comparison([(arms[name].env, arms[name].root) for name in _SIDES])
         common = set()
         for name in base.keys() & head.keys():
             if not is_ignored[name] and not compared.are_equal(base[name], head[name]):
@@ -70,6 +71,11 @@ class Differences:
                 return cls(arms, why_unknown=_TOO_LARGE)
         folders = {os.path.dirname(name) for name in alone}  # noqa: PTH120 - strings
         return cls(arms, frozenset(alone | common), frozenset(common), frozenset(folders))
+
+    def is_same_program(self, programs: Mapping[ArmName, Path]) -> bool:
+        """Whether the programs of both sides are equal, but for the paths in them."""
+        compared = Comparison([(self.arms[arm].env, self.arms[arm].root) for arm in _SIDES])
+        return compared.have_equal_content(*(programs[arm] for arm in _SIDES))
 
     def paths(self, arm: ArmName) -> list[str]:
         """The real paths of what differs, or would have if it were there."""
@@ -132,7 +138,8 @@ def _listed(arm: Arm) -> dict[str, os.DirEntry[str]]:
         size = len(waiting[0]) + 1
         while waiting:
             for entry in _entries(waiting.pop()):
-                if entry.name not in _SKIPPED:
+                is_built = prefix and entry.path[size:] == _BUILT
+                if entry.name not in _SKIPPED and not is_built:
                     found[prefix + entry.path[size:]] = entry
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
@@ -145,41 +152,3 @@ def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
             return list(entries)
     except OSError:
         return ()
-
-
-class _Compared:
-    """Compares files of both sides, in which each names its own folders."""
-
-    def __init__(self, arms: Mapping[ArmName, Arm]) -> None:
-        self.left_bytes = _MOST_READ_BYTES
-        self._own = {
-            arm: [os.fsencode(one) for one in (arms[arm].env, arms[arm].root)] for arm in _SIDES
-        }
-
-    def are_equal(self, base: os.DirEntry[str], head: os.DirEntry[str]) -> bool:
-        one, other = base.stat(follow_symlinks=False), head.stat(follow_symlinks=False)
-        if os.path.samestat(one, other) or one.st_mode != other.st_mode:
-            return one.st_mode == other.st_mode
-        if stat.S_ISDIR(one.st_mode):
-            return True
-        if stat.S_ISLNK(one.st_mode):
-            return self._general(*(os.fsencode(os.readlink(each.path)) for each in (base, head)))  # noqa: PTH115 - strings
-        return one.st_size == other.st_size and stat.S_ISREG(one.st_mode) and self._read(base, head)
-
-    def _read(self, base: os.DirEntry[str], head: os.DirEntry[str]) -> bool:
-        try:
-            texts = [Path(each.path).read_bytes() for each in (base, head)]
-        except OSError:
-            return False
-        self.left_bytes -= len(texts[0])
-        return texts[0] == texts[1] or self._general(*texts)
-
-    def _general(self, base: bytes, head: bytes) -> bool:
-        """Whether two texts are equal, but for the paths of their sides."""
-        texts = []
-        for arm, text in zip(_SIDES, (base, head), strict=True):
-            general = text
-            for number, folder in enumerate(self._own[arm]):
-                general = general.replace(folder, b"{%d}" % number)
-            texts.append(general)
-        return texts[0] == texts[1]
