@@ -722,3 +722,17 @@ class TestScreening:
         whole["screening"]["earlier"] *= MOST_STORED + 1
         with pytest.raises(FormatError, match=r"screening\.earlier"):
             decode_result(json.dumps(whole).encode(), NAME)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({}, "series: what runs the same code was not measured"),
+        ({"series": [], "error": "boom"}, "error: what runs the same code was not run, so it did"),
+    ],
+)
+def test_what_runs_the_same_code_was_not_measured(wrong: dict[str, Any], why: str) -> None:
+    document = json.loads(encode_result(result(), as_is))
+    document["head"]["benchmarks"][0] |= {"status": "same code"} | wrong
+    with pytest.raises(FormatError, match=rf"head\.benchmarks\[0\]\.{why}"):
+        decode_result(json.dumps(document).encode(), NAME)
