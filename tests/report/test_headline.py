@@ -402,3 +402,28 @@ def test_even_if_nothing_was_measured_the_reason_of_no_verdict_is_said() -> None
     )
     assert headline(verdict) == "No verdict: measuring was interrupted"
     assert not_measured(verdict).startswith("1 of 1 benchmark runs no code that changed")
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        (6, "only 1 of 2 affected benchmarks could be compared, but 2 must be; gone was removed"),
+        (
+            9,
+            (
+                "only 5 of 6 benchmarks could be compared, but 9 must be, and the base has only 6: "
+                "lower min_compared; gone was removed"
+            ),
+        ),
+    ],
+)
+def test_what_was_not_measured_is_not_called_compared(least: int, said: str) -> None:
+    verdict = verdict_of(
+        *(SAME, GONE),
+        *(Row(f"same{i}", Outcome.SAME_CODE) for i in range(4)),
+        decision=Decision.NO_VERDICT,
+        exit_code=4,
+        reason=Reason.TOO_FEW_COMPARED,
+        settings=GateSettings(min_compared=least),
+    )
+    assert headline(verdict) == f"No verdict: {said}"

@@ -212,15 +212,18 @@ def _untested_limits(rows: Iterable[Row]) -> str:
 def _too_few(verdict: Verdict, groups: _Groups) -> str:
     """Say how many must be compared, and whether the base can ever have that many."""
     total = benchmarks_of(line for lines in groups.values() for line in lines)
-    total += len(arrange(verdict).same_code)
-    in_base = total - benchmarks_of(groups.get(Outcome.NEW, ()))
+    same = len(arrange(verdict).same_code)
+    in_base = total + same - benchmarks_of(groups.get(Outcome.NEW, ()))
     required = verdict.settings.min_compared or 0
-    benchmarks = counted(total, "benchmark")
+    is_possible = required <= in_base
+    # What was not measured counts as compared, but nobody would call it so.
+    aside = same if is_possible else 0
+    benchmarks = counted(total + same - aside, "affected benchmark" if aside else "benchmark")
     in_part = compared_benchmarks(verdict.rows) & partly_compared(verdict.rows)
     in_all = " in all metrics that decide" if in_part else ""
-    compared = f"only {verdict.compared} of {benchmarks} could be compared{in_all}"
-    said = f"{compared}, but {required} must be"
-    if required <= in_base:
+    compared = f"only {verdict.compared - aside} of {benchmarks} could be compared{in_all}"
+    said = f"{compared}, but {required - aside} must be"
+    if is_possible:
         return said
     return f"{said}, and the base has only {in_base}: lower `min_compared`"
 
