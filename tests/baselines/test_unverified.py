@@ -295,3 +295,16 @@ def test_a_step_of_a_scenario_is_judged_without_what_it_recorded() -> None:
     regressed = {row.metric for row in rows if row.outcome is Outcome.REGRESSED}
     assert {"throughput", "time_p50"} <= regressed
     assert MARK not in {note for row in rows for note in row.notes}
+
+
+def test_that_the_code_is_the_same_counts_and_only_the_fork_says_so() -> None:
+    same = BenchmarkResult("a", "w", Tier.LOCKSTEP, status=Status.SAME_CODE, notes=("x",))
+    known = KnownBenchmarks(ids=frozenset({"a"}), expected=frozenset({"a"}))
+    clean = cleaned(Result(arm(same), arm(same)), known, HEAD, BASE)
+    (row,) = judge_runs(clean.result, loads("", "t")).judgment.rows
+    assert (row.outcome, row.notes) == (Outcome.SAME_CODE, ())
+    (warning,) = clean.warnings
+    assert warning.startswith("only this run says that 1 benchmark runs no code that changed: ")
+    one_sided = cleaned(Result(arm(same), arm(bench("a"))), known, HEAD, BASE)
+    (row,) = judge_runs(one_sided.result, loads("", "t")).judgment.rows
+    assert row.outcome is Outcome.NOT_TESTED

@@ -10,6 +10,7 @@ import pytest
 from tests.results import as_file, measured
 
 from benchgate.model.calls import CallTree, Edit, ObservedFunction
+from benchgate.model.run import Status
 from benchgate.report.speedscope import speedscope
 
 if TYPE_CHECKING:
@@ -108,3 +109,14 @@ def test_the_result_is_not_overwritten(call: Call, result: Path) -> None:
     assert done.code == 2
     assert "would overwrite the result" in done.err
     assert result.read_bytes() == before
+
+
+def test_what_was_not_measured_has_nothing_to_explain(call: Call, tmp_path: Path) -> None:
+    found = measured({"a": 1e-3})
+    (one,) = found.head.benchmarks
+    run = replace(found.head, benchmarks=(replace(one, series=(), status=Status.SAME_CODE),))
+    path = tmp_path / "result.json.gz"
+    path.write_bytes(as_file(replace(found, base=run, head=run)))
+    done = call(tmp_path, "explain", "a", path.name)
+    assert done.code == 2
+    assert "what a runs has not changed, so there is nothing to explain" in done.err

@@ -142,12 +142,12 @@ def many_series(draw: st.DrawFn) -> Series:
     return Series(metric, draw(st.integers(1, 10**9)), launches)
 
 
-benchmarks = st.builds(
+measured_benchmarks = st.builds(
     BenchmarkResult,
     id=texts.filter(bool),
     workload=texts,
     tier=st.sampled_from(Tier),
-    status=st.sampled_from(Status),
+    status=st.sampled_from([Status.OK, Status.FAILED]),
     error=optional_texts,
     notes=st.lists(texts, max_size=2).map(tuple),
     location=optional_texts,
@@ -157,6 +157,9 @@ benchmarks = st.builds(
     files=st.sampled_from(BenchmarkFiles),
     new_version_of=optional_texts,
     series=st.lists(many_series(), max_size=2, unique_by=lambda s: s.metric.name).map(tuple),
+)
+benchmarks = measured_benchmarks | measured_benchmarks.map(
+    lambda one: replace(one, status=Status.SAME_CODE, error=None, series=())
 )
 runs = st.builds(
     Run,
@@ -719,3 +722,17 @@ class TestScreening:
         whole["screening"]["earlier"] *= MOST_STORED + 1
         with pytest.raises(FormatError, match=r"screening\.earlier"):
             decode_result(json.dumps(whole).encode(), NAME)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({}, "series: what runs the same code was not measured"),
+        ({"series": [], "error": "boom"}, "error: what runs the same code was not run, so it did"),
+    ],
+)
+def test_what_runs_the_same_code_was_not_measured(wrong: dict[str, Any], why: str) -> None:
+    document = json.loads(encode_result(result(), as_is))
+    document["head"]["benchmarks"][0] |= {"status": "same code"} | wrong
+    with pytest.raises(FormatError, match=rf"head\.benchmarks\[0\]\.{why}"):
+        decode_result(json.dumps(document).encode(), NAME)

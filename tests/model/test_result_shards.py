@@ -22,6 +22,7 @@ from benchgate.model.run import (
     Run,
     Series,
     Source,
+    Status,
     Tier,
 )
 
@@ -261,3 +262,17 @@ def test_code_that_is_in_no_commit_is_doubted(sources: list[Source]) -> None:
 def test_the_suite_began_with_its_first_shard() -> None:
     late, early = "2026-01-01T00:00:00.5Z", "2026-01-01T00:00:00Z"
     assert joined(shard(1, started=late), shard(2, started=early)).head.started == early
+
+
+def test_what_a_shard_did_not_measure_is_in_the_suite_once() -> None:
+    def unmeasured(run: Run) -> Run:
+        first, *others = run.benchmarks
+        same = replace(first, series=(), status=Status.SAME_CODE)
+        return replace(run, benchmarks=(same, *others))
+
+    first, second = shard(1), shard(2)
+    assert first.base
+    first = replace(first, head=unmeasured(first.head), base=unmeasured(first.base))
+    whole = joined(first, second)
+    assert ids_of(whole) == list(SUITE)
+    assert [one.status for one in whole.head.benchmarks].count(Status.SAME_CODE) == 1

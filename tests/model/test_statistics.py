@@ -162,6 +162,7 @@ class Parts:
             series=self.few(self.series()),
             failures=self.few(st.builds(Failure, self.texts.filter(bool), self.texts)),
             grids=self.few(self.grids()),
+            same_code=self.few(self.texts),
         )
         return st.builds(ResultStatistics, self.few(run), numbers, self.few(self.texts))
 

@@ -289,3 +289,18 @@ def test_it_says_whose_benchmark_files_ran_if_not_those_of_the_base(
     judged = judge(result, config)
     found = decided(replace(judged, files=files, base_source=source_))
     assert [one for one in found if "benchmark files" in one] == ([said] if said else [])
+
+
+def test_what_was_not_measured_is_one_line_and_its_names_are_folded() -> None:
+    text = render_report(SAMPLES["same-code"], None, str)
+    assert "5 of 7 benchmarks run no code that changed, and were not measured." in text
+    listed, _, folded = text.partition("Benchmarks that were not measured")
+    assert "sqlite/" not in listed
+    assert "sqlite/" in folded
+    assert "All measured benchmarks" in listed
+
+
+def test_of_what_was_not_measured_no_rule_is_told() -> None:
+    said = " ".join(decided(SAMPLES["all-same-code"]))
+    assert said.startswith("No benchmark was measured, because none runs code that changed.")
+    assert "at most" not in said

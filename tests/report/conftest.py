@@ -71,6 +71,10 @@ def unchanged(benchmark: str) -> Row:
     )
 
 
+def same_code(benchmark: str) -> Row:
+    return Row(benchmark, Outcome.SAME_CODE)
+
+
 def only_shown(benchmark: str, outcome: Outcome, **more: Any) -> Row:  # noqa: ANN401 - any field of Row
     """A row of a benchmark that did not run with the files that decide."""
     decided = {"p": None, "p_adjusted": None, "test": None, "detectable": None, "classical": None}
@@ -230,6 +234,8 @@ def _samples() -> dict[str, Verdict]:
     )
     return {
         "pass": verdict(Decision.PASS, *CLEAN, *(tail(row, Outcome.UNCHANGED) for row in CLEAN)),
+        "same-code": verdict(Decision.PASS, *CLEAN[:2], *map(same_code, NAMES[2:])),
+        "all-same-code": verdict(Decision.PASS, *map(same_code, NAMES), rounds=0),
         "fail": verdict(
             Decision.FAIL,
             *CLEAN,

@@ -11,6 +11,8 @@ from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 
 STATES = (
     "pass",
+    "same-code",
+    "all-same-code",
     "fail",
     "several",
     "failed",

@@ -22,6 +22,7 @@ def test_outcomes_come_in_the_order_of_their_urgency() -> None:
         *(Outcome.BASE_FAILED, Outcome.WAIVED, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED),
         *(Outcome.NOT_SETTLED, Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED),
         Outcome.WITHIN_LIMIT,
+        Outcome.SAME_CODE,
     )
     rows = [Row("x", outcome) for outcome in Outcome]
 

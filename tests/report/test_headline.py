@@ -10,7 +10,7 @@ from benchgate.model.metrics import Better
 from benchgate.model.policy import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.verdict import Decision, GateSettings, Reason
-from benchgate.report.headline import heading, headline
+from benchgate.report.headline import heading, headline, not_measured
 
 SAME = Row("same", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0, margin=0.02)
 OTHER = replace(SAME, benchmark="other", margin=0.05)
@@ -364,3 +364,66 @@ def test_times_come_before_counts_however_small_these_are(*, one: bool) -> None:
     larger = Row(other, Outcome.REGRESSED, "alloc_blocks", "exact", ratio=1.67, test="exact")
     said = of(Decision.FAIL, larger, slower)
     assert said == ("Slower: a +66 %" if one else "Slower: a +66 %; larger: b alloc_blocks +67 %")
+
+
+@pytest.mark.parametrize(
+    ("same", "others", "first", "then"),
+    [
+        (1, (), "Nothing that the benchmark runs has changed", "So it was not measured."),
+        (60, (), "Nothing that 60 benchmarks run has changed", "So they were not measured."),
+        (
+            1,
+            (SAME,),
+            "Nothing got slower: 1 benchmark, within 2 %",
+            "1 of 2 benchmarks runs no code that changed, and was not measured.",
+        ),
+        (
+            52,
+            (SAME, OTHER, FAST),
+            "Nothing got slower; faster: fast -20 %",
+            "52 of 55 benchmarks run no code that changed, and were not measured.",
+        ),
+        (0, (SAME,), "Nothing got slower: 1 benchmark, within 2 %", ""),
+    ],
+)
+def test_what_was_not_measured_is_counted_apart(
+    same: int, others: tuple[Row, ...], first: str, then: str
+) -> None:
+    rows = [*others, *(Row(f"same{i}", Outcome.SAME_CODE) for i in range(same))]
+    verdict = verdict_of(*rows, decision=Decision.PASS, exit_code=0)
+    assert headline(verdict) == first
+    assert not_measured(verdict) == then
+
+
+def test_even_if_nothing_was_measured_the_reason_of_no_verdict_is_said() -> None:
+    row = Row("a", Outcome.SAME_CODE)
+    verdict = verdict_of(
+        row, decision=Decision.NO_VERDICT, exit_code=4, reason=Reason.INTERRUPTED, complete=False
+    )
+    assert headline(verdict) == "No verdict: measuring was interrupted"
+    assert not_measured(verdict).startswith("1 of 1 benchmark runs no code that changed")
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        (6, "only 1 of 2 affected benchmarks could be compared, but 2 must be; gone was removed"),
+        (
+            9,
+            (
+                "only 5 of 6 benchmarks could be compared, but 9 must be, and the base has only 6: "
+                "lower min_compared; gone was removed"
+            ),
+        ),
+    ],
+)
+def test_what_was_not_measured_is_not_called_compared(least: int, said: str) -> None:
+    verdict = verdict_of(
+        *(SAME, GONE),
+        *(Row(f"same{i}", Outcome.SAME_CODE) for i in range(4)),
+        decision=Decision.NO_VERDICT,
+        exit_code=4,
+        reason=Reason.TOO_FEW_COMPARED,
+        settings=GateSettings(min_compared=least),
+    )
+    assert headline(verdict) == f"No verdict: {said}"

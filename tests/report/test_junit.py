@@ -281,3 +281,12 @@ def test_no_text_breaks_the_file(name: str, metric: str, error: str) -> None:
     )
     assert (state, kind) == ("error", "crashed")
     assert not any(c < " " and c != "\n" for c in text)
+
+
+def test_what_was_not_measured_is_skipped_and_says_why() -> None:
+    suite = suite_of(SAMPLES["all-same-code"])
+    said = "same code: it runs no code that changed"
+    assert {(one.state, one.text) for one in cases_in(suite)} == {("skipped", said)}
+    assert len(cases_in(suite)) == len(SAMPLES["all-same-code"].rows)
+    about = (suite.findtext("system-out") or "").splitlines()
+    assert about[:2] == ["Nothing that 7 benchmarks run has changed", "So they were not measured."]

@@ -315,3 +315,11 @@ def test_the_waiver_names_every_outcome_that_it_can_need() -> None:
     assert accept.text is not None
     for entry in ('outcome = "incomparable"', 'ceiling = "50%"', 'outcome = "missing"'):
         assert accept.text.count(entry) == 1
+
+
+def test_how_to_measure_what_was_not_measured() -> None:
+    row = Row("a", Outcome.SAME_CODE)
+    why, all_ = said(replace(PASSED, rows=(row,)), {}, 5)
+    assert why == "why 1 benchmark was not measured: benchgate affected"
+    assert all_ == "to measure everything: benchgate check --all"
+    assert next_steps(replace(PASSED, rows=(row,)), Situation()) == ()  # nothing can be measured

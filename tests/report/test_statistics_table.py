@@ -73,3 +73,13 @@ def test_higher_tails_have_columns_where_there_are_samples_enough() -> None:
 
     assert "p99" not in text[0]
     assert all(word in text[1] for word in ("p99 ", "p99.9", "15.50 µs", "19.00 µs"))
+
+
+def test_what_was_not_measured_is_counted() -> None:
+    run = replace(RUN, same_code=("a", "b"))
+    text = printed(partial(render_result, replace(RESULT, runs=(run,))), None)
+    assert "\n2 of 5 benchmarks run no code that changed, and were not measured.\n" in text
+    nothing = replace(run, series=(), failures=())
+    text = printed(partial(render_result, replace(RESULT, runs=(nothing,))), None)
+    assert "2 of 2 benchmarks" in text
+    assert text.endswith("\nmeasured in 42 s.\n")

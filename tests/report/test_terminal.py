@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 STATES = (
     "pass",
+    "same-code",
+    "all-same-code",
     "fail",
     "several",
     "failed",
@@ -70,6 +72,7 @@ def test_every_state_looks_as_it_did_in_a_pipe(state: str) -> None:
         *product(("fail", "detailed"), (60, 80, 120, 200)),
         *product(("pass", "several", "failed", "inconclusive", "first-run"), (60, 120)),
         *product(("interrupted", "loosened", "edited"), (60, 120)),
+        ("same-code", 60),
     ],
 )
 def test_states_look_as_they_did_on_a_terminal(state: str, width: int) -> None:
@@ -180,3 +183,11 @@ def test_earlier_runs_have_a_column(encoding: str, course: str) -> None:
     text = render_verdict(view_verdict(replace(fail, rows=rows)), Console(file=stream))
     first = next(line for line in text.splitlines() if course in line)
     assert "parse/large" in first
+
+
+def test_what_was_not_measured_is_listed_only_if_asked_for() -> None:
+    for shown in (piped(SAMPLES["same-code"]), on_terminal(SAMPLES["same-code"], 120)):
+        assert "5 of 7 benchmarks run no code that changed, and were not measured.\n" in shown
+        assert "sqlite/insert" not in shown
+    asked = piped(SAMPLES["same-code"], verbose=True)
+    assert re.search(r"same code .* sqlite/insert\n", asked)

@@ -153,3 +153,12 @@ def test_every_column_is_described() -> None:
     described = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| .*$", table, re.MULTILINE)))
     names = render_csv(verdict_of(), str).decode().strip().split(",")
     assert [name for name in names if name not in described] == []
+
+
+def test_what_was_not_measured_has_a_line_without_numbers() -> None:
+    *_, line = lines_of(SAMPLES["same-code"])
+    told = {name: text for name, text in line.items() if text}
+    assert told["benchmark"] == "template"
+    assert told["outcome"] == "same code"
+    assert told["fails"] == "false"
+    assert not {"base", "head", "p", "change_ratio"} & told.keys()

@@ -127,7 +127,8 @@ def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) 
             rebuilt = _with_unmeasured(rebuilt, ids, why)
             shards[:1] = [_with_unmeasured(one, ids, why) for one in shards[:1]]
     unnamed = sum(new != old for old, new in names.items())
-    warnings = _warnings(unnamed, len(left_out), len(only_said), len(doubted))
+    same = sum(one.status is Status.SAME_CODE for one in bases)
+    warnings = _warnings(unnamed, len(left_out), len(only_said), len(doubted), same)
     return SanitizedResult(replace(rebuilt, shards=tuple(shards)), names, warnings)
 
 
@@ -137,7 +138,9 @@ def _names(ids: Iterable[str], known: KnownBenchmarks) -> dict[str, str]:
     return {id_: id_ if known.knows(id_) else next(free) for id_ in dict.fromkeys(ids)}
 
 
-def _warnings(unnamed: int, left_out: int, only_said: int, doubted: int) -> tuple[str, ...]:
+def _warnings(
+    unnamed: int, left_out: int, only_said: int, doubted: int, same_code: int
+) -> tuple[str, ...]:
     said = []
     if unnamed:
         them = "its name" if unnamed == 1 else "their names"
@@ -161,6 +164,12 @@ def _warnings(unnamed: int, left_out: int, only_said: int, doubted: int) -> tupl
         said.append(
             f"this run says that {counted(doubted, 'benchmark')} {are} new: the default branch's "
             "newest result cannot be read, so benchgate does not believe that"
+        )
+    if same_code:
+        run = "runs" if same_code == 1 else "run"
+        said.append(
+            f"only this run says that {counted(same_code, 'benchmark')} {run} no code that "
+            "changed: the fork could have written that"
         )
     return tuple(said)
 

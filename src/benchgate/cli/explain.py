@@ -27,7 +27,7 @@ from benchgate.gate.verdict import judge
 from benchgate.model.calls import NOT_KNOWN
 from benchgate.model.metrics import TIME
 from benchgate.model.notes import change
-from benchgate.model.policy import CHANGED, Options
+from benchgate.model.policy import CHANGED, Options, Outcome
 from benchgate.model.redact import Redactor
 from benchgate.report import words
 from benchgate.report.causes import function_titles, sentences, view_functions
@@ -143,6 +143,10 @@ def _explained(rows: Sequence[Row], benchmark: str | None) -> list[Row]:
     ids = list(dict.fromkeys(row.benchmark for row in rows))
     if benchmark and not any(wanted.wants(id_, ()) for id_ in ids):
         raise UsageError(f"there is no benchmark {benchmark}{did_you_mean(benchmark, ids)}")
+    known = {row.outcome for row in rows if wanted.wants(row.benchmark, ())}
+    if known == {Outcome.SAME_CODE}:
+        which = f"what {benchmark} runs" if benchmark else "what the benchmarks run"
+        raise UsageError(f"{which} has not changed, so there is nothing to explain")
     reasons = dict.fromkeys(
         text
         for row in rows

@@ -196,6 +196,7 @@ def _describe_run(
             if s.launches
         ),
         failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
+        same_code=tuple(b.id for b in shown if b.status is Status.SAME_CODE),
         grids=grids(shown) if outliers else (),
         loads=tuple(
             describe_load(

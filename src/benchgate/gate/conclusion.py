@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchgate.model.policy import MOVED, Outcome
+from benchgate.model.policy import MOVED, OPEN, Outcome
 from benchgate.model.verdict import (
     Decision,
     Reason,
@@ -135,6 +135,13 @@ class _Suite:
         return any(row.outcome in wrong and row.advisory for row in self.rows)
 
     @property
+    def nothing_decided(self) -> bool:
+        """Whether no benchmark was decided, although the code of one was not the same."""
+        is_same = any(row.outcome is Outcome.SAME_CODE for row in self.rows)
+        is_open = any(row.outcome in OPEN for row in self.rows)
+        return not decided_benchmarks(self.rows) and (is_open or not is_same)
+
+    @property
     def undecided(self) -> int:
         """The exit code if no benchmark was decided."""
         must_decide = Outcome.INCONCLUSIVE in self.terms.fail_on
@@ -190,7 +197,7 @@ _AGAINST_A_PASS: Final = (
     _Against(Reason.ADVISORY, lambda suite: suite.looks_wrong, PASS),
     _Against(
         Reason.UNDECIDED,
-        lambda suite: not decided_benchmarks(suite.rows),
+        lambda suite: suite.nothing_decided,
         lambda suite: suite.undecided,
     ),
 )

@@ -113,7 +113,7 @@ class _Known:
 
     Attributes:
         metrics: of each benchmark, with their units, and those that could not be measured; of one
-            that failed everywhere, nothing is known.
+            that failed everywhere, or was measured nowhere, nothing is known.
         is_whole: whether there are no files or suites that could not be read.
     """
 
@@ -137,6 +137,11 @@ class _Known:
         """Every metric that some benchmark has."""
         return {name for names in self.metrics.values() for name in names}
 
+    @property
+    def has_all_metrics(self) -> bool:
+        """Whether everything was measured: what was not may have any metric."""
+        return all(self.metrics.values())
+
     def having(self, glob: str) -> list[str]:
         return [id_ for id_ in self.metrics if matches(glob, id_)]
 
@@ -145,7 +150,8 @@ def _rules(rules: Iterable[Rule], known: _Known) -> Iterator[Problem]:
     for index, rule in enumerate(rules):
         yield from _unmatched(("rule", index), rule.benchmark, known)
         names = {*known.names, *OWN}
-        if rule.metric and known.is_whole and not any(matches(rule.metric, one) for one in names):
+        is_known = known.is_whole and known.has_all_metrics
+        if rule.metric and is_known and not any(matches(rule.metric, one) for one in names):
             meant = did_you_mean(rule.metric.strip("*"), names)
             yield Problem(("rule", index, "metric"), f"{_NOBODY}{meant}", _HINT, rule.metric)
 
@@ -173,7 +179,7 @@ def _unmatched(path: tuple[str, int], glob: str, known: _Known) -> Iterator[Prob
 
 
 def _metrics(config: Config, known: _Known) -> Iterator[Problem]:
-    if not all(known.metrics.values()):
+    if not known.has_all_metrics:
         return
     tables: list[tuple[KeyPath, Sequence[str]]] = [(("gate", "metrics"), config.gate.metrics)]
     tables += [(("rule", i, "metrics"), rule.metrics or ()) for i, rule in enumerate(config.rules)]

@@ -16,7 +16,7 @@ from benchgate.gate.rows import notes_of, tested_row, unpaired_row, untested_row
 from benchgate.gate.single_runs import judge_at_once
 from benchgate.model.notes import change, sides
 from benchgate.model.policy import Outcome
-from benchgate.model.run import BenchmarkFiles
+from benchgate.model.run import BenchmarkFiles, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ def as_new(pairs: Iterable[Pair], decide: BenchmarkFiles) -> Iterator[Pair]:
         if one.base is None or not is_new(one.base, decide):
             yield one
         elif one.head is not None:
-            yield replace(one, base=None) if has_failed(one.base) else one
+            yield one if one.base.status is Status.OK else replace(one, base=None)
 
 
 def is_apart(base: BenchmarkResult, head: BenchmarkResult, decide: BenchmarkFiles) -> bool:

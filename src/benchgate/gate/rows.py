@@ -204,6 +204,32 @@ def unpaired_row(
     return _one_sided_row(pair, outcome, result)
 
 
+def same_code_row(pair: Pair, *, paired: bool) -> Row | None:
+    """Make the row of a benchmark that a side did not measure because its code was the same.
+
+    Only sides that were measured together had the same code as each other.
+
+    Returns:
+        None if both sides were measured, or if the head crashed.
+    """
+    sides = {"base": pair.base, "head": pair.head}
+    names = [name for name, one in sides.items() if one and one.status is Status.SAME_CODE]
+    if not names or not all(sides.values()) or (pair.head and pair.head.status is Status.FAILED):
+        return None
+    about = Row(
+        pair.id,
+        Outcome.SAME_CODE,
+        location=pair.head.location if pair.head else None,
+        renamed_from=pair.renamed_from,
+    )
+    if paired and len(names) == len(sides):
+        return about
+    one = f"the result of the {names[0]} did not measure it"
+    what = "neither result measured it" if len(names) > 1 else one
+    why = f"{what}, because its code was the same as its base's"
+    return replace(about, outcome=Outcome.NOT_TESTED, notes=(why,))
+
+
 def _why_broken(broken: BenchmarkResult, verb: str, where: str, *more: str) -> tuple[str, ...]:
     how = UNREADABLE if UNREADABLE in broken.notes else verb
     return (f"{how} on {where}", *more, *(one for one in broken.notes if one != UNREADABLE))

@@ -100,7 +100,7 @@ def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
     if _key(row) in asides:
         return row.outcome not in MOVED
     if row.outcome is Outcome.NOT_TESTED and not row.statistic:
-        return True  # a metric that cannot be measured here
+        return bool(row.metric)  # it cannot be measured here; without one, a run left out all
     return row.outcome is Outcome.UNCHANGED and not row.advisory
 
 

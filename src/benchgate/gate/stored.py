@@ -11,7 +11,7 @@ from benchgate.gate.same_work import work_in_files
 from benchgate.model.metrics import TIME
 from benchgate.model.notes import unlike_machines
 from benchgate.model.result import SkippedResult
-from benchgate.model.run import Tier
+from benchgate.model.run import Status, Tier
 from benchgate.model.verdict import RUNS_NEEDED
 from benchgate.units import counted
 
@@ -239,16 +239,20 @@ def _is_of_another_tool(run: Run) -> bool:
     return any(one.tier in {Tier.STORED, Tier.SUITE} for one in run.of_project)
 
 
+def _measured(run: Run) -> list[BenchmarkResult]:
+    return [one for one in run.of_project if one.status is not Status.SAME_CODE]
+
+
 def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
     """Return what was measured: ids, under their new names if renamed, with definitions."""
-    measured = run.of_project
+    measured = _measured(run)
     names = {one.id for one in measured}
     renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}
     return {(one.id, one.workload) for one in measured} | {x for x in renamed if x[0] not in names}
 
 
 def _work_in_files(head: Run) -> set[tuple[str, str]]:
-    works = ((one.id, work_in_files(one)) for one in head.of_project)
+    works = ((one.id, work_in_files(one)) for one in _measured(head))
     return {(id_, work) for id_, work in works if work is not None}
 
 

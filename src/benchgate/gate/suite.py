@@ -29,7 +29,7 @@ from benchgate.gate.other_files import (
     with_new_versions,
 )
 from benchgate.gate.pair_rows import open_outcome, rows_of_pair
-from benchgate.gate.rows import Terms, tested_row, unpaired_row, untested_row
+from benchgate.gate.rows import Terms, same_code_row, tested_row, unpaired_row, untested_row
 from benchgate.gate.scenario_rows import scenario_of, steps_of, with_scenarios
 from benchgate.gate.single_runs import judge_at_once, run_value, with_zeros
 from benchgate.gate.under_load import has_error_ratio
@@ -229,7 +229,9 @@ def _gathered(
     for one in pairs:
         if one.head and one.head.status is Status.OK:
             rows += limit_rows(one, one.head, config)
-        if one.base and one.head and Status.FAILED not in {one.base.status, one.head.status}:
+        if unmeasured := same_code_row(one, paired=paired):
+            rows.append(unmeasured)
+        elif one.base and one.head and Status.FAILED not in {one.base.status, one.head.status}:
             if paired and is_apart(one.base, one.head, decide):
                 apart.append(one)
                 continue

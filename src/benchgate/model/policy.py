@@ -34,6 +34,7 @@ class Outcome(StrEnum):
     BASE_FAILED = "base failed"
     INCOMPARABLE = "incomparable"
     WAIVED = "waived"
+    SAME_CODE = "same code"
 
 
 MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})

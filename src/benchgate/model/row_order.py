@@ -28,6 +28,7 @@ ORDER = (
     Outcome.NEW,
     Outcome.UNCHANGED,
     Outcome.WITHIN_LIMIT,
+    Outcome.SAME_CODE,
 )
 """What matters most comes first, among what is shown and among what is folded."""
 

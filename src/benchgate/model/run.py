@@ -124,7 +124,10 @@ class Tier(StrEnum):
 
 
 class Status(StrEnum):
-    """Whether a benchmark ran."""
+    """Whether a benchmark ran.
+
+    `SAME_CODE`: neither side was measured, because it runs nothing that differs between them.
+    """
 
     OK = "ok"
     FAILED = "failed"
@@ -259,6 +262,15 @@ class BenchmarkResult(JsonObject):
     new_version_of: Text | None = None
     calls: dict[Text, CallTree] = field(default_factory=dict)
     uses_files: bool = True
+
+    @model_validator(mode="after")
+    def _same_code_is_not_measured(self) -> Self:
+        if self.status is Status.SAME_CODE:
+            if self.series:
+                raise misplaced("what runs the same code was not measured", "series")
+            if self.error is not None:
+                raise misplaced("what runs the same code was not run, so it did not fail", "error")
+        return self
 
 
 MOST_CHANGED: Final = 100

@@ -431,6 +431,8 @@ class RunStatistics(JsonObject):
         arm: "head" or "base".
         grids: benchmarks with parameters, if details were requested.
         loads: the steps of scenarios, which are among the series, too.
+        same_code: the benchmarks that were not measured because they run the same code on both
+            sides.
     """
 
     arm: Text
@@ -442,6 +444,7 @@ class RunStatistics(JsonObject):
     failures: tuple[Failure, ...] = ()
     grids: tuple[Grid, ...] = ()
     loads: tuple[LoadStatistics, ...] = ()
+    same_code: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

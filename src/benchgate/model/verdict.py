@@ -175,13 +175,23 @@ class Verdict(JsonObject):
         """How many benchmarks were compared in every metric that decides."""
         return len(compared_benchmarks(self.rows) - partly_compared(self.rows))
 
+    @property
+    def is_unmeasured(self) -> bool:
+        """Whether nothing had to be measured: all benchmarks run the same code on both sides."""
+        outcomes = {row.outcome for row in self.rows}
+        return outcomes == {Outcome.SAME_CODE}
+
 
 VERDICT: Final = Format("verdict", Verdict, hallmark="rows", indent=2)
 
 
 def compared_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
-    """The benchmarks with at least one row in which the two arms were compared."""
-    compared = (row for row in rows if row.outcome in COMPARED and not row.is_limit)
+    """The benchmarks with at least one row in which the two arms were compared.
+
+    What runs the same code on both sides counts, although nothing was measured.
+    """
+    known = COMPARED | {Outcome.SAME_CODE}
+    compared = (row for row in rows if row.outcome in known and not row.is_limit)
     return frozenset(row.benchmark for row in compared if not row.excused)
 
 

@@ -56,7 +56,9 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
     """How it was decided, one sentence each; "`...`" is code."""
     settings = verdict.settings
     margins = ", ".join(map(format_percent, sorted({x.margin for x in verdict.rows if x.margin})))
-    if settings.rule == "launch":
+    if verdict.is_unmeasured:
+        found = ["No benchmark was measured, because none runs code that changed."]
+    elif settings.rule == "launch":
         alarms = words.false_alarms(settings.alpha)
         found = [
             "What counts is one value for each process that was started, not each sample.",
@@ -77,7 +79,7 @@ def decided(verdict: Verdict) -> tuple[str, ...]:
     found.append(f"The check fails on: {outcomes} (`gate.fail_on`).")
     if settings.min_compared:
         found.append(f"At least {settings.min_compared} benchmarks had to be compared.")
-    if settings.max_rounds:
+    if settings.max_rounds and not verdict.is_unmeasured:
         found.append(
             f"A benchmark got at most {counted(settings.max_rounds, 'round')}, "
             "or more to confirm that it is slower."

@@ -90,11 +90,13 @@ class Arrangement:
         shown: what fails, then what is missing, what improved, and what needs a person.
         lines: the same; benchmarks that changed together are one line.
         folded: what needs nobody, by outcome.
+        same_code: what was not measured, and is in none of the others.
     """
 
     shown: tuple[Benchmark, ...]
     lines: tuple[Line, ...]
     folded: tuple[tuple[Benchmark, ...], ...]
+    same_code: tuple[Benchmark, ...] = ()
 
     @property
     def all_lines(self) -> tuple[Line, ...]:
@@ -111,8 +113,12 @@ def arrange(verdict: Verdict) -> Arrangement:
     placed = sorted(((_section(group, verdict), group) for group in groups), key=_shown_place)
     shown = tuple(group for section, group in placed if section is not Section.FOLDED)
     rest = [group for section, group in placed if section is Section.FOLDED]
-    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in ORDER)
-    return Arrangement(shown, _joined(shown, rows_of), tuple(filter(None, by_outcome)))
+    by_outcome = {
+        outcome: tuple(one for one in rest if one[0].outcome is outcome) for outcome in ORDER
+    }
+    same_code = by_outcome.pop(Outcome.SAME_CODE)
+    folded = tuple(filter(None, by_outcome.values()))
+    return Arrangement(shown, _joined(shown, rows_of), folded, same_code)
 
 
 def _face(rows: Sequence[Row], leading: Row) -> Row:

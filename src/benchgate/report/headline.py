@@ -10,6 +10,7 @@ from benchgate.model.notes import TOO_FEW, machine, sides
 from benchgate.model.policy import MOVED, OPEN, Outcome
 from benchgate.model.row import VALUE, ConfirmationCost
 from benchgate.model.row_order import worst_first
+from benchgate.model.run import CHANGED_FILES_ID
 from benchgate.model.verdict import (
     NO_BASELINE,
     Decision,
@@ -68,11 +69,26 @@ def heading(verdict: Verdict) -> tuple[str, str]:
     return first, "; ".join(rest)
 
 
+def not_measured(verdict: Verdict) -> str:
+    """How many benchmarks run the same code on both sides, in a sentence; "" if none do."""
+    arranged = arrange(verdict)
+    same = len(arranged.same_code)
+    if verdict.is_unmeasured and verdict.decision is Decision.PASS:
+        return f"So {'it was' if same == 1 else 'they were'} not measured."
+    others = [one for one in arranged.all_lines if first_row(one).benchmark != CHANGED_FILES_ID]
+    return words.not_measured(same, same + benchmarks_of(others))
+
+
 def _clauses_of(verdict: Verdict) -> list[str]:
     groups: dict[Outcome, list[Line]] = {}
-    for line in arrange(verdict).all_lines:
+    arranged = arrange(verdict)
+    for line in arranged.all_lines:
         groups.setdefault(first_row(line).outcome, []).append(line)
-    if not groups:
+    same = len(arranged.same_code)
+    if verdict.is_unmeasured and verdict.decision is Decision.PASS:
+        run = "the benchmark runs" if same == 1 else f"{counted(same, 'benchmark')} run"
+        return [f"Nothing that {run} has changed"]
+    if not groups and not same:
         lead = "No verdict: nothing" if verdict.decision is Decision.NO_VERDICT else "Nothing"
         return [f"{lead} to compare"]
     first, *rest = _SENTENCES[verdict.decision](verdict, groups) or [_tally(groups, _GOOD)]
@@ -196,14 +212,18 @@ def _untested_limits(rows: Iterable[Row]) -> str:
 def _too_few(verdict: Verdict, groups: _Groups) -> str:
     """Say how many must be compared, and whether the base can ever have that many."""
     total = benchmarks_of(line for lines in groups.values() for line in lines)
-    in_base = total - benchmarks_of(groups.get(Outcome.NEW, ()))
+    same = len(arrange(verdict).same_code)
+    in_base = total + same - benchmarks_of(groups.get(Outcome.NEW, ()))
     required = verdict.settings.min_compared or 0
-    benchmarks = counted(total, "benchmark")
+    is_possible = required <= in_base
+    # What was not measured counts as compared, but nobody would call it so.
+    aside = same if is_possible else 0
+    benchmarks = counted(total + same - aside, "affected benchmark" if aside else "benchmark")
     in_part = compared_benchmarks(verdict.rows) & partly_compared(verdict.rows)
     in_all = " in all metrics that decide" if in_part else ""
-    compared = f"only {verdict.compared} of {benchmarks} could be compared{in_all}"
-    said = f"{compared}, but {required} must be"
-    if required <= in_base:
+    compared = f"only {verdict.compared - aside} of {benchmarks} could be compared{in_all}"
+    said = f"{compared}, but {required - aside} must be"
+    if is_possible:
         return said
     return f"{said}, and the base has only {in_base}: lower `min_compared`"
 
@@ -358,7 +378,7 @@ def last_line(verdict: Verdict) -> str:
         machine(verdict.environment),
         _effort(verdict),
     ]
-    rule = "" if _is_alone(verdict) else f" {_rule(verdict)}."
+    rule = "" if _is_alone(verdict) or verdict.is_unmeasured else f" {_rule(verdict)}."
     return f"{', '.join(part for part in parts if part)}.{rule}"
 
 

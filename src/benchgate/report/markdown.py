@@ -113,10 +113,10 @@ def first_line(verdict: VerdictView) -> str:
 
 
 def second_line(verdict: VerdictView) -> str:
-    """What did not fit into the heading; "" if everything did."""
+    """What did not fit into the heading, and how many were not measured; "" for nothing."""
     more = plain_line(verdict.more, _SENTENCE_LIMIT)
     said = f"{paragraph(with_code(_sentence(more)))}." if more else ""
-    return " ".join(filter(None, (said, verdict.consequence)))
+    return " ".join(filter(None, (said, verdict.consequence, verdict.not_measured)))
 
 
 def alert_lines(verdict: VerdictView) -> list[str]:
@@ -293,7 +293,8 @@ def _evidence(verdict: VerdictView) -> str:
     below = [_footnote(one) for one in verdict.footnotes if any(one.mark in note for note in notes)]
     explained = link("How to read this table", verdict.links.columns)
     legend = [f"{_LEGEND} {explained}." if verdict.links.columns else _LEGEND, ""] if known else []
-    count = counted(len(verdict.benchmarks), "benchmark")
+    noun = "measured benchmark" if verdict.same_code else "benchmark"
+    count = counted(len(verdict.benchmarks), noun)
     title = f"All {count}, with tails and tests" if known else f"The {count}"
     return folded(title, "\n".join((*legend, *table, *([""] if below else []), *below)))
 

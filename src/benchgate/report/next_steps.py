@@ -123,6 +123,7 @@ def next_steps(verdict: Verdict, at: Situation) -> tuple[NextStep, ...]:
         *_uncompared(verdict, blocking, at),
         *(_after_failure if is_failed else _more_rounds)(verdict, at),
         *_acceptance(verdict, blocking, at),
+        *_not_measured(verdict, at),
     )
 
 
@@ -302,6 +303,16 @@ def _acceptance(verdict: Verdict, blocking: Sequence[Row], at: Situation) -> Ite
     if verdict.reason is Reason.TOO_FEW_COMPARED and not outcomes:
         why = f"to accept it: a lower `min_compared` in {at.config}"
         yield NextStep(StepKind.ACCEPT, bare(why), edit=at.config)
+
+
+def _not_measured(verdict: Verdict, at: Situation) -> Iterator[NextStep]:
+    """Why benchmarks were not measured, and how to measure them."""
+    same = sum(row.outcome is Outcome.SAME_CODE for row in verdict.rows)
+    if same and at.rounds_s is not None:
+        was = "was" if same == 1 else "were"
+        why = f"why {counted(same, 'benchmark')} {was} not measured"
+        yield NextStep(StepKind.LOOK, why, "benchgate affected")
+        yield NextStep(StepKind.MEASURE, "to measure everything", at.check.again("--all"))
 
 
 def _named(rows: Sequence[Row]) -> str:

@@ -166,4 +166,5 @@ _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.INCOMPARABLE: _unless_noted("base and head did different work"),
     Outcome.MISSING: lambda _: ["the head does not have it"],
     Outcome.NEW: _new,
+    Outcome.SAME_CODE: lambda _: ["it runs no code that changed"],
 }

@@ -103,7 +103,8 @@ def render_result(result: ResultStatistics, console: Console) -> None:
         render_timing(result.phases, console)
         console.print()
     took = f"measured in {format_duration(result.duration_s)}"
-    print_text(console, Text(f"{_legend(result)}; {took}.", "dim"))
+    said = "; ".join(filter(None, (_legend(result), took)))
+    print_text(console, Text(f"{said}.", "dim"))
 
 
 def _marked(run: RunStatistics, shared: Mapping[str, Footnote]) -> RunStatistics:
@@ -120,7 +121,7 @@ def _marked(run: RunStatistics, shared: Mapping[str, Footnote]) -> RunStatistics
 
 
 def _legend(result: ResultStatistics) -> str:
-    """Explain the columns that were printed."""
+    """Explain the columns that were printed; "" if there are none."""
     under_load = {(run.arm, load.benchmark) for run in result.runs for load in run.loads}
     others = [
         series
@@ -129,19 +130,12 @@ def _legend(result: ResultStatistics) -> str:
         if (run.arm, series.benchmark) not in under_load
     ]
     if not others:
-        return _LOAD_LEGEND
+        return _LOAD_LEGEND if under_load else ""
     return _DETAIL_LEGEND if any(series.detail for series in others) else LEGEND
 
 
 def _print_run(console: Console, run: RunStatistics) -> None:
-    title = f"{plain_line(run.arm)} {words.source(run.source)}, started {plain_line(run.started)}"
-    print_text(console, Text(title, "bold"))
-    if where := machine(run.environment):
-        print_text(console, where)
-    if not run.complete:
-        print_text(
-            console, Text("interrupted: only a part of what was planned was measured", "yellow")
-        )
+    _print_about(console, run)
     under_load = {load.benchmark for load in run.loads}
     others = [series for series in run.series if series.benchmark not in under_load]
     for load in run.loads:
@@ -163,6 +157,21 @@ def _print_run(console: Console, run: RunStatistics) -> None:
         print_text(console, Text(f"{plain_line(failure.benchmark)} crashed:", "bold red"))
         for line in plain_block(failure.error).splitlines():
             print_text(console, line, indent=4)
+
+
+def _print_about(console: Console, run: RunStatistics) -> None:
+    title = f"{plain_line(run.arm)} {words.source(run.source)}, started {plain_line(run.started)}"
+    print_text(console, Text(title, "bold"))
+    if where := machine(run.environment):
+        print_text(console, where)
+    if not run.complete:
+        print_text(
+            console, Text("interrupted: only a part of what was planned was measured", "yellow")
+        )
+    measured = {one.benchmark for one in run.series} | {one.benchmark for one in run.failures}
+    same = len(run.same_code)
+    if text := words.not_measured(same, same + len(measured)):
+        print_text(console, text)
 
 
 def series_cells(series: SeriesStatistics) -> tuple[str, ...]:

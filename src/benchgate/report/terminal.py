@@ -288,6 +288,8 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
     groups = [group for group in verdict.folded if is_whole or _is_short(group, verdict)]
     folded = [one for group in groups for one in group.benchmarks]
     lines += [view(one, is_shown=is_whole) for one in folded]
+    same_code = verdict.same_code if verbose else ()
+    lines += [replace(view(one, is_shown=True), note="") for one in same_code]
     if lines:
         console.print()
         print_columns(console, _columns(verdict), lines)
@@ -327,8 +329,8 @@ def _print_headline(console: Console, verdict: VerdictView) -> None:
     text = Text(f"{icon}{sentence}")
     text.stylize(_DECISION_STYLES[verdict.decision])
     print_text(console, text)
-    if verdict.consequence:
-        print_text(console, verdict.consequence)
+    for more in filter(None, (verdict.consequence, verdict.not_measured)):
+        print_text(console, more)
 
 
 _ALERT_STYLES = {"CAUTION": "bold red", "IMPORTANT": "bold magenta", "WARNING": "yellow"}
@@ -443,8 +445,9 @@ def _print_evidence(console: Console, verdict: VerdictView) -> None:
         )
         for row in verdict.rows
     ]
-    console.print()
-    print_columns(console, columns, lines)
+    if lines:
+        console.print()
+        print_columns(console, columns, lines)
 
 
 def _print_skipped(console: Console, verdict: VerdictView) -> None:

@@ -114,7 +114,7 @@ def _cases(verdict: VerdictView, seconds: Mapping[str, float]) -> list[_Case]:
     folded = (one for group in verdict.folded for one in group.benchmarks)
     cases = [
         _case(one, verdict.interval_title, seconds.get(one.first.benchmark, 0.0))
-        for one in (*verdict.shown, *folded)
+        for one in (*verdict.shown, *folded, *verdict.same_code)
         if any(row.decides for row in one.rows)
     ]
     if verdict.decision is Decision.PASS or any(row.fails for row in verdict.rows):
@@ -172,7 +172,8 @@ def _about(verdict: VerdictView) -> list[str]:
     """What concerns the whole suite, a line each."""
     loosened = (f"{one.title}: {'; '.join(one.changes)}" for one in verdict.loosening)
     warnings = (f"warning: {text}" for text in verdict.warnings)
-    return [verdict.sentence, *loosened, *warnings, verdict.last_line]
+    said = filter(None, (verdict.sentence, verdict.not_measured))
+    return [*said, *loosened, *warnings, verdict.last_line]
 
 
 def render_csv(verdict: Verdict, redact: Callable[[str], str]) -> bytes:

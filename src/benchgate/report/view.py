@@ -24,7 +24,7 @@ from benchgate.report.arrangement import Together, arrange, first_row
 from benchgate.report.causes import (
     view_causes,
 )
-from benchgate.report.headline import bare, heading, last_line
+from benchgate.report.headline import bare, heading, last_line, not_measured
 from benchgate.report.links import NAME_LIMIT, NO_LINKS, Links
 from benchgate.report.loosenings import view_loosening
 from benchgate.report.next_steps import choose, waivers
@@ -130,6 +130,9 @@ class VerdictView:
         started: when measuring the head began, in UTC and without its zone; "" if unknown.
         duration_s: how many seconds building and measuring took, as a plain number.
         last_line: what was compared, on which machine, how long, and the false-alarm rate.
+        same_code: the benchmarks that were not measured because they run the same code on both
+            sides; they are nowhere else.
+        not_measured: how many these are, in a sentence; "" if there are none.
     """
 
     decision: Decision
@@ -157,6 +160,8 @@ class VerdictView:
     skipped: tuple[tuple[str, str], ...] = ()
     skipped_in_short: tuple[tuple[str, str], ...] = ()
     loosening: tuple[LooseningView, ...] = ()
+    same_code: tuple[BenchmarkView, ...] = ()
+    not_measured: str = ""
     links: Links = NO_LINKS
 
     @property
@@ -204,7 +209,7 @@ class VerdictView:
 
     @property
     def benchmarks(self) -> tuple[BenchmarkView, ...]:
-        """Every benchmark, those that are shown first."""
+        """Every benchmark but those of the same code, those that are shown first."""
         return (*self.shown, *(one for group in self.folded for one in group.benchmarks))
 
     @property
@@ -221,7 +226,8 @@ class VerdictView:
 def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
-    notes = {row: notes_of(row, verdict.settings) for rows in groups for row in rows}
+    every = (*groups, *arranged.same_code)
+    notes = {row: notes_of(row, verdict.settings) for rows in every for row in rows}
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
     lost: list[str] = []
     view = partial(
@@ -262,6 +268,8 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         loosening=view_loosening(verdict.policy_changes),
         skipped=_skipped(verdict.skipped),
         skipped_in_short=_skipped(by_reason(verdict.skipped)),
+        same_code=tuple(map(view, arranged.same_code)),
+        not_measured=not_measured(verdict),
         links=links,
     )
 

@@ -145,6 +145,7 @@ ICONS: Final[Mapping[Outcome, str]] = {
     Outcome.NEW: "\N{SQUARED NEW}",
     Outcome.UNCHANGED: "\N{WHITE HEAVY CHECK MARK}",
     Outcome.WITHIN_LIMIT: "\N{WHITE HEAVY CHECK MARK}",
+    Outcome.SAME_CODE: "\N{WHITE HEAVY CHECK MARK}",
 }
 """They differ in shape, too, and each takes two cells of a terminal."""
 DECISION_ICONS: Final = {
@@ -210,6 +211,15 @@ def false_alarms(alpha: float) -> str:
 def is_speed(row: Row | Trend) -> bool:
     """Whether the metric is a duration or a throughput, so that worse means slower."""
     return (row.unit, row.better) in {("s", Better.LOWER), (RATE_UNIT, Better.HIGHER)}
+
+
+def not_measured(same: int, every: int) -> str:
+    """How many benchmarks run the same code on both sides, in a sentence; "" for none."""
+    if not same:
+        return ""
+    verb, were = ("runs", "was") if same == 1 else ("run", "were")
+    of = f"{same} of {counted(every, 'benchmark')}"
+    return f"{of} {verb} no code that changed, and {were} not measured."
 
 
 def worse_word(rows: Iterable[Row | Trend]) -> str:
