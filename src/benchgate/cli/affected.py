@@ -61,6 +61,5 @@ def _lines(reasons: Mapping[str, str]) -> list[str]:
     reached = {id_: why for id_, why in reasons.items() if why}
     lines = [f"{plain_line(id_)}: {plain_line(why)}" for id_, why in reached.items()]
     same = [f"{plain_line(id_)}: not affected" for id_, why in reasons.items() if not why]
-    verb = "is" if len(reached) == 1 else "are"
-    summary = f"{len(reached)} of {counted(len(reasons), 'benchmark')} {verb} affected."
+    summary = f"Affected: {len(reached)} of {counted(len(reasons), 'benchmark')}."
     return [*lines, *same, *([""] if reasons else []), summary]

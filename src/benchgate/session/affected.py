@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchgate.session.session import Session
 
 _NOT_SEEN = "benchgate cannot see what it runs and reads"
-_OTHER_TOOLS = "the tools differ: {} on the base, {} on the head"
+_OTHER_TOOLS = "runs with another {}: {} on the base, {} on the head"
 _ALONE = "only one side has it"
 _OTHER_WORK = "does other work on each side"
 
@@ -65,12 +65,9 @@ def why_affected(
         if not why and base_work[id_] != head_work[id_]
     }
     base, head = (session.toolchains[name] for name in (ArmName.BASE, ArmName.HEAD))
-    if differing := sorted(name for name in base | head if base.get(name) != head.get(name)):
-        tool = differing[0]
-        why = _OTHER_TOOLS.format(
-            *(f"{tool} {versions.get(tool, 'is missing')}" for versions in (base, head))
-        )
-        return dict.fromkeys(ids, why)
+    for tool in sorted(base.keys() & head.keys()):
+        if base[tool] != head[tool]:
+            return dict.fromkeys(ids, _OTHER_TOOLS.format(tool, base[tool], head[tool]))
     common = [id_ for id_ in ids if not found[id_]]
     for one, own in session.laid_out(common):
         differences = Differences.between(arms, config.measure.ignore)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
@@ -18,7 +19,8 @@ _BUILD_ID: Final = re.compile(
     rb"\x04\0{3}(?:[\x08\x10\x14]\0{3}\x03\0{3}GNU\0.{20}|.\0{3}\x04\0{3}Go\0{2}[^\0]*)", re.DOTALL
 )
 _ELF: Final = b"\x7fELF\x02\x01"  # of 64 bits, little-endian
-_HEADERS: Final = struct.Struct("<Q14x2H")
+# Where the headers of its segments and sections are, and how large and many they are.
+_HEADERS: Final = struct.Struct("<2Q6x4H")
 _HEADERS_AT: Final = 32
 _SEGMENT: Final = struct.Struct("<2I6Q")
 _LOADED: Final = 1
@@ -73,7 +75,10 @@ class Comparison:
 def _loaded(program: bytes) -> Iterator[bytes]:
     """What is loaded of a program, without its build ids; what debuggers read is not."""
     try:
-        at, size, count = _HEADERS.unpack_from(program, _HEADERS_AT)
+        at, sections_at, size, count, *of_sections = _HEADERS.unpack_from(program, _HEADERS_AT)
+        # Those of Go are loaded, too, and tell how long the text for debuggers is.
+        end = sections_at + math.prod(of_sections)
+        program = program[:sections_at] + bytes(end - sections_at) + program[end:]
         for number in range(count):
             kind, _, offset, *_, in_file, _, _ = _SEGMENT.unpack_from(program, at + number * size)
             if kind == _LOADED:
