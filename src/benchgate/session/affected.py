@@ -30,8 +30,12 @@ def leave_unaffected(
     config: Config,
     choice: Choice,
     effects: Effects,
-) -> None:
-    """Measure only what is affected, named exactly on the command line, or has a limit."""
+) -> bool:
+    """Measure only what is affected, named exactly on the command line, or has a limit.
+
+    Returns:
+        Whether that leaves nothing to measure.
+    """
     effects.phases.begin(Phase.FIND)
     reasons = why_affected(session, arms, config)
     named = set(choice.globs)
@@ -48,6 +52,7 @@ def leave_unaffected(
             f"not measuring {how_many} of {len(reasons)}: nothing that they run has changed; "
             "--all measures everything"
         )
+    return bool(left) and not session.ids
 
 
 def why_affected(

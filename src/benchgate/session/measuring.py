@@ -112,8 +112,9 @@ def measure_arms(
     with ExitStack() as stack:
         opened = _open(stack, request, base, config, git=git, effects=effects)
         session, trees = opened.session, opened.trees
-        if request.only_affected and config.measure.only_affected and not request.self_check:
-            leave_unaffected(session, trees.arms, config, request.choice, opened.effects)
+        is_spared = _leaves_out(request, config, opened.sources) and leave_unaffected(
+            session, trees.arms, config, request.choice, opened.effects
+        )
         result_file = ResultFile(
             session=session,
             sources=opened.sources,
@@ -128,7 +129,10 @@ def measure_arms(
             must_save=request.must_save,
             warnings=(*opened.warnings, *_unlike(trees, session, config, request.choice)),
         )
-        _measure(session, result_file, config, opened.effects, request)
+        if is_spared:
+            result_file.finish(session.conclude())
+        else:
+            _measure(session, result_file, config, opened.effects, request)
     return result_file.result()
 
 
@@ -139,6 +143,13 @@ def reasons_of_arms(
     with ExitStack() as stack:
         opened = _open(stack, request, base, config, git=git, effects=effects)
         return why_affected(opened.session, opened.trees.arms, config)
+
+
+def _leaves_out(request: ArmsRequest, config: Config, sources: Mapping[ArmName, Source]) -> bool:
+    """Whether to leave out what is not affected: not if the code is compared with itself."""
+    base, head = (sources[name] for name in ArmName)
+    is_same = request.self_check or (base.sha == head.sha and not head.uncommitted)
+    return request.only_affected and config.measure.only_affected and not is_same
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.contract import Observation, starting_order
 from benchgate.measure.functions.sample_plan import SamplePlan
+from benchgate.measure.functions.starting import Watched
 from benchgate.measure.machine import (
     LIMIT_S,
     CounterError,
@@ -108,9 +109,9 @@ class FunctionCounter:
         for arm in files:
             own = folder / arm
             own.mkdir()
-            under[arm] = self._valgrind.under_callgrind(own)
+            under[arm] = Watched(self._valgrind.under_callgrind(own))
         layouts = [layout_of_round(round_index)] * len(files)
-        return self._workers.start(files, layouts, None, under=under)
+        return self._workers.start(files, layouts, None, watched=under)
 
     def _count_one(
         self, id_: str, workers: Sequence[Worker], folder: Path

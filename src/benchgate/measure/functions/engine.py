@@ -27,7 +27,7 @@ from benchgate.measure.functions.lockstep import LaunchedBenchmark, measure_laun
 from benchgate.measure.functions.reaching import FunctionReach
 from benchgate.measure.functions.sample_plan import SamplePlan
 from benchgate.measure.functions.sampler import Sampling
-from benchgate.measure.functions.starting import Workers
+from benchgate.measure.functions.starting import Watched, Workers
 from benchgate.measure.functions.value_launch import measure_values
 from benchgate.measure.languages import LANGUAGES
 from benchgate.measure.machine import CounterError, draw_layouts, find_valgrind, moved_to
@@ -235,7 +235,8 @@ class FunctionEngine:
             for own in folders.values():
                 own.mkdir()
             under = {
-                arm: under_callgrind(valgrind, own, samples=True) for arm, own in folders.items()
+                arm: Watched(under_callgrind(valgrind, own, samples=True))
+                for arm, own in folders.items()
             }
             workers = self._started(files, under)
             limit_s *= _VALGRIND
@@ -246,11 +247,11 @@ class FunctionEngine:
     def _started(
         self,
         files: Mapping[ArmName, BenchFile],
-        under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
+        under: Mapping[ArmName, Watched] = MappingProxyType({}),
     ) -> list[Worker]:
         self._workers.resume()
         layouts = draw_layouts(Random(0), len(files))  # noqa: S311 - repeatable on purpose
-        return self._workers.start(files, layouts, None, under=under)
+        return self._workers.start(files, layouts, None, watched=under)
 
     def _groups(self, ids: Sequence[str], division: Division) -> list[list[str]]:
         """Put together what shares a pair of processes."""

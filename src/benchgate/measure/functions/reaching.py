@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.live_benchmarks import FunctionBenchmarks
+from benchgate.measure.functions.starting import Watched
 from benchgate.measure.machine import Layout
 from benchgate.measure.reach import CannotWatchError, OpenedBesides, why_affected
 from benchgate.measure.workers import WorkerFailedError
@@ -107,9 +108,9 @@ class FunctionReach:
         entry = self._entries[id_]
         files = {arm: side.file for arm, side in entry.sides.items()}
         self._workers.resume()
-        asked = {arm: self._differences.asked(arm) for arm in files}
+        asked = {arm: Watched(reach=self._differences.asked(arm)) for arm in files}
         # The same layout for both: what they generate may depend on the hash seed.
-        workers = self._workers.start(files, [Layout()] * len(files), None, reach=asked)
+        workers = self._workers.start(files, [Layout()] * len(files), None, watched=asked)
         try:
             yield workers
         finally:

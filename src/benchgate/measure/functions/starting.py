@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.config.live_benchmarks import FunctionBenchmarks, LiveBenchmarks
 from benchgate.measure.contract import Described
@@ -44,6 +43,21 @@ if TYPE_CHECKING:
 
 _AHEAD = 2
 _SLOW_START_S = 5.0
+
+
+class Watched(NamedTuple):
+    """How a worker is watched.
+
+    Attributes:
+        under: what executes its interpreter or program.
+        reach: what a worker of Python is to look for; see `Differences.asked`.
+    """
+
+    under: Sequence[str] = ()
+    reach: Mapping[str, object] | None = None
+
+
+_UNWATCHED = Watched()
 
 
 class Workers:
@@ -134,16 +148,14 @@ class Workers:
         layouts: Sequence[Layout],
         cpu: int | None,
         *,
-        under: Mapping[ArmName, Sequence[str]] = MappingProxyType({}),
-        reach: Mapping[ArmName, Mapping[str, object]] = MappingProxyType({}),
+        watched: Mapping[ArmName, Watched] = MappingProxyType({}),
     ) -> list[Worker]:
         """Start a worker for each arm's file and import the file.
 
         Args:
             layouts: one for each worker.
             cpu: the CPU that the workers share; None if they may use all CPUs.
-            under: for each arm, what executes its interpreter or program, if anything does.
-            reach: for each arm what a worker of Python is to look for; see `Differences.asked`.
+            watched: how the worker of each arm is watched, if it is.
 
         Raises:
             WorkerFailedError: a worker failed to start or import; the others are ended.
@@ -158,8 +170,7 @@ class Workers:
                         file,
                         cpu,
                         layout,
-                        under=under.get(name, ()),
-                        reach=reach.get(name),
+                        watched=watched.get(name, _UNWATCHED),
                     )
                     worker.order = len(workers)
                     workers.append(worker)
@@ -205,14 +216,13 @@ class Workers:
         layout: Layout,
         *,
         describe: bool = False,
-        under: Sequence[str] = (),
-        reach: Mapping[str, object] | None = None,
+        watched: Watched = _UNWATCHED,
     ) -> Worker:
         setting: WorkerSetting | ProgramSetting
         if isinstance(file.benchmark, FunctionBenchmarks):
-            setting = replace(self._of_python(arm, file, cpu, layout, under), reach=reach)
+            setting = self._of_python(arm, file, cpu, layout, watched)
         else:
-            setting = self._of_program(arm, file, cpu, layout, under)
+            setting = self._of_program(arm, file, cpu, layout, watched.under)
         with self._starting:
             worker = Worker(arm, setting, self._guardian, describe=describe)
             self._alive.append(worker)
@@ -251,7 +261,7 @@ class Workers:
         file: BenchFile,
         cpu: int | None,
         layout: Layout,
-        under: Sequence[str],
+        watched: Watched,
     ) -> WorkerSetting:
         benchmark = file.functions
         checkout = self._settings.outside.checkout
@@ -279,7 +289,8 @@ class Workers:
             provided=None if benchmark.allow_foreign else self._provided_by(arm),
             host=benchmark.KIND,
             arguments=benchmark.tool_arguments,
-            under=under,
+            under=watched.under,
+            reach=watched.reach,
         )
 
     def _inherited_path(
