@@ -33,6 +33,7 @@ LONG_NS = 500_000_000
 CACHED_CODE = os.sep + "__pycache__" + os.sep
 # Its collection lists folders, but it collects nothing that benchgate did not name.
 COLLECTOR = os.sep + "_pytest" + os.sep
+IMPORTERS = (*IMPORT_SYSTEM, "<frozen zipimport>")
 FIRST_IS_A_PATH = frozenset(
     {
         *("open", "os.link", "os.rename", "os.symlink", "os.truncate", "os.getxattr"),
@@ -145,11 +146,13 @@ class Reach:
         if event in FIRST_IS_A_PATH:
             if event == "ctypes.dlopen" and arguments[0] is not None:
                 self.unknown[LIBRARY] = None
-            self.touch(arguments[0], "import" if event == "open" and is_importing() else "open")
+            self.touch(
+                arguments[0], "import" if event == "open" and caller() in IMPORTERS else "open"
+            )
         elif event == "import":
             self.touch(arguments[1], "import")
         elif event in LISTS:
-            if not is_importing() and COLLECTOR not in sys._getframe(1).f_code.co_filename:  # noqa: SLF001 - who lists
+            if caller() not in IMPORTERS and COLLECTOR not in caller():
                 self.touch("." if arguments[0] is None else arguments[0], "list")
         elif event == "sys.setprofile":
             if not self.has_monitoring:
@@ -321,9 +324,15 @@ class Reach:
         return True
 
 
-def is_importing() -> bool:
-    """Tell whether the import system has caused the event that is being heard."""
-    return sys._getframe(2).f_code.co_filename in IMPORT_SYSTEM  # noqa: SLF001 - who opens it
+def caller() -> str:
+    """Return the file of the code that has caused the event that is being heard.
+
+    The interpreter itself opens the script that it runs.
+    """
+    try:
+        return sys._getframe(2).f_code.co_filename  # noqa: SLF001 - who opens it
+    except ValueError:
+        return IMPORT_SYSTEM[0]
 
 
 def source_of(path: str) -> str:
