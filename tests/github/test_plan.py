@@ -203,6 +203,22 @@ def test_every_event_has_its_plan(case: Case) -> None:
     assert plan.comment.when == case.comment
 
 
+@pytest.mark.parametrize(
+    ("event", "ref", "is_change"),
+    [
+        (PULL, PULL_REF, True),
+        (PULL, MAIN, True),  # pull_request_target
+        (WorkflowDispatch(), MAIN, False),
+        (WorkflowDispatch(), TOPIC, True),
+        (Schedule(), MAIN, False),
+    ],
+)
+def test_the_default_branch_is_measured_as_a_whole(
+    event: Event, ref: str, *, is_change: bool
+) -> None:
+    assert plan_for(context_of(event, ref), AT_EVENT).is_change is is_change
+
+
 def test_the_words() -> None:
     assert CASES[0].plan.words() == (
         "base: first parent of the merge commit: main before the pull request is merged",
