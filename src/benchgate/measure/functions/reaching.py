@@ -53,37 +53,33 @@ class FunctionReach:
         if not left:
             return found
         try:
-            besides = OpenedBesides(self._differences)
-            with besides:
-                imported, reports = self._reports(left)
+            with OpenedBesides(self._differences) as besides:
+                return {**found, **self._reasons(left, besides)}
         except (WorkerFailedError, CannotWatchError) as error:
             why = error.error if isinstance(error, WorkerFailedError) else str(error)
             line = why.partition("\n")[0]
             return {**found, **dict.fromkeys(left, f"cannot be seen: {line}")}
-        why = why_affected(self._differences, imported) if not reports else ""
-        why = why or besides.why([imported, *reports.values()])
-        if why:
-            return {**found, **dict.fromkeys(left, why)}
-        return {
-            **found,
-            **{id_: why_affected(self._differences, one) for id_, one in reports.items()},
-        }
 
-    def _reports(self, ids: Sequence[str]) -> tuple[Reports, dict[str, Reports]]:
-        """What the import of a file reached, and each benchmark, unless that affects all."""
+    def _reasons(self, ids: Sequence[str], besides: OpenedBesides) -> dict[str, str]:
+        """Why the import of a file affects all, or else what each benchmark itself reaches."""
         with self._started(ids[0]) as workers:
-            imported = _asked(workers, dict.fromkeys((w.arm.name for w in workers), ""), "s")
-            reports: dict[str, Reports] = {}
-            if why_affected(self._differences, imported):
-                return imported, reports
+
+            def why(names: Mapping[ArmName, str], step: str) -> str:
+                reports = _asked(workers, names, step)
+                opened = besides.why(reports)
+                return why_affected(self._differences, reports) or opened
+
+            if why_all := why({w.arm.name: "" for w in workers}, "s"):
+                return dict.fromkeys(ids, why_all)
+            reasons = {}
             for id_ in ids:
                 entry = self._entries[id_]
                 for worker in workers:
                     worker.allow(entry.timeout_s)
                 names = {arm: side.name for arm, side in entry.sides.items()}
                 is_timed = all(side.metric is None for side in entry.sides.values())
-                reports[id_] = _asked(workers, names, "s" if is_timed else "value")
-            return imported, reports
+                reasons[id_] = why(names, "s" if is_timed else "value")
+            return reasons
 
     @contextmanager
     def _started(self, id_: str) -> Iterator[list[Worker]]:

@@ -90,13 +90,19 @@ class Differences:
         }
 
     def names(self, arm: ArmName) -> list[tuple[str, str, str]]:
-        """The functions that only the other side has: name, file on this side, and class."""
+        """The functions that only the other side has: name, file on this side, and class.
+
+        Also `PythonEdit.unlike` of each file, without a class.
+        """
         side = _SIDES.index(arm)
+        edits = {name: self.edit(name) for name in sorted(self.common) if name.endswith(_PYTHON)}
         return [
-            (one.name, self.path(arm, name), one.owner)
-            for name in sorted(self.common)
-            if name.endswith(_PYTHON)
-            for one in self.edit(name).only[side]
+            each
+            for name, edit in edits.items()
+            for each in (
+                *((one.name, self.path(arm, name), one.owner) for one in edit.only[side]),
+                *((one, self.path(arm, name), "") for one in edit.unlike),
+            )
         ]
 
     def name(self, arm: ArmName, path: str) -> str:

@@ -10,13 +10,18 @@ from benchgate.measure.arm import ArmName
 from benchgate.measure.reach.opened_files import Watch, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from benchgate.measure.reach.differences import Differences
 
 _PYTHON = ".py"
 _SIDES = (ArmName.BASE, ArmName.HEAD)
-_DONE = {"open": "opens", "import": "imports", "stat": "looks for", "list": "lists"}
+_DONE = {"open": "opens", "import": "imports", "stat": "looks for", "size": "asks the state of"}
+_READ = {
+    "__doc__": "may read docstrings of {}, which differ",
+    "__annotations__": "may read annotations of {}, which differ",
+    "co_code": "reads the code of functions, and that of {} differs",
+}
 
 
 def why_affected(differences: Differences, reports: Mapping[ArmName, Mapping[str, Any]]) -> str:
@@ -48,7 +53,10 @@ def _reasons(differences: Differences, arm: ArmName, report: Mapping[str, Any]) 
             yield how
     names = differences.names(arm)
     for number in report["mentioned"]:
-        name, _, owner = names[number]
+        name, path, owner = names[number]
+        if name in _READ:
+            yield _READ[name].format(differences.name(arm, path))
+            continue
         full = f"{owner}.{name}" if owner else name
         yield f"may look for `{full}`, which only the {_SIDES[1 - side]} has"
     yield from report["unknown"]
@@ -58,6 +66,8 @@ def _use(differences: Differences, name: str, what: str) -> str:
     """How what a process does with a file affects it; "" if it does not."""
     if what == "list":
         return f"lists {name or 'the top folder'}, where other files are"
+    if what == "scan":
+        return f"lists the folder of {name}, which differs"
     if name not in differences.common:
         owner = next(arm for arm in _SIDES if os.path.lexists(differences.path(arm, name)))
         return f"{_DONE[what]} {name}, which only the {owner} has"
@@ -80,9 +90,10 @@ class OpenedBesides:
         self._differences = differences
         self._stack = ExitStack()
         self._watches: dict[ArmName, Watch] = {}
-        self._found: dict[ArmName, set[str]] = {}
 
     def __enter__(self) -> Self:
+        for arm in _SIDES:
+            self._differences.names(arm)  # reads files, which must not be seen
         with ExitStack() as stack:
             for arm in _SIDES:
                 watch = Watch(self._differences.watched(arm))
@@ -92,22 +103,18 @@ class OpenedBesides:
 
     def __exit__(self, *_: object) -> None:
         with self._stack:
-            for arm, watch in self._watches.items():
-                opened = (str(source_of(path)) for path in watch.opened())
-                names = {self._differences.name(arm, path) for path in opened}
-                self._found[arm] = names & self._differences.files
+            self._watches.clear()
 
-    def why(self, reports: Iterable[Mapping[ArmName, Mapping[str, Any]]]) -> str:
-        """Why all benchmarks of a launch are affected; "" if nothing else was opened.
+    def why(self, reports: Mapping[ArmName, Mapping[str, Any]]) -> str:
+        """Why whatever ran since the last call is affected; "" if nothing else was opened.
 
         Args:
-            reports: what the workers say that each of them reached.
+            reports: what the workers say that it reached.
         """
-        told: dict[ArmName, set[str]] = {arm: set() for arm in _SIDES}
-        for one in reports:
-            for arm, report in one.items():
-                paths = (path for path, _ in report["touched"])
-                told[arm] |= {self._differences.name(arm, path) for path in paths}
-        rest = (sorted(self._found[arm] - told[arm]) for arm in _SIDES)
-        names = next(filter(None, rest), [""])
-        return f"something that it starts opens {names[0]}, which differs" if names[0] else ""
+        found = []
+        for arm, watch in self._watches.items():
+            opened = (str(source_of(path)) for path in watch.opened())
+            names = {self._differences.name(arm, path) for path in opened}
+            told = {self._differences.name(arm, path) for path, _ in reports[arm]["touched"]}
+            found += sorted((names & self._differences.files) - told)
+        return f"something that it starts opens {found[0]}, which differs" if found else ""
