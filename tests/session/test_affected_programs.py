@@ -38,6 +38,19 @@ COMMANDS = "".join(
 )
 
 
+STARTS = "starts a program, and benchgate cannot see what that looks for"
+SHELL = """
+[[benchmark]]
+name = "shell"
+command = "cat data/words.txt"
+allow_foreign = true
+[[benchmark]]
+name = "other"
+command = "cat other.txt"
+allow_foreign = true
+"""
+
+
 def reasons(git: Git, base: Mapping[str, str], head: Mapping[str, str]) -> Mapping[str, str]:
     """What `benchgate affected` says of a change that writes the files of the head."""
     for files in (base, head):
@@ -56,18 +69,14 @@ def reasons(git: Git, base: Mapping[str, str], head: Mapping[str, str]) -> Mappi
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
-        ({"README.md": "more"}, ("", "", "")),
+        ({"README.md": "more"}, ("", "", STARTS)),
         (
             {"kit.py": KIT.replace("range(1000)", "range(2000)")},
-            ("runs `count` of kit.py, edited", "", ""),
+            ("runs `count` of kit.py, edited", "", STARTS),
         ),
         (
             {"data/words.txt": "a b c d"},
-            (
-                "",
-                "opens data/words.txt, changed",
-                "one of its processes opens data/words.txt, changed",
-            ),
+            ("", "opens data/words.txt, changed", STARTS),
         ),
     ],
 )
@@ -75,6 +84,12 @@ def test_commands(repo: Git, head: Mapping[str, str], expected: tuple[str, ...])
     base = {"benchgate.toml": COMMANDS, "kit.py": KIT, "data/words.txt": "a b c"}
     found = reasons(repo, base, head)
     assert tuple(found[name] for name in ("count", "read", "start")) == expected
+
+
+def test_a_command_that_is_no_program_of_python(repo: Git) -> None:
+    base = {"benchgate.toml": SHELL, "data/words.txt": "a", "other.txt": "a"}
+    found = reasons(repo, base, {"data/words.txt": "b"})
+    assert found == {"shell": "one of its processes opens data/words.txt, changed", "other": ""}
 
 
 def test_a_command_that_fails_cannot_be_seen(repo: Git) -> None:

@@ -7,14 +7,16 @@ another benchmark has imported or cached hides nothing.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
-import re
 import sys
 from _thread import _count as count_threads
+from importlib.machinery import PathFinder
 from time import perf_counter_ns
 
 from .failures import IMPORT_SYSTEM, OWN_FOLDER
+from .looked_up import IS_FUNCTION, LookedUp
 from .observed import digest_of
 from .standard import FOLDER, STANDARD_LIBRARY
 
@@ -31,36 +33,44 @@ CALLS_NS = 5_000_000
 LONG_NS = 500_000_000
 # Caches of the import system, which says by itself what it imports.
 CACHED_CODE = os.sep + "__pycache__" + os.sep
-# Its collection lists folders, but it collects nothing that benchgate did not name.
+# What it lists and looks for to collect the tests changes nothing: benchgate names the file.
 COLLECTOR = os.sep + "_pytest" + os.sep
+# It lists folders to find packages that are installed.
+METADATA = os.path.join("importlib", "metadata")
 IMPORTERS = (*IMPORT_SYSTEM, "<frozen zipimport>")
+PACKAGES = "-packages" + os.sep
+SLOW = "makes too many calls to see in time which functions run"
+MOST_CALLS_NS = 10_000_000_000
+LOOKS_BETWEEN = 1 << 16
 FIRST_IS_A_PATH = frozenset(
     {
         *("open", "os.link", "os.rename", "os.symlink", "os.truncate", "os.getxattr"),
+        *("os.mkdir", "os.rmdir", "os.remove", "os.chdir", "os.chmod", "os.utime"),
         *("sqlite3.connect", "ctypes.dlopen"),
     }
 )
-LISTS = frozenset({"os.listdir", "os.scandir"})
-FORKS = "it forks itself, and benchgate cannot see what the fork runs"
+# A list of names, or one that also knows what each file is like.
+LISTS = {"os.listdir": "list", "os.scandir": "scan"}
+FORKS = "forks, and benchgate cannot see what the fork runs"
+STARTS = "starts a program, and benchgate cannot see what that looks for"
 OBSTACLES = {
     "os.fork": FORKS,
     "os.forkpty": FORKS,
-    "socket.connect": "it connects to another process, and benchgate cannot see what that does",
+    **dict.fromkeys(("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"), STARTS),
+    "socket.connect": "connects to another process, and benchgate cannot see what that does",
 }
-PROFILES = "it uses `sys.setprofile` itself, so benchgate cannot see which functions run"
-LIBRARY = "it loads a library by `ctypes`, and benchgate cannot see what that does"
-SLOW = "it makes too many calls to see in time which functions run"
-MOST_CALLS_NS = 10_000_000_000
-LOOKS_BETWEEN = 1 << 16
-THREADS = "its threads go on running, and benchgate cannot see what they will run"
-# Names by which code goes through everything that a module or a class has.
-ENUMERATING = frozenset({"dir", "vars", "getmembers", "__dict__"})
-ENUMERATING_ITSELF = frozenset({"globals", "locals"})
-# A flag of functions; the text of modules and classes has code of its own.
-IS_FUNCTION = 0x1
-SHORTEST_PART = 3
-WORD = re.compile(r"\w+")
-PLAIN_TYPES = frozenset({"type", "ABCMeta"})
+PROFILES = "profiles or starts bare threads, so benchgate cannot see which functions run"
+THREADING = os.sep + "threading.py"
+LIBRARY = "loads a library by `ctypes`, and benchgate cannot see what that does"
+THREADS = "leaves threads running, and benchgate cannot see what they will run"
+KINDS_OF_OPEN = {"import": "import", COLLECTOR: "configure"}
+# Functions that ask whether a file is there, and not what it is like.
+ASK_IF_THERE = frozenset(
+    {
+        *("exists", "lexists", "isfile", "isdir", "islink", "ismount", "is_file", "is_dir"),
+        *("is_symlink", "realpath", "_joinrealpath", "resolve", "samefile", "is_mount"),
+    }
+)
 
 
 class Reach:
@@ -77,7 +87,6 @@ class Reach:
         self.files = frozenset(asked["files"])
         self.folders = frozenset(asked["folders"])
         self.links = {path: os.path.realpath(path) for path in self.files if os.path.islink(path)}
-        self.names: list[tuple[str, str, str]] = [tuple(each) for each in asked["names"]]
         self.loaded = [
             file
             for file in (getattr(one, "__file__", None) for one in list(sys.modules.values()))
@@ -92,6 +101,8 @@ class Reach:
         self.calls = 0
         self.deadline_ns = perf_counter_ns() + MOST_CALLS_NS
         self.target = -1
+        self.real_paths: dict[str, str] = {}
+        self.looked_up = LookedUp(self.root, [tuple(each) for each in asked["names"]])
         self.begin()
 
     def begin(self) -> None:
@@ -112,6 +123,8 @@ class Reach:
         self.has_monitoring = bool(monitoring)
         for name in ("stat", "lstat", "access", "readlink"):
             self.replace(name)
+        self.replace_finder()
+        self.replace_starts()
         sys.addaudithook(self.heard)
 
     def replace(self, name: str) -> None:
@@ -119,7 +132,8 @@ class Reach:
         function = getattr(os, name)
 
         def asked(path: Any, *arguments: Any, **more: Any) -> Any:
-            self.touch(path, "stat")
+            if kind_of_caller() not in (COLLECTOR, OWN_FOLDER):
+                self.touch(path, "size" if self.is_told_all() else "stat", more.get("dir_fd"))
             return function(path, *arguments, **more)
 
         asked.__name__ = asked.__qualname__ = name
@@ -127,6 +141,47 @@ class Reach:
         for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
             if function in able:
                 able.add(asked)
+
+    def replace_finder(self) -> None:
+        """Hear what the import system finds, even if nobody imports it."""
+        find = PathFinder.find_spec
+
+        def find_spec(_: Any, *arguments: Any, **more: Any) -> Any:
+            spec = find(*arguments, **more)
+            if spec:
+                for path in (spec.origin, *(spec.submodule_search_locations or ())):
+                    self.touch(path, "stat")
+            return spec
+
+        PathFinder.find_spec = classmethod(find_spec)  # type: ignore[assignment,method-assign]
+
+    def replace_starts(self) -> None:
+        """Hear of what has no event: processes of `multiprocessing`, and bare threads."""
+        with STANDARD_LIBRARY:
+            import _posixsubprocess  # noqa: PLC0415 - only here
+            import _thread  # noqa: PLC0415 - after `threading`, which keeps the original
+
+        self.replace_start(_posixsubprocess, "fork_exec", STARTS)
+        if not self.has_monitoring:
+            self.replace_start(_thread, "start_new_thread", PROFILES)
+
+    def replace_start(self, module: Any, name: str, why: str) -> None:
+        start = getattr(module, name)
+
+        def started(*arguments: Any, **more: Any) -> Any:
+            self.unknown[why] = None
+            return start(*arguments, **more)
+
+        setattr(module, name, started)
+
+    def is_told_all(self) -> bool:
+        """Tell whether the user's own code gets to know more of a file than that it is there."""
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - who asks
+        while frame and frame.f_code.co_filename.startswith((FOLDER, "<frozen")):
+            if frame.f_code.co_name in ASK_IF_THERE or "-packages" in frame.f_code.co_filename:
+                return False
+            frame = frame.f_back
+        return frame is not None and frame.f_code.co_filename.startswith(self.root)
 
     def look(self, frame: FrameType, event: str, _: Any) -> None:
         if event == "call":
@@ -146,28 +201,36 @@ class Reach:
         if event in FIRST_IS_A_PATH:
             if event == "ctypes.dlopen" and arguments[0] is not None:
                 self.unknown[LIBRARY] = None
-            self.touch(
-                arguments[0], "import" if event == "open" and caller() in IMPORTERS else "open"
-            )
+            if event != "open":
+                self.touch(arguments[0], "open")
+            else:
+                self.touch(arguments[0], KINDS_OF_OPEN.get(kind_of_caller(), "open"))
         elif event == "import":
             self.touch(arguments[1], "import")
         elif event in LISTS:
-            if caller() not in IMPORTERS and COLLECTOR not in caller():
-                self.touch("." if arguments[0] is None else arguments[0], "list")
+            kind = kind_of_caller()
+            if kind in ("", METADATA):
+                what = "metadata" if kind else LISTS[event]
+                self.touch("." if arguments[0] is None else arguments[0], what)
         elif event == "sys.setprofile":
-            if not self.has_monitoring:
+            # Threads of `threading` begin to be profiled by themselves.
+            caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - who does it
+            if not self.has_monitoring and not caller.endswith(THREADING):
                 self.unknown[PROFILES] = None
         elif event in OBSTACLES and not self.is_own:
             self.unknown[OBSTACLES[event]] = None
 
-    def touch(self, path: Any, what: str) -> None:
+    def touch(self, path: Any, what: str, folder: int | None = None) -> None:
         if self.is_over or path is None:
             return
         try:
             if isinstance(path, int):
-                if what != "list":
+                if what not in ("list", "scan"):
                     return
-                path = f"/proc/self/fd/{path}"
+                path = os.path.realpath(f"/proc/self/fd/{path}")
+            if folder is not None:
+                path = os.path.join(f"/proc/self/fd/{folder}", os.fsdecode(path))
+                path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
             # Before the working folder changes.
             self.touched[os.path.abspath(os.fsdecode(path)), what] = None
         except (TypeError, ValueError, OSError):
@@ -229,6 +292,7 @@ class Reach:
     def finish(self) -> None:
         """In a fork, tell what it reached; when nothing of the user's code runs any more."""
         if self.target >= 0:
+            gc.collect()  # what is deleted only then may run code
             data = json.dumps(self.report()).encode()
             while data:
                 data = data[os.write(self.target, data) :]
@@ -242,10 +306,12 @@ class Reach:
         if not self.has_monitoring and sys.getprofile() != self.look:
             unknown[PROFILES] = None
         codes = list(self.ran.values())
+        touched = [*self.of_files(self.touched), *((one, "open") for one in self.early())]
+        opened = frozenset(path for path, what in touched if what in ("open", "import"))
         found = {
-            "touched": [*self.of_files(self.touched), *((one, "open") for one in self.early())],
+            "touched": touched,
             "ran": sorted({place for place in map(self.place_of, codes) if place}),
-            "mentioned": self.mentioned(codes),
+            "mentioned": self.looked_up.found(codes, opened),
             "generated": digest_of_all(codes),
             "unknown": [*unknown],
             "failed": self.error,
@@ -259,80 +325,69 @@ class Reach:
 
     def of_files(self, touched: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Keep what differs, by its real path."""
-        found = set()
+        found: set[tuple[str, str]] = set()
         for path, what in list(touched):
             if CACHED_CODE in path:
                 path = source_of(path)  # noqa: PLW2901 - what it was compiled from
-            real = os.path.realpath(path)
-            itself = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-            if what == "list":
-                if real in self.folders:
-                    found.add((real, what))
+            real = self.real(path)
+            if what in ("list", "scan", "metadata"):
+                found |= self.of_folder(real, what)
                 continue
-            for one in (real, itself):
-                if one in self.files:
-                    found.add((one, what))
+            itself = os.path.join(self.real(os.path.dirname(path)), os.path.basename(path))
+            found |= {(one, what) for one in (real, itself) if one in self.files}
             for link, target in self.links.items():
                 if real == target or real.startswith(target + os.sep):
                     found.add((link, "open"))
         return sorted(found)
 
+    def of_folder(self, folder: str, what: str) -> set[tuple[str, str]]:
+        """Return what differs in a folder that was listed."""
+        found = set()
+        if folder in self.folders or folder in self.files:
+            found.add((folder, "metadata" if what == "metadata" else "list"))
+        if what == "scan":
+            found |= {(one, what) for one in self.files if os.path.dirname(one) == folder}
+        return found
+
+    def real(self, path: str) -> str:
+        """Return a path without links. It is remembered, also for forks: there are thousands."""
+        found = self.real_paths.get(path)
+        if found is None:
+            found = self.real_paths[path] = os.path.realpath(path)
+        return found
+
     def place_of(self, code: CodeType) -> tuple[str, int] | None:
-        path = os.path.realpath(code.co_filename)
+        path = self.real(code.co_filename)
         is_there = path in self.files and code.co_flags & IS_FUNCTION
         return (path, code.co_firstlineno) if is_there else None
 
-    def mentioned(self, codes: Iterable[CodeType]) -> list[int]:
-        """Return which of the names this code may look up, or meet as it goes through all names."""
-        if not self.names:
-            return []
-        found = {n for n, each in enumerate(self.names) if not self.is_plain(*each[1:])}
-        words: set[str] = set()
-        parts: set[str] = set()
-        for code in codes:
-            file = code.co_filename
-            if file.startswith((FOLDER, OWN_FOLDER, "<frozen")) and "-packages" not in file:
-                continue
-            words.update(code.co_names)
-            if file.startswith(self.root):
-                if ENUMERATING.intersection(code.co_names):
-                    return list(range(len(self.names)))
-                if ENUMERATING_ITSELF.intersection(code.co_names):
-                    found |= {n for n, each in enumerate(self.names) if each[1] == file}
-            for text in texts_in(code.co_consts):
-                words.update(WORD.findall(text))
-                parts.add(text)
-        parts = {part for part in parts if len(part) >= SHORTEST_PART}
-        for number, (name, _, _) in enumerate(self.names):
-            if name in words or any(name.startswith(p) or name.endswith(p) for p in parts):
-                found.add(number)
-        return sorted(found)
 
-    def is_plain(self, file: str, owner: str) -> bool:
-        """Tell whether nothing looks at the names of a class when it is made."""
-        if not owner:
-            return True
-        for module in list(sys.modules.values()):
-            own = getattr(module, "__dict__", {}).get("__file__")
-            if isinstance(own, str) and os.path.realpath(own) == file:
-                found: Any = module
-                for name in owner.split("."):
-                    found = getattr(found, "__dict__", {}).get(name)
-                hook = getattr(found, "__init_subclass__", None)
-                is_builtin = type(hook).__name__ == "builtin_function_or_method"
-                return type(found).__name__ in PLAIN_TYPES and is_builtin
-        return True
+def kind_of_caller() -> str:
+    """Return who has caused the event that is being heard.
 
-
-def caller() -> str:
-    """Return the file of the code that has caused the event that is being heard.
-
-    The interpreter itself opens the script that it runs.
+    Returns:
+        "import" for the import system itself, COLLECTOR for pytest, METADATA for what looks for
+        installed packages, OWN_FOLDER for this program, and "" for the user's code, which may have
+        called the standard library.
     """
     try:
-        return sys._getframe(2).f_code.co_filename  # noqa: SLF001 - who opens it
-    except ValueError:
-        return IMPORT_SYSTEM[0]
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - who did it
+    except ValueError:  # the interpreter itself, which opens the script that it runs
+        return "import"
+    first = frame.f_code if frame is not None else None
+    if frame is not None and first is not None and first.co_filename in IMPORTERS:
+        before = frame.f_back
+        # The text of a module is also there for whoever asks for it.
+        if first.co_name == "get_data" and before and before.f_code.co_name != "get_code":
+            return ""
+        return "import"
+    while frame is not None and frame.f_code.co_filename.startswith(FOLDER):
+        file = frame.f_code.co_filename
+        if METADATA in file or PACKAGES in file:
+            break
+        frame = frame.f_back
+    file = frame.f_code.co_filename if frame else ""
+    return next((kind for kind in (COLLECTOR, METADATA, OWN_FOLDER) if kind in file), "")
 
 
 def source_of(path: str) -> str:
@@ -343,14 +398,6 @@ def source_of(path: str) -> str:
         return source_from_cache(path)
     except ValueError:
         return path
-
-
-def texts_in(constants: tuple[Any, ...]) -> Iterator[str]:
-    for each in constants:
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, (tuple, frozenset)):
-            yield from texts_in(tuple(each))
 
 
 def digest_of_all(codes: Iterable[CodeType]) -> str:

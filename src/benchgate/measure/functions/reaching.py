@@ -45,40 +45,34 @@ class FunctionReach:
 
     def of_group(self, ids: Sequence[str]) -> dict[str, str]:
         """Say it of benchmarks that share their processes; see `ReachingEngine.reach`."""
-        besides = OpenedBesides(self._differences)
         try:
             if not self._is_python(ids[0]) and self._differ(ids[0]):
                 return dict.fromkeys(ids, "runs a program that differs")
-            with besides:
-                imported, reports = self._reports(ids)
+            with OpenedBesides(self._differences) as besides, self._started(ids[0]) as workers:
+                if self._is_python(ids[0]):
+                    return self._of_python(workers, ids, besides)
+                for id_ in ids:
+                    for worker, name in self._named(workers, id_):
+                        _run(worker, name, self._step(id_))
+                return dict.fromkeys(ids, besides.why())
         except (WorkerFailedError, CannotWatchError) as error:
             why = error.error if isinstance(error, WorkerFailedError) else str(error)
             line = why.partition("\n")[0]
             return dict.fromkeys(ids, f"cannot be seen: {line}")
-        why = why_affected(self._differences, imported) if imported else ""
-        why = why or besides.why([imported, *reports.values()])
-        if why:
-            return dict.fromkeys(ids, why)
-        found = dict.fromkeys(ids, "")
-        return found | {i: why_affected(self._differences, one) for i, one in reports.items()}
 
-    def _reports(self, ids: Sequence[str]) -> tuple[Reports, dict[str, Reports]]:
-        """What the import of a file reached, and each benchmark, unless that affects all.
+    def _of_python(
+        self, workers: Sequence[Worker], ids: Sequence[str], besides: OpenedBesides
+    ) -> dict[str, str]:
+        """Why the import of a file affects all, or else what each benchmark itself reaches."""
 
-        Nothing if the workers are of another language: they only run.
-        """
-        reports: dict[str, Reports] = {}
-        with self._started(ids[0]) as workers:
-            if not self._is_python(ids[0]):
-                for id_ in ids:
-                    for worker, name in self._named(workers, id_):
-                        _run(worker, name, self._step(id_))
-                return {}, reports
-            imported = _asked([(worker, "") for worker in workers], SAMPLE)
-            if not why_affected(self._differences, imported):
-                for id_ in ids:
-                    reports[id_] = _asked(self._named(workers, id_), self._step(id_))
-            return imported, reports
+        def why(named: Sequence[tuple[Worker, str]], step: str) -> str:
+            reports = _asked(named, step)
+            opened = besides.why(reports)
+            return why_affected(self._differences, reports) or opened
+
+        if why_all := why([(worker, "") for worker in workers], SAMPLE):
+            return dict.fromkeys(ids, why_all)
+        return {id_: why(self._named(workers, id_), self._step(id_)) for id_ in ids}
 
     def _is_python(self, id_: str) -> bool:
         sides = self._entries[id_].sides.values()

@@ -41,17 +41,17 @@ class ProgramReach:
 
     def why(self, settings: RunSettings, commands: Sequence[ArmCommand]) -> str:
         """Why a command is affected; "" if it is not; see `ReachingEngine.reach`."""
-        besides = OpenedBesides(self.differences)
         try:
-            with besides:
+            with OpenedBesides(self.differences) as besides:
                 reports = {one.arm: self._executed(settings, one) for one in commands}
+                opened = besides.why(reports)
         except (CommandFailedError, CannotWatchError) as error:
             return f"cannot be seen: {str(error).partition(chr(10))[0]}"
         finally:
             for command in commands:
                 with suppress(CommandFailedError):
                     self.runners[command.arm].clean_up(settings, command)
-        return why_affected(self.differences, reports) or besides.why([reports])
+        return why_affected(self.differences, reports) or opened
 
     def _executed(self, settings: RunSettings, command: ArmCommand) -> Mapping[str, Any]:
         """Execute a command; join what its processes of Python say."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -95,14 +96,37 @@ class Differences:
             "names": self.names(arm),
         }
 
+    def alone_in(self, folder: str, suffixes: tuple[str, ...]) -> str:
+        """A name in a folder that only one side has, with one of some suffixes; "" for none."""
+        alone = (name for name in self.files - self.common if os.path.dirname(name) == folder)  # noqa: PTH120 - strings
+        return min((name for name in alone if name.endswith(suffixes)), default="")
+
+    def configures_pytest(self, name: str) -> bool:
+        """Whether a file, which both sides have, differs in what pytest reads of it."""
+        if not name.endswith("pyproject.toml"):
+            return True
+        try:
+            texts = [Path(self.path(arm, name)).read_text(encoding="utf-8") for arm in _SIDES]
+            tools = [tomllib.loads(text).get("tool", {}) for text in texts]
+        except (OSError, ValueError):
+            return True
+        base, head = (tool.get("pytest") for tool in tools)
+        return bool(base != head)
+
     def names(self, arm: ArmName) -> list[tuple[str, str, str]]:
-        """The functions that only the other side has: name, file on this side, and class."""
+        """The functions that only the other side has: name, file on this side, and class.
+
+        Also `PythonEdit.unlike` of each file, without a class.
+        """
         side = _SIDES.index(arm)
+        edits = {name: self.edit(name) for name in sorted(self.common) if name.endswith(_PYTHON)}
         return [
-            (one.name, self.path(arm, name), one.owner)
-            for name in sorted(self.common)
-            if name.endswith(_PYTHON)
-            for one in self.edit(name).only[side]
+            each
+            for name, edit in edits.items()
+            for each in (
+                *((one.name, self.path(arm, name), one.owner) for one in edit.only[side]),
+                *((one, self.path(arm, name), "") for one in edit.unlike),
+            )
         ]
 
     def name(self, arm: ArmName, path: str) -> str:

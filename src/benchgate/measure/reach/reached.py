@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from benchgate.measure.arm import ArmName
 from benchgate.measure.reach.opened_files import Watch, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.measure.reach.differences import Differences
 
 _PYTHON = ".py"
 _SIDES = (ArmName.BASE, ArmName.HEAD)
-_DONE = {"open": "opens", "import": "imports", "stat": "looks for", "list": "lists"}
+_METADATA = (".dist-info", ".egg-info", ".egg", ".egg-link")
+_DONE = {
+    "open": "opens",
+    "configure": "opens",
+    "import": "imports",
+    "stat": "looks for",
+    "size": "asks the state of",
+}
+_LISTED = {
+    "list": "lists {}, where other files are",
+    "scan": "lists the folder of {}, which differs",
+    "metadata": "looks for packages in {}, where {} is on one side only",
+}
+_NOTHING: Mapping[ArmName, Mapping[str, Any]] = MappingProxyType({})
+_READ = {
+    "__doc__": "may read docstrings of {}, which differ",
+    "__annotations__": "may read annotations of {}, which differ",
+    "co_code": "reads the code of functions, and that of {} differs",
+}
 
 
 def why_affected(differences: Differences, reports: Mapping[ArmName, Mapping[str, Any]]) -> str:
@@ -49,7 +68,10 @@ def _reasons(differences: Differences, arm: ArmName, report: Mapping[str, Any]) 
             yield how
     names = differences.names(arm)
     for number in report["mentioned"]:
-        name, _, owner = names[number]
+        name, path, owner = names[number]
+        if name in _READ:
+            yield _READ[name].format(differences.name(arm, path))
+            continue
         full = f"{owner}.{name}" if owner else name
         yield f"may look for `{full}`, which only the {_SIDES[1 - side]} has"
     yield from report["unknown"]
@@ -57,16 +79,17 @@ def _reasons(differences: Differences, arm: ArmName, report: Mapping[str, Any]) 
 
 def _use(differences: Differences, name: str, what: str) -> str:
     """How what a process does with a file affects it; "" if it does not."""
-    if what == "list":
-        return f"lists {name or 'the top folder'}, where other files are"
+    if what in _LISTED:
+        installed = differences.alone_in(name, _METADATA) if what == "metadata" else "."
+        return _LISTED[what].format(name or "the top folder", installed) if installed else ""
     if name not in differences.common:
         owner = next(arm for arm in _SIDES if os.path.lexists(differences.path(arm, name)))
         return f"{_DONE[what]} {name}, which only the {owner} has"
-    if name.endswith(_PYTHON):
-        if what == "stat" or (what == "import" and not differences.edit(name).at_top):
-            return ""
-        if what == "import":
-            return f"imports {name}, edited outside of its functions"
+    if name.endswith(_PYTHON) and what in ("stat", "import"):
+        is_different = what == "import" and differences.edit(name).at_top
+        return f"imports {name}, edited outside of its functions" if is_different else ""
+    if what == "configure" and not differences.configures_pytest(name):
+        return ""
     return f"{_DONE[what]} {name}, changed"
 
 
@@ -97,9 +120,10 @@ class OpenedBesides:
         self._differences = differences
         self._stack = ExitStack()
         self._watches: dict[ArmName, Watch] = {}
-        self._found: dict[ArmName, set[str]] = {}
 
     def __enter__(self) -> Self:
+        for arm in _SIDES:
+            self._differences.names(arm)  # reads files, which must not be seen
         with ExitStack() as stack:
             for arm in _SIDES:
                 watch = Watch(self._differences.watched(arm))
@@ -109,23 +133,19 @@ class OpenedBesides:
 
     def __exit__(self, *_: object) -> None:
         with self._stack:
-            for arm, watch in self._watches.items():
-                opened = (str(source_of(path)) for path in watch.opened())
-                names = {self._differences.name(arm, path) for path in opened}
-                self._found[arm] = names & self._differences.files
+            self._watches.clear()
 
-    def why(self, reports: Iterable[Mapping[ArmName, Mapping[str, Any]]]) -> str:
-        """Why all benchmarks of a launch are affected; "" if nothing else was opened.
+    def why(self, reports: Mapping[ArmName, Mapping[str, Any]] = _NOTHING) -> str:
+        """Why whatever ran since the last call is affected; "" if nothing else was opened.
 
         Args:
-            reports: what the workers say that each of them reached.
+            reports: what the workers say that it reached.
         """
-        told: dict[ArmName, set[str]] = {arm: set() for arm in _SIDES}
-        for one in reports:
-            for arm, report in one.items():
-                paths = (path for path, _ in report["touched"])
-                told[arm] |= {self._differences.name(arm, path) for path in paths}
-        for arm in _SIDES:
-            for name in sorted(self._found[arm] - told[arm]):
-                return f"one of its processes {_use(self._differences, name, 'open')}"
-        return ""
+        rest: list[str] = []
+        for arm, watch in self._watches.items():  # every watch forgets what it has told
+            opened = (str(source_of(path)) for path in watch.opened())
+            names = {self._differences.name(arm, path) for path in opened}
+            touched = reports[arm]["touched"] if reports else ()
+            told = {self._differences.name(arm, path) for path, _ in touched}
+            rest += sorted((names & self._differences.files) - told)
+        return f"one of its processes {_use(self._differences, rest[0], 'open')}" if rest else ""

@@ -1,0 +1,167 @@
+"""Changes of what is imported, and of where it is found."""
+
+from tests.session.changes.change import Change, edited
+
+IMPORTS = (
+    edited("constant", "import ROW", "A = 1\n", "A = 2\n", "imports ROW.py"),
+    edited("run_path", "import runpy\nrunpy.run_path(TOP + '/ROW.py')", "A = 1\n", "A = 2\n"),
+    edited("run_module", "import runpy\nrunpy.run_module('ROW')", "A = 1\n", "A = 2\n"),
+    edited("executed", "exec(open(TOP + '/ROW.py').read(), {})", "A = 1\n", "A = 2\n"),
+    edited("reloaded", "import importlib\nimport ROW\nimportlib.reload(ROW)", "A = 1\n", "A = 2\n"),
+    edited(
+        "spec_loaded",
+        "import importlib.util as u\none = u.spec_from_file_location('x', TOP + "
+        "'/ROW.py')\none.loader.exec_module(u.module_from_spec(one))",
+        "A = 1\n",
+        "A = 2\n",
+    ),
+    edited(
+        "source_loaded",
+        "import importlib.util as u\none = u.spec_from_file_location('x', TOP + "
+        "'/ROW.py')\none.loader.get_source('x')",
+        "def a(): pass\n",
+        "def a(): 1\n",
+    ),
+    edited(
+        "getsource",
+        "import inspect\nimport ROW\ninspect.getsource(ROW.idle)",
+        "def idle():\n    return 1\n",
+        "def idle():\n    return 2\n",
+    ),
+    edited(
+        "linecache",
+        "import linecache\nlinecache.getline(TOP + '/ROW.py', 1)",
+        "def a(): pass\n",
+        "def a(): 1\n",
+    ),
+    edited("with_bom", "import ROW", "\ufeffA = 1\n", "\ufeffA = 2\n"),
+    edited("encoded", "import ROW", "# coding: latin-1\nA = 1\n", "# coding: cp1252\nA = 2\n"),
+    Change(
+        "encoding",
+        "import ROW",
+        {"ROW.py": b"# coding: latin-1\nA = '\xe9'\n"},
+        {"ROW.py": b"# coding: cp1251\nA = '\xe9'\n"},
+        "ROW.py",
+    ),
+    edited(
+        "future",
+        "import ROW\nROW.f()",
+        "from typing import Any\ndef f(): pass\n",
+        "from __future__ import annotations\nfrom typing import Any\ndef f(): pass\n",
+    ),
+    Change(
+        "added_module",
+        "try:\n    import ROW_new\nexcept ImportError:\n    pass",
+        {},
+        {"ROW_new.py": "A = 1\n"},
+        "imports ROW_new.py, which only the head has",
+    ),
+    Change(
+        "find_spec",
+        "import importlib.util\nimportlib.util.find_spec('ROW_new')",
+        {},
+        {"ROW_new.py": "A = 1\n"},
+        "ROW_new.py",
+    ),
+    Change(
+        "find_spec_inside",
+        "import importlib.util\nimport ROW\nimportlib.util.find_spec('ROW.new')",
+        {"ROW/__init__.py": ""},
+        {"ROW/new.py": "A = 1\n"},
+        "ROW/new.py",
+    ),
+    Change(
+        "shadows",
+        "import this_ROW.sub",
+        {"this_ROW/sub.py": "A = 1\n"},
+        {"this_ROW/__init__.py": ""},
+        "this_ROW/__init__.py",
+    ),
+    Change("shadows_library", "import chunk", {}, {"chunk.py": "A = 1\n"}, "chunk.py"),
+    Change(
+        "package_instead",
+        "import ROW",
+        {"ROW.py": "A = 1\n"},
+        {"ROW/__init__.py": "A = 1\n"},
+        "ROW",
+    ),
+    Change(
+        "namespace",
+        "import sys\nsys.path.append(TOP + '/ROW_b')\nimport ROW_ns\nlen(list(ROW_ns.__path__))",
+        {"ROW_ns/a.py": "", "ROW_b/b.py": ""},
+        {"ROW_b/ROW_ns/c.py": ""},
+        "ROW_ns",
+    ),
+    Change(
+        "plugins",
+        "import pkgutil\nimport ROW\n[*pkgutil.iter_modules(ROW.__path__)]",
+        {"ROW/__init__.py": ""},
+        {"ROW/one.py": ""},
+        "lists ROW",
+    ),
+    Change(
+        "zipped",
+        "import sys\nsys.path.append(TOP + '/ROW.zip')\ntry:\n    import ROW_in_zip\n"
+        "except ImportError:\n    pass",
+        {"ROW.zip": b"PK"},
+        {"ROW.zip": b"KP"},
+        "ROW.zip",
+    ),
+    Change(
+        "metadata",
+        "import sys\nsys.path.append(TOP + '/ROW')\nfrom importlib.metadata import "
+        "entry_points, version\nentry_points(group='x')\nversion('ROW')",
+        {"ROW/ROW-1.dist-info/METADATA": "Name: ROW\nVersion: 1\n"},
+        {"ROW/ROW-1.dist-info/entry_points.txt": "[x]\na = os:path\n"},
+        "opens",
+    ),
+    Change(
+        "reexport",
+        "import ROW",
+        {"ROW/__init__.py": "from ROW.a import A\n", "ROW/a.py": "A=1\n", "ROW/b.py": "A=2\n"},
+        {"ROW/__init__.py": "from ROW.b import A\n"},
+        "ROW/",
+    ),
+    Change(
+        "star",
+        "import ROW",
+        {"ROW.py": "from ROW_a import *\n", "ROW_a.py": "__all__=['A']\nA=1\n"},
+        {"ROW_a.py": "__all__=['A', 'B']\nA=1\nB=1\n"},
+        "ROW_a.py",
+    ),
+    Change(
+        "patching",
+        "import ROW_a\nimport ROW_patch\nROW_a.f()",
+        {"ROW_a.py": "def f(): pass\n", "ROW_patch.py": "import ROW_a\n"},
+        {"ROW_patch.py": "import ROW_a\nROW_a.f = len\n"},
+        "ROW_patch.py",
+    ),
+    Change(
+        "global_state",
+        "import ROW_state\nimport ROW",
+        {"ROW.py": "from ROW_state import S\n", "ROW_state.py": "S = {}\n"},
+        {"ROW.py": "from ROW_state import S\nS[1] = 1\n"},
+        "ROW.py",
+    ),
+    Change(
+        "sys_modules",
+        "import ROW",
+        {"ROW.py": "import sys, types\nsys.modules[__name__] = types.SimpleNamespace(a=1)\n"},
+        {"ROW.py": "import sys, types\nsys.modules[__name__] = types.SimpleNamespace(a=2)\n"},
+        "ROW.py",
+    ),
+    Change(
+        "lazy_import",
+        "import ROW\nROW.f()",
+        {"ROW.py": "def f():\n    import ROW_lazy\n", "ROW_lazy.py": "A = 1\n"},
+        {"ROW_lazy.py": "A = 2\n"},
+        "ROW_lazy.py",
+    ),
+    Change(
+        "broken",
+        "try:\n    import ROW\nexcept SyntaxError:\n    pass",
+        {"ROW.py": "A = (\n"},
+        {"ROW.py": "A = ((\n"},
+        "ROW.py",
+    ),
+)
