@@ -169,7 +169,7 @@ class Reach:
         start = getattr(module, name)
 
         def started(*arguments: Any, **more: Any) -> Any:
-            self.unknown[why] = None
+            self.meet(why)
             return start(*arguments, **more)
 
         setattr(module, name, started)
@@ -218,7 +218,17 @@ class Reach:
             if not self.has_monitoring and not caller.endswith(THREADING):
                 self.unknown[PROFILES] = None
         elif event in OBSTACLES and not self.is_own:
-            self.unknown[OBSTACLES[event]] = None
+            self.meet(OBSTACLES[event])
+
+    def meet(self, obstacle: str) -> None:
+        """Note what cannot be seen; not programs that tools start, such as git for a report."""
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - who starts it
+        while obstacle == STARTS and frame is not None:
+            if frame.f_code.co_filename.startswith(self.root):
+                break
+            frame = frame.f_back
+        if frame is not None:
+            self.unknown[obstacle] = None
 
     def touch(self, path: Any, what: str, folder: int | None = None) -> None:
         if self.is_over or path is None:
