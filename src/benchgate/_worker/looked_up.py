@@ -67,9 +67,9 @@ class LookedUp:
         # Modules of which everything was listed.
         self.listed: dict[str, None] = {}
         if names:
-            self.replace()
+            self.begin()
 
-    def replace(self) -> None:
+    def begin(self) -> None:
         with STANDARD_LIBRARY:
             import operator  # noqa: PLC0415 - only here
 
@@ -87,9 +87,8 @@ class LookedUp:
             self.note_listed(of)
             return items(*of) if of else sys._getframe(1).f_locals  # noqa: SLF001 - the caller's
 
-        for function in (dir, vars):
-            function.__qualname__, function.__module__ = function.__name__, "builtins"
-            setattr(builtins, function.__name__, function)
+        replace(builtins, "dir", dir)
+        replace(builtins, "vars", vars)
 
     def ask_second(self, _: Any = None, name: Any = None, *__: Any) -> None:
         if type(name) is str and name in self.wanted:
@@ -105,6 +104,8 @@ class LookedUp:
                 self.asked.update(dict.fromkeys(name.split(".")))
 
     def note_listed(self, of: tuple[Any, ...]) -> None:
+        if sys._getframe(2).f_code.co_name == "get_annotations":  # noqa: SLF001 - who asks
+            return
         for one in of[:1]:
             kind = type(one)
             if issubclass(kind, type(sys)):
@@ -176,9 +177,17 @@ def wrap(module: Any, name: str, tell: Any) -> None:
         tell(*arguments)
         return function(*arguments, **more)
 
-    wrapped.__name__ = wrapped.__qualname__ = name
-    wrapped.__module__ = module.__name__
-    setattr(module, name, wrapped)
+    replace(module, name, wrapped)
+
+
+def replace(module: Any, name: str, function: Any) -> Any:
+    """Replace a function in C by one that, like it, does not become a method in a class."""
+    members = {"__call__": staticmethod(function), "__reduce__": lambda _: name}
+    one: Any = type(name, (), members)()
+    one.__name__ = one.__qualname__ = name
+    one.__module__ = module.__name__
+    setattr(module, name, one)
+    return one
 
 
 def gets(code: CodeType, name: str) -> bool:

@@ -16,7 +16,7 @@ from importlib.machinery import PathFinder
 from time import perf_counter_ns
 
 from .failures import IMPORT_SYSTEM
-from .looked_up import IS_FUNCTION, LookedUp
+from .looked_up import IS_FUNCTION, LookedUp, is_of_standard, replace
 from .observed import digest_of
 from .standard import FOLDER, STANDARD_LIBRARY
 
@@ -35,6 +35,7 @@ LONG_NS = 500_000_000
 CACHED_CODE = os.sep + "__pycache__" + os.sep
 # Its collection lists folders, but it collects nothing that benchgate did not name.
 COLLECTOR = os.sep + "_pytest" + os.sep
+BENCHMARK_PLUGIN = os.sep + "pytest_benchmark" + os.sep
 FIRST_IS_A_PATH = frozenset(
     {
         *("open", "os.link", "os.rename", "os.symlink", "os.truncate", "os.getxattr"),
@@ -55,6 +56,7 @@ OBSTACLES = {
 PROFILES = "benchgate cannot see which functions run, because it profiles or starts threads itself"
 THREADING = os.sep + "threading.py"
 LIBRARY = "it loads a library by `ctypes`, and benchgate cannot see what that does"
+SIGNALS = "it handles signals, and benchgate cannot see what runs then"
 THREADS = "its threads go on running, and benchgate cannot see what they will run"
 # Functions that ask whether a file is there, and not what it is like.
 ASK_IF_THERE = frozenset(
@@ -114,6 +116,7 @@ class Reach:
             self.replace(name)
         self.replace_finder()
         self.replace_starts()
+        self.replace_signal()
         sys.addaudithook(self.heard)
 
     def replace(self, name: str) -> None:
@@ -124,11 +127,10 @@ class Reach:
             self.touch(path, "size" if self.is_told_all() else "stat", more.get("dir_fd"))
             return function(path, *arguments, **more)
 
-        asked.__name__ = asked.__qualname__ = name
-        setattr(os, name, asked)
+        one = replace(os, name, asked)
         for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
             if function in able:
-                able.add(asked)
+                able.add(one)
 
     def replace_finder(self) -> None:
         """Hear what the import system finds, even if nobody imports it."""
@@ -155,14 +157,29 @@ class Reach:
         ):
             self.replace_start(module, name, why)
 
+    def replace_signal(self) -> None:
+        """Hear of handlers: one that interrupts this watch is not seen itself."""
+        import _signal  # noqa: PLC0415 - only here
+
+        handle = _signal.signal
+
+        def signal(number: Any, handler: Any) -> Any:
+            code = getattr(getattr(handler, "func", handler), "__code__", None)
+            if code and not is_of_standard(code.co_filename):
+                self.unknown[SIGNALS] = None
+            return handle(number, handler)
+
+        replace(_signal, "signal", signal)
+
     def replace_start(self, module: Any, name: str, why: str) -> None:
         start = getattr(module, name)
 
         def started(*arguments: Any, **more: Any) -> Any:
-            self.unknown[why] = None
+            if not is_for_tool():
+                self.unknown[why] = None
             return start(*arguments, **more)
 
-        setattr(module, name, started)
+        replace(module, name, started)
 
     def is_told_all(self) -> bool:
         """Tell whether the user's own code gets to know more of a file than that it is there."""
@@ -198,7 +215,7 @@ class Reach:
             caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - who does it
             if not self.has_monitoring and not caller.endswith(THREADING):
                 self.unknown[PROFILES] = None
-        elif event in OBSTACLES and not self.is_own:
+        elif event in OBSTACLES and not self.is_own and not is_for_tool():
             self.unknown[OBSTACLES[event]] = None
 
     def touch(self, path: Any, what: str, folder: int | None = None) -> None:
@@ -340,6 +357,14 @@ def is_importing() -> bool:
     before = frame.f_back
     # The text of a module is also there for whoever asks for it.
     return frame.f_code.co_name != "get_data" or not before or before.f_code.co_name == "get_code"
+
+
+def is_for_tool() -> bool:
+    """Tell whether a tool starts a program for its own records, such as git for the commit."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - who does it
+    while frame and is_of_standard(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and BENCHMARK_PLUGIN in frame.f_code.co_filename
 
 
 def source_of(path: str) -> str:
