@@ -169,7 +169,7 @@ RUNS = (
         "def g():\n    ROW.f()\n    l.release()\n_thread.start_new_thread(g, ())\nl.acquire()\n"
         "time.sleep(0.01)",
         "def f(): return @\n",
-        "threads itself",
+        "thread",
     ),
     _two(
         "later_thread",
@@ -183,6 +183,7 @@ RUNS = (
         "import signal\nimport ROW\nsignal.signal(signal.SIGUSR1, ROW.f)\n"
         "signal.raise_signal(signal.SIGUSR1)",
         "def f(*a): return @\n",
+        "signal",
     ),
     _two("sorted_by", "import ROW\nsorted([1, 2], key=ROW.f)", "def f(a): return a * @\n"),
     _two(
