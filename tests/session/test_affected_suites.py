@@ -231,6 +231,19 @@ def test_hooks_and_what_another_benchmark_has_cached(repo: Git) -> None:
     }
 
 
+def test_what_the_import_of_a_file_reads_affects_all_of_it(repo: Git) -> None:
+    texts = "import of_text\n\n\ndef bench_{}():\n    pass\n\n\ndef bench_b():\n    pass\n"
+    files = {
+        "benchmarks/bench_it.py": texts.format("a"),
+        "benchmarks/bench_other.py": "def bench_c():\n    pass\n",
+        "of_text.py": "open('text.txt').close()\n",
+        "text.txt": "1",
+    }
+    why = "opens text.txt, changed"
+    found = reasons(repo, files, {"text.txt": "2"}, PLAIN)
+    assert found == {"it/a": why, "it/b": why, "other/c": ""}
+
+
 # What an environment has that the build makes, `X` from a file of the tree.
 MAKE_ENV = f"""\
 {PLAIN}interpreter = "{{env}}/bin/python"

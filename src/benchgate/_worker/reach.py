@@ -159,7 +159,7 @@ class Reach:
 
     def replace_signal(self) -> None:
         """Hear of handlers: one that interrupts this watch is not seen itself."""
-        import _signal  # noqa: PLC0415 - only here
+        import _signal  # type: ignore[import-not-found]  # noqa: PLC0415 - only here
 
         handle = _signal.signal
 
