@@ -66,10 +66,16 @@ class LookedUp:
         self.asked: dict[str, None] = {}
         # Modules of which everything was listed.
         self.listed: dict[str, None] = {}
+        # Of the code that was looked at: the names that it looks up, what it reads of `READ_BY`,
+        # and that which may go through all names by itself.
+        self.words = set(LOOKED_FOR_BY_C)
+        self.read: set[str] = set()
+        self.listing: list[CodeType] = []
+        self.has_star = False
         if names:
-            self.replace()
+            self.begin()
 
-    def replace(self) -> None:
+    def begin(self) -> None:
         with STANDARD_LIBRARY:
             import operator  # noqa: PLC0415 - only here
 
@@ -87,9 +93,8 @@ class LookedUp:
             self.note_listed(of)
             return items(*of) if of else sys._getframe(1).f_locals  # noqa: SLF001 - the caller's
 
-        for function in (dir, vars):
-            function.__qualname__, function.__module__ = function.__name__, "builtins"
-            setattr(builtins, function.__name__, function)
+        replace(builtins, "dir", dir)
+        replace(builtins, "vars", vars)
 
     def ask_second(self, _: Any = None, name: Any = None, *__: Any) -> None:
         if type(name) is str and name in self.wanted:
@@ -105,6 +110,8 @@ class LookedUp:
                 self.asked.update(dict.fromkeys(name.split(".")))
 
     def note_listed(self, of: tuple[Any, ...]) -> None:
+        if sys._getframe(2).f_code.co_name == "get_annotations":  # noqa: SLF001 - who asks
+            return
         for one in of[:1]:
             kind = type(one)
             if issubclass(kind, type(sys)):
@@ -116,7 +123,27 @@ class LookedUp:
                 for each in one.__mro__:
                     self.listed[str(each.__dict__.get("__module__"))] = None
 
-    def found(self, codes: list[CodeType], files: frozenset[str]) -> list[int]:
+    def look_at(self, codes: list[CodeType]) -> None:
+        """Look at code that has run."""
+        if not self.names:
+            return
+        for code in codes:
+            if code.co_filename.startswith((OWN_FOLDER, "<frozen")):
+                continue
+            is_standard = is_of_standard(code.co_filename)
+            if not is_standard or code.co_flags & IS_FUNCTION:
+                self.words.update(code.co_names)
+            if not is_standard:
+                for text in texts_in(code.co_consts):
+                    if len(text.split()) == 1:
+                        self.words.update(WORD.findall(text))
+            if code.co_filename.startswith(self.root):
+                self.has_star |= STAR in code.co_consts
+                if (ENUMERATING | ENUMERATING_ITSELF).intersection(code.co_names):
+                    self.listing.append(code)
+            self.read.update(name for name in READ_BY if self.reads(code, name))
+
+    def found(self, files: frozenset[str]) -> list[int]:
         """Return which names the code may look up, or meet as it goes through all names.
 
         Args:
@@ -125,48 +152,31 @@ class LookedUp:
         own = {n: each for n, each in enumerate(self.names) if each[1] in files}
         if not own:
             return []
-        words = {*LOOKED_FOR_BY_C, *self.asked, *self.words(codes)}
-        listed = {*map(file_of, self.listed), *self.files_listed(codes, files)}
-        read = {name for name in READ_BY if any(self.reads(code, name) for code in codes)}
+        listed = {*map(file_of, self.listed), *self.files_listed(files)}
         return [
             number
             for number, (name, file, owner) in own.items()
-            if name in (read if name in READ_BY else words)
+            if name in (self.read if name in READ_BY else self.words)
             or name in self.asked
             or (file in listed and name not in READ_BY)
             or not is_plain(file, owner)
         ]
 
-    def words(self, codes: Iterable[CodeType]) -> Iterator[str]:
-        """Return the names that code looks up, if they are written in it."""
-        for code in codes:
-            if not code.co_filename.startswith((OWN_FOLDER, "<frozen")):
-                is_standard = is_of_standard(code.co_filename)
-                if not is_standard or code.co_flags & IS_FUNCTION:
-                    yield from code.co_names
-                if not is_standard:
-                    for text in texts_in(code.co_consts):
-                        if len(text.split()) == 1:
-                            yield from WORD.findall(text)
-
-    def files_listed(self, codes: Iterable[CodeType], files: Iterable[str]) -> Iterator[str]:
+    def files_listed(self, files: Iterable[str]) -> Iterator[str]:
         """Return the files of which code may go through all names by itself."""
-        own = [code for code in codes if code.co_filename.startswith(self.root)]
-        has_star = any(STAR in code.co_consts for code in own)
-        for code in own:
+        for code in self.listing:
             is_any = ENUMERATING.intersection(code.co_names)
-            if is_any or ENUMERATING_ITSELF.intersection(code.co_names):
-                yield from files if is_any or has_star else [os.path.realpath(code.co_filename)]
+            yield from files if is_any or self.has_star else [real_path(code.co_filename)]
 
     def reads(self, code: CodeType, name: str) -> bool:
         file = code.co_filename
-        if file.startswith((OWN_FOLDER, "<frozen")) or any(tool in file for tool in TOOLS):
+        if any(tool in file for tool in TOOLS):
             return False
         if not code.co_flags & IS_FUNCTION:
             return file.startswith(self.root) and name in code.co_names and gets(code, name)
         if is_of_standard(file):
             return code.co_name in READ_BY[name]
-        return name in code.co_names and (name != "__doc__" or file.startswith(self.root))
+        return name in code.co_names and (name == "__annotations__" or file.startswith(self.root))
 
 
 def wrap(module: Any, name: str, tell: Any) -> None:
@@ -176,9 +186,17 @@ def wrap(module: Any, name: str, tell: Any) -> None:
         tell(*arguments)
         return function(*arguments, **more)
 
-    wrapped.__name__ = wrapped.__qualname__ = name
-    wrapped.__module__ = module.__name__
-    setattr(module, name, wrapped)
+    replace(module, name, wrapped)
+
+
+def replace(module: Any, name: str, function: Any) -> Any:
+    """Replace a function in C by one that, like it, does not become a method in a class."""
+    members = {"__call__": staticmethod(function), "__reduce__": lambda _: name}
+    one: Any = type(name, (), members)()
+    one.__name__ = one.__qualname__ = name
+    one.__module__ = module.__name__
+    setattr(module, name, one)
+    return one
 
 
 def gets(code: CodeType, name: str) -> bool:
@@ -198,7 +216,18 @@ def is_of_standard(file: str) -> bool:
 
 def file_of(module: str) -> str:
     own = getattr(sys.modules.get(module), "__dict__", {}).get("__file__")
-    return os.path.realpath(own) if isinstance(own, str) else ""
+    return real_path(own) if isinstance(own, str) else ""
+
+
+REAL_PATHS: dict[str, str] = {}
+
+
+def real_path(path: str) -> str:
+    """Return a path without links. It is remembered, also for forks: there are thousands."""
+    found = REAL_PATHS.get(path)
+    if found is None:
+        found = REAL_PATHS[path] = os.path.realpath(path)
+    return found
 
 
 def is_plain(file: str, owner: str) -> bool:

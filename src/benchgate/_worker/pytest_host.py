@@ -104,7 +104,13 @@ NEUTRAL = {
 
 
 class PytestHost:
-    """Collects the tests of a suite, and runs the one that benchgate asks for."""
+    """Collects the tests of a suite, and runs the one that benchgate asks for.
+
+    Attributes:
+        ENDS_SLOWLY: whether its end takes long, and runs nothing that a benchmark needs.
+    """
+
+    ENDS_SLOWLY = True
 
     def __init__(self, server: Server, request: dict[str, Any]) -> None:
         self.server = server

@@ -16,7 +16,7 @@ from importlib.machinery import PathFinder
 from time import perf_counter_ns
 
 from .failures import IMPORT_SYSTEM, OWN_FOLDER
-from .looked_up import IS_FUNCTION, LookedUp
+from .looked_up import IS_FUNCTION, LookedUp, is_of_standard, real_path, replace
 from .observed import digest_of
 from .standard import FOLDER, STANDARD_LIBRARY
 
@@ -62,6 +62,7 @@ OBSTACLES = {
 PROFILES = "profiles or starts bare threads, so benchgate cannot see which functions run"
 THREADING = os.sep + "threading.py"
 LIBRARY = "loads a library by `ctypes`, and benchgate cannot see what that does"
+SIGNALS = "handles signals, and benchgate cannot see what runs then"
 THREADS = "leaves threads running, and benchgate cannot see what they will run"
 KINDS_OF_OPEN = {"import": "import", COLLECTOR: "configure"}
 # Functions that ask whether a file is there, and not what it is like.
@@ -101,7 +102,10 @@ class Reach:
         self.calls = 0
         self.deadline_ns = perf_counter_ns() + MOST_CALLS_NS
         self.target = -1
-        self.real_paths: dict[str, str] = {}
+        # Of code that was looked at before, for example before a fork.
+        self.looked_at = 0
+        self.digests: set[str] = set()
+        self.places: set[tuple[str, int]] = set()
         self.looked_up = LookedUp(self.root, [tuple(each) for each in asked["names"]])
         self.begin()
 
@@ -125,6 +129,7 @@ class Reach:
             self.replace(name)
         self.replace_finder()
         self.replace_starts()
+        self.replace_signal()
         sys.addaudithook(self.heard)
 
     def replace(self, name: str) -> None:
@@ -132,15 +137,14 @@ class Reach:
         function = getattr(os, name)
 
         def asked(path: Any, *arguments: Any, **more: Any) -> Any:
-            if kind_of_caller() not in (COLLECTOR, OWN_FOLDER):
+            if not self.is_over and kind_of_caller() not in (COLLECTOR, OWN_FOLDER):
                 self.touch(path, "size" if self.is_told_all() else "stat", more.get("dir_fd"))
             return function(path, *arguments, **more)
 
-        asked.__name__ = asked.__qualname__ = name
-        setattr(os, name, asked)
+        one = replace(os, name, asked)
         for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
             if function in able:
-                able.add(asked)
+                able.add(one)
 
     def replace_finder(self) -> None:
         """Hear what the import system finds, even if nobody imports it."""
@@ -165,6 +169,20 @@ class Reach:
         if not self.has_monitoring:
             self.replace_start(_thread, "start_new_thread", PROFILES)
 
+    def replace_signal(self) -> None:
+        """Hear of handlers: one that interrupts this watch is not seen itself."""
+        import _signal  # type: ignore[import-not-found]  # noqa: PLC0415 - only here
+
+        handle = _signal.signal
+
+        def signal(number: Any, handler: Any) -> Any:
+            code = getattr(getattr(handler, "func", handler), "__code__", None)
+            if code and not is_of_standard(code.co_filename):
+                self.unknown[SIGNALS] = None
+            return handle(number, handler)
+
+        replace(_signal, "signal", signal)
+
     def replace_start(self, module: Any, name: str, why: str) -> None:
         start = getattr(module, name)
 
@@ -172,7 +190,7 @@ class Reach:
             self.meet(why)
             return start(*arguments, **more)
 
-        setattr(module, name, started)
+        replace(module, name, started)
 
     def is_told_all(self) -> bool:
         """Tell whether the user's own code gets to know more of a file than that it is there."""
@@ -266,6 +284,7 @@ class Reach:
         if not child:
             os.close(source)
             self.target = target
+            self.deadline_ns = perf_counter_ns() + MOST_CALLS_NS
             lines = self.script(server, asked["id"], asked["step"])
             server.is_fork = False
             server.receive = lambda: next(lines, None)
@@ -293,6 +312,9 @@ class Reach:
             if now_ns - began_ns > CALLS_NS and (now_ns - call_ns > LONG_NS or _):
                 break
         yield b"close"
+        if getattr(server.host, "ENDS_SLOWLY", False):
+            self.finish()
+            os._exit(0)
 
     def hear_reply(self, data: bytes) -> None:
         """Hear what this process, as a fork, replies."""
@@ -315,23 +337,33 @@ class Reach:
             unknown[THREADS] = None
         if not self.has_monitoring and sys.getprofile() != self.look:
             unknown[PROFILES] = None
-        codes = list(self.ran.values())
+        self.look_at_code()
         touched = [*self.of_files(self.touched), *((one, "open") for one in self.early())]
         opened = frozenset(path for path, what in touched if what in ("open", "import"))
         found = {
             "touched": touched,
-            "ran": sorted({place for place in map(self.place_of, codes) if place}),
-            "mentioned": self.looked_up.found(codes, opened),
-            "generated": digest_of_all(codes),
+            "ran": sorted(self.places),
+            "mentioned": self.looked_up.found(opened),
+            "generated": "".join(sorted(self.digests)),
             "unknown": [*unknown],
             "failed": self.error,
         }
         self.is_over = False
         return found
 
+    def look_at_code(self) -> None:
+        """Look at the code that has run since the last look."""
+        codes = list(self.ran.values())[self.looked_at :]
+        self.looked_at += len(codes)
+        self.looked_up.look_at(codes)
+        self.places.update(place for place in map(self.place_of, codes) if place)
+        # What is in no file, such as that of a `dataclass`.
+        own = (code for code in codes if not code.co_filename.startswith("<frozen"))
+        self.digests.update(map(digest_of, own))
+
     def early(self) -> list[str]:
         """Return the files that Python itself had loaded before, and that differ."""
-        return sorted(self.files.intersection(map(os.path.realpath, self.loaded)))
+        return sorted(self.files.intersection(map(real_path, self.loaded)))
 
     def of_files(self, touched: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Keep what differs, by its real path."""
@@ -339,11 +371,11 @@ class Reach:
         for path, what in list(touched):
             if CACHED_CODE in path:
                 path = source_of(path)  # noqa: PLW2901 - what it was compiled from
-            real = self.real(path)
+            real = real_path(path)
             if what in ("list", "scan", "metadata"):
                 found |= self.of_folder(real, what)
                 continue
-            itself = os.path.join(self.real(os.path.dirname(path)), os.path.basename(path))
+            itself = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
             found |= {(one, what) for one in (real, itself) if one in self.files}
             for link, target in self.links.items():
                 if real == target or real.startswith(target + os.sep):
@@ -359,15 +391,8 @@ class Reach:
             found |= {(one, what) for one in self.files if os.path.dirname(one) == folder}
         return found
 
-    def real(self, path: str) -> str:
-        """Return a path without links. It is remembered, also for forks: there are thousands."""
-        found = self.real_paths.get(path)
-        if found is None:
-            found = self.real_paths[path] = os.path.realpath(path)
-        return found
-
     def place_of(self, code: CodeType) -> tuple[str, int] | None:
-        path = self.real(code.co_filename)
+        path = real_path(code.co_filename)
         is_there = path in self.files and code.co_flags & IS_FUNCTION
         return (path, code.co_firstlineno) if is_there else None
 
@@ -408,12 +433,3 @@ def source_of(path: str) -> str:
         return source_from_cache(path)
     except ValueError:
         return path
-
-
-def digest_of_all(codes: Iterable[CodeType]) -> str:
-    """Return a digest of the code that is in no file, such as that of a `dataclass`."""
-    with STANDARD_LIBRARY:
-        from hashlib import sha256  # noqa: PLC0415 - only here
-
-    digests = {digest_of(code) for code in codes if not code.co_filename.startswith("<frozen")}
-    return sha256("".join(sorted(digests)).encode()).hexdigest()[:16]

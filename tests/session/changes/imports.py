@@ -77,7 +77,7 @@ IMPORTS = (
         {"this_ROW/__init__.py": ""},
         "this_ROW/__init__.py",
     ),
-    Change("shadows_library", "import chunk", {}, {"chunk.py": "A = 1\n"}, "chunk.py"),
+    Change("shadows_library", "import tabnanny", {}, {"tabnanny.py": "A = 1\n"}, "tabnanny.py"),
     Change(
         "package_instead",
         "import ROW",

@@ -183,6 +183,7 @@ RUNS = (
         "import signal\nimport ROW\nsignal.signal(signal.SIGUSR1, ROW.f)\n"
         "signal.raise_signal(signal.SIGUSR1)",
         "def f(*a): return @\n",
+        "signal",
     ),
     _two("sorted_by", "import ROW\nsorted([1, 2], key=ROW.f)", "def f(a): return a * @\n"),
     _two(
