@@ -13,6 +13,7 @@ import os
 import sys
 from _thread import _count as count_threads
 from importlib.machinery import PathFinder
+from importlib.util import source_from_cache
 from time import perf_counter_ns
 
 from .failures import IMPORT_SYSTEM
@@ -90,6 +91,8 @@ class Reach:
         # What was done with each path: "import", "open", "stat" or "list".
         self.touched: dict[tuple[str, str], None] = {}
         self.unknown: dict[str, None] = {}
+        self.reals: dict[str, str] = {}
+        self.digests: dict[int, str] = {}
         self.is_over = self.is_own = False
         self.error = ""
         self.target = -1
@@ -124,6 +127,8 @@ class Reach:
         function = getattr(os, name)
 
         def asked(path: Any, *arguments: Any, **more: Any) -> Any:
+            if self.is_over:
+                return function(path, *arguments, **more)
             self.touch(path, "size" if self.is_told_all() else "stat", more.get("dir_fd"))
             return function(path, *arguments, **more)
 
@@ -310,7 +315,7 @@ class Reach:
             "touched": touched,
             "ran": sorted({place for place in map(self.place_of, codes) if place}),
             "mentioned": self.looked_up.found(codes, opened),
-            "generated": digest_of_all(codes),
+            "generated": self.digest_of_all(codes),
             "unknown": [*unknown],
             "failed": self.error,
         }
@@ -327,8 +332,9 @@ class Reach:
         for path, what in list(touched):
             if CACHED_CODE in path:
                 path = source_of(path)  # noqa: PLW2901 - what it was compiled from
-            real = os.path.realpath(path)
-            itself = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+            folder = self.real(os.path.dirname(path))
+            itself = os.path.join(folder, os.path.basename(path))
+            real = os.path.realpath(itself) if os.path.islink(itself) else itself
             if what in ("list", "scan"):
                 if real in self.folders or real in self.files:
                     found.add((real, "list"))
@@ -343,8 +349,25 @@ class Reach:
                     found.add((link, "open"))
         return sorted(found)
 
+    def real(self, path: str) -> str:
+        """Return a real path; forks of this process know those that it has looked up."""
+        if path not in self.reals:
+            self.reals[path] = os.path.realpath(path)
+        return self.reals[path]
+
+    def digest_of_all(self, codes: Iterable[CodeType]) -> str:
+        """Return a digest of the code that is in no file, such as that of a `dataclass`."""
+        with STANDARD_LIBRARY:
+            from hashlib import sha256  # noqa: PLC0415 - only here
+
+        for code in codes:
+            if code.co_filename.startswith("<") and not code.co_filename.startswith("<frozen"):
+                number = id(code)  # it is kept, so no other gets it
+                self.digests[number] = self.digests.get(number) or digest_of(code)
+        return sha256("".join(sorted(set(self.digests.values()))).encode()).hexdigest()[:16]
+
     def place_of(self, code: CodeType) -> tuple[str, int] | None:
-        path = os.path.realpath(code.co_filename)
+        path = self.real(code.co_filename)
         is_there = path in self.files and code.co_flags & IS_FUNCTION
         return (path, code.co_firstlineno) if is_there else None
 
@@ -368,19 +391,7 @@ def is_for_tool() -> bool:
 
 
 def source_of(path: str) -> str:
-    with STANDARD_LIBRARY:
-        from importlib.util import source_from_cache  # noqa: PLC0415 - only here
-
     try:
         return source_from_cache(path)
     except ValueError:
         return path
-
-
-def digest_of_all(codes: Iterable[CodeType]) -> str:
-    """Return a digest of the code that is in no file, such as that of a `dataclass`."""
-    with STANDARD_LIBRARY:
-        from hashlib import sha256  # noqa: PLC0415 - only here
-
-    digests = {digest_of(code) for code in codes if not code.co_filename.startswith("<frozen")}
-    return sha256("".join(sorted(digests)).encode()).hexdigest()[:16]
