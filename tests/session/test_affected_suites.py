@@ -191,6 +191,7 @@ def told(found: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_suite_of_pytest(repo: Git) -> None:
     files = {"checks/conftest.py": CONFTEST, "checks/test_it.py": CHECKS, "helping.py": HELPING}
     assert told(reasons(repo, {**BASE, **files}, HEAD, PYTEST)) == {
