@@ -85,7 +85,7 @@ def test_argument(benchmark, name):
     import of_argument
     benchmark(getattr(of_argument, name))
 """
-FORKED = "it forks itself, and benchgate cannot see what the fork runs"
+FORKED = "forks, and benchgate cannot see what the fork runs"
 HELPING = "def help_it():\n    import of_helper\n    of_helper.work()\n"
 SPEED = """\
 class Before:
@@ -191,6 +191,7 @@ def told(found: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_suite_of_pytest(repo: Git) -> None:
     files = {"checks/conftest.py": CONFTEST, "checks/test_it.py": CHECKS, "helping.py": HELPING}
     assert told(reasons(repo, {**BASE, **files}, HEAD, PYTEST)) == {

@@ -16,7 +16,7 @@ from .standard import STANDARD_LIBRARY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Any
 
     # A code object, or the module and name of a function that is not written in Python.
@@ -473,6 +473,10 @@ def digest_of(key: Key) -> str:
     with STANDARD_LIBRARY:
         from hashlib import sha256  # noqa: PLC0415 - only here, outside of every timing
 
+    return digest_by(sha256, key)
+
+
+def digest_by(sha256: Any, key: CodeType) -> str:
     digest = sha256()
     waiting = [key]
     while waiting:
@@ -484,4 +488,5 @@ def digest_of(key: Key) -> str:
                 waiting.append(each)
             else:
                 digest.update(repr(each).encode())
-    return digest.hexdigest()[:16]
+    found: str = digest.hexdigest()[:16]
+    return found

@@ -13,11 +13,12 @@ import os
 import sys
 from _thread import _count as count_threads
 from importlib.machinery import PathFinder
+from importlib.util import source_from_cache
 from time import perf_counter_ns
 
 from .failures import IMPORT_SYSTEM, OWN_FOLDER
 from .looked_up import IS_FUNCTION, LookedUp, is_of_standard, real_path, replace
-from .observed import digest_of
+from .observed import digest_by
 from .standard import FOLDER, STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -125,6 +126,10 @@ class Reach:
             threading.setprofile(self.look)
             sys.setprofile(self.look)
         self.has_monitoring = bool(monitoring)
+        with STANDARD_LIBRARY:
+            from hashlib import sha256  # noqa: PLC0415 - only here
+
+        self.sha256 = sha256
         for name in ("stat", "lstat", "access", "readlink"):
             self.replace(name)
         self.replace_finder()
@@ -202,7 +207,7 @@ class Reach:
         return frame is not None and frame.f_code.co_filename.startswith(self.root)
 
     def look(self, frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
+        if event == "call" and not self.is_over:
             code = frame.f_code
             self.ran[id(code)] = code
             self.calls += 1
@@ -211,6 +216,8 @@ class Reach:
                 sys.setprofile(None)
 
     def started(self, code: CodeType, _: int) -> Any:
+        if self.is_over:
+            return None
         self.ran[id(code)] = code
         return self.disable
 
@@ -358,8 +365,10 @@ class Reach:
         self.looked_up.look_at(codes)
         self.places.update(place for place in map(self.place_of, codes) if place)
         # What is in no file, such as that of a `dataclass`.
-        own = (code for code in codes if not code.co_filename.startswith("<frozen"))
-        self.digests.update(map(digest_of, own))
+        own = [code for code in codes if code.co_filename.startswith("<")]
+        self.digests.update(
+            digest_by(self.sha256, code) for code in own if "<frozen" not in code.co_filename
+        )
 
     def early(self) -> list[str]:
         """Return the files that Python itself had loaded before, and that differ."""
@@ -426,9 +435,6 @@ def kind_of_caller() -> str:
 
 
 def source_of(path: str) -> str:
-    with STANDARD_LIBRARY:
-        from importlib.util import source_from_cache  # noqa: PLC0415 - only here
-
     try:
         return source_from_cache(path)
     except ValueError:
