@@ -8,6 +8,7 @@ python -m benchmarks.gate count                  update in them what is counted 
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
 python -m benchmarks.gate cut                    end the budget of builds after every round
+python -m benchmarks.gate spared                 check edits that nothing runs
 python -m benchmarks.gate stored                 judge builds by simulated stored baselines
 """
 
@@ -23,6 +24,7 @@ from benchmarks.gate.page import Sizes, count_again, write_page
 from benchmarks.gate.peers.record import record_peers
 from benchmarks.gate.record import record
 from benchmarks.gate.simulate import simulate_all
+from benchmarks.gate.spared import check_spared
 from benchmarks.gate.stored_page import stored_blocks
 
 from benchgate.units import parse_duration_s
@@ -57,7 +59,9 @@ def _options() -> argparse.Namespace:
     cutting.add_argument("--builds", type=int, default=1000, help="clean builds of each kind")
     stored = commands.add_parser("stored", help="judge builds by simulated stored baselines")
     stored.add_argument("--builds", type=int, default=400, help="clean builds of each kind")
-    for command in (launches, simulating, cutting, stored):
+    spared = commands.add_parser("spared", help="check edits that nothing runs")
+    spared.add_argument("--builds", type=int, default=100, help="how many")
+    for command in (launches, simulating, cutting, stored, spared):
         command.add_argument("--seed", type=int, default=1)
     for command in (simulating, cutting):
         command.add_argument("--config", default="", help="TOML laid over the defaults")
@@ -75,6 +79,8 @@ def main() -> None:
         record_peers(parse_duration_s(options.budget), _SAY)
     elif options.command == "lanes":
         record_lanes(options.checks, _SAY)
+    elif options.command == "spared":
+        check_spared(options.builds, seed=options.seed, say=_SAY)
     elif options.command == "count":
         count_again()
     elif options.command == "judge":

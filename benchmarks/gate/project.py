@@ -268,9 +268,16 @@ class CheckFailedError(Exception):
     """A check gave no verdict; with what it printed."""
 
 
-def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
-    """Run `benchgate check` against HEAD, as a user would in an environment; keep the result."""
+def check(
+    folder: Path, output: Path, options: Sequence[str] = (), *, everything: bool = True
+) -> Answer:
+    """Run `benchgate check` against HEAD, as a user would in an environment; keep the result.
+
+    Args:
+        everything: whether to measure also what the change cannot reach.
+    """
     command = [sys.executable, "-m", "benchgate", "check", "--against", "HEAD", "--json", "-"]
+    command += ["--all"] if everything else []
     path = f"{_PYTHON.parent}{os.pathsep}{os.environ['PATH']}"
     environ = {**os.environ, "CI": "true", "PATH": path}
     started = time.monotonic()
