@@ -295,7 +295,8 @@ def _evidence(verdict: VerdictView) -> str:
     legend = [f"{_LEGEND} {explained}." if verdict.links.columns else _LEGEND, ""] if known else []
     noun = "measured benchmark" if verdict.same_code else "benchmark"
     count = counted(len(verdict.benchmarks), noun)
-    title = f"All {count}, with tails and tests" if known else f"The {count}"
+    every = f"All {count}" if len(verdict.benchmarks) > 1 else f"The {noun}"
+    title = f"{every}, with tails and tests" if known else f"The {count}"
     return folded(title, "\n".join((*legend, *table, *([""] if below else []), *below)))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchgate.measure.arm import ArmName
 from benchgate.measure.reach import Differences, ReachingEngine
 from benchgate.model.result import Phase
-from benchgate.units import counted
+from benchgate.report.words import not_measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +47,8 @@ def leave_unaffected(
     beside = [id_ for id_, of in session.new_versions.items() if of in left]
     session.leave_unmeasured({*left, *beside})
     if left:
-        how_many = counted(len(left), "benchmark")
         effects.progress.message(
-            f"not measuring {how_many} of {len(reasons)}: nothing that they run has changed; "
-            "--all measures everything"
+            f"{not_measured(len(left), len(reasons))} --all measures everything."
         )
     return bool(left) and not session.ids
 
@@ -63,24 +61,19 @@ def why_affected(
     base_work, head_work = (
         {one.id: one.workload for one in session.definitions(name)} for name in ArmName
     )
-    found = {id_: "" if session.is_on_all_arms(id_) else _ALONE for id_ in ids}
-    found |= {
-        id_: _OTHER_WORK
-        for id_, why in found.items()
-        if not why and base_work[id_] != head_work[id_]
-    }
+    common = [id_ for id_ in ids if base_work.get(id_) == head_work.get(id_)]
+    found = {id_: _OTHER_WORK if session.is_on_all_arms(id_) else _ALONE for id_ in ids}
+    found |= dict.fromkeys(common, _NOT_SEEN)
     base, head = (session.toolchains[name] for name in (ArmName.BASE, ArmName.HEAD))
     for tool in sorted(base.keys() & head.keys()):
         if base[tool] != head[tool]:
             return dict.fromkeys(ids, _OTHER_TOOLS.format(tool, base[tool], head[tool]))
-    common = [id_ for id_ in ids if not found[id_]]
     for one, own in session.laid_out(common):
         differences = Differences.between(arms, config.measure.ignore)
         if differences.why_unknown:
             found |= dict.fromkeys(own, differences.why_unknown)
-        elif not isinstance(one.engine, ReachingEngine):
-            found |= dict.fromkeys(own, _NOT_SEEN)
-        elif differences:
-            reasons = one.engine.reach(one.own(own), differences)
-            found |= {id_: reasons[name] for id_, name in zip(own, one.own(own), strict=True)}
+        elif isinstance(one.engine, ReachingEngine):
+            names = one.own(own)
+            reasons = one.engine.reach(names, differences) if differences else {}
+            found |= {id_: reasons.get(name, "") for id_, name in zip(own, names, strict=True)}
     return found
