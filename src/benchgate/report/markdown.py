@@ -295,7 +295,8 @@ def _evidence(verdict: VerdictView) -> str:
     legend = [f"{_LEGEND} {explained}." if verdict.links.columns else _LEGEND, ""] if known else []
     noun = "measured benchmark" if verdict.same_code else "benchmark"
     count = counted(len(verdict.benchmarks), noun)
-    every = f"All {count}" if len(verdict.benchmarks) > 1 else f"The {noun}"
+    is_only = verdict.same_code and len(verdict.benchmarks) == 1
+    every = f"The {noun}" if is_only else f"All {count}"
     title = f"{every}, with tails and tests" if known else f"The {count}"
     return folded(title, "\n".join((*legend, *table, *([""] if below else []), *below)))
 
