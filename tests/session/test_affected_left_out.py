@@ -80,6 +80,11 @@ def test_a_change_of_a_document_measures_nothing_and_passes(repo: Git) -> None:
     assert len(verdict.rows) == 3
 
 
+def test_a_benchmark_that_is_edited_itself_is_measured_in_both_versions(repo: Git) -> None:
+    head = {"benchmarks/bench_kit.py": BENCH.replace("    join()", "    join(), join()")}
+    assert judged(repo, head)[1] == {"kit/join", "kit/join (new version)"}
+
+
 def test_what_runs_an_edited_function_is_measured(repo: Git) -> None:
     assert judged(repo, SPLIT)[1] == {"kit/split"}
 

@@ -134,3 +134,10 @@ def test_a_suite_by_what_it_opens(repo: Git) -> None:
     assert why == ""
     found = reasons(repo, {}, {"helper.py": "A = 1\n"})
     assert found[name] == "opens helper.py, changed"
+
+
+def test_a_file_that_cannot_be_read_is_named(repo: Git) -> None:
+    bench = "from kit import count\n\ndef bench_count():\n    count()\n"
+    base = {"bench_kit.py": bench, "kit.py": KIT}
+    found = reasons(repo, base, {"kit.py": KIT.replace("def count", "def counts")})
+    assert found["kit"].startswith("cannot be read: ImportError: ")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _NOT_SEEN = "benchgate cannot see what it runs and reads"
 _OTHER_TOOLS = "runs with another {}: {} on the base, {} on the head"
 _ALONE = "only one side has it"
+# Nobody has run the new version yet, and people want to see how the two compare.
+_EDITED = "is edited itself"
 _OTHER_WORK = "does other work on each side"
 
 
@@ -44,8 +46,7 @@ def leave_unaffected(
         for id_, why in reasons.items()
         if not why and id_ not in named and not config.limited(id_)
     }
-    beside = [id_ for id_, of in session.new_versions.items() if of in left]
-    session.leave_unmeasured({*left, *beside})
+    session.leave_unmeasured(left)
     if left:
         effects.progress.message(
             f"{not_measured(len(left), len(reasons))} --all measures everything."
@@ -76,4 +77,5 @@ def why_affected(
             names = one.own(own)
             reasons = one.engine.reach(names, differences) if differences else {}
             found |= {id_: reasons.get(name, "") for id_, name in zip(own, names, strict=True)}
+    found |= {id_: found[id_] or _EDITED for id_ in session.new_versions.values() if id_ in found}
     return found

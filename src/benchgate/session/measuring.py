@@ -142,7 +142,12 @@ def reasons_of_arms(
     """Say why each benchmark is affected, without measuring; see `affected.why_affected`."""
     with ExitStack() as stack:
         opened = _open(stack, request, base, config, git=git, effects=effects)
-        return why_affected(opened.session, opened.trees.arms, config)
+        session = opened.session
+        unread = {
+            one.id: f"cannot be read: {(one.error or '').partition(chr(10))[0]}"
+            for one in session.failures
+        }
+        return {**why_affected(session, opened.trees.arms, config), **unread}
 
 
 def _leaves_out(request: ArmsRequest, config: Config, sources: Mapping[ArmName, Source]) -> bool:
