@@ -95,7 +95,16 @@ def test_what_was_measured_until_all_was_decided_is_judged_as_such_again(
     benchgate: Program, toy: Project
 ) -> None:
     toy.configure("rounds = 3\n")
-    arguments = ("--until-decided", "--budget", "10s", "--json", "-", "--output", "../result.json")
+    arguments = (
+        "--all",
+        "--until-decided",
+        "--budget",
+        "10s",
+        "--json",
+        "-",
+        "--output",
+        "../result.json",
+    )
     verdict = verdict_of(benchgate(toy.root, "check", *arguments))
     (row,) = verdict["rows"]
     assert row["outcome"] != "not tested"
@@ -219,7 +228,9 @@ def test_a_seed_repeats_the_choices(benchgate: Program, toy: Project) -> None:
     orders = []
     for name in ("a.json", "b.json"):
         path = toy.root.parent / name
-        done = benchgate(toy.root, "check", "--seed", "7", "--rounds", "3", "--output", path)
+        done = benchgate(
+            toy.root, "check", "--all", "--seed", "7", "--rounds", "3", "--output", path
+        )
         assert done.code in {0, 4}
         result = json.loads(path.read_text())
         orders.append(

@@ -107,7 +107,7 @@ def test_a_rule_that_matches_nothing_is_an_error_unless_a_part_is_measured(
     benchgate: Program, toy: Project, baseline: tuple[str, str], code: int
 ) -> None:
     toy.configure('[[rule]]\nbenchmark = "other/*"\nmargin = "5%"\n')
-    arguments = ("check", *baseline, "--rounds", "1", *QUIET)
+    arguments = ("check", "--all", *baseline, "--rounds", "1", *QUIET)
     wrong = 'benchgate.toml:12: rule[0].benchmark = "other/*": matches no benchmark'
     benchgate(toy.root, *arguments).check(2, wrong)
     benchgate(toy.root, *arguments, "--filter", "*").check(code)

@@ -71,7 +71,7 @@ def test_interrupted_while_measuring(
     toy.slow_down()
     before = toy.state()
     output = toy.root.parent / "result.json"
-    process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000", "--output", output)
     wait_for_rounds(benchgate, 2, output)
     process.send_signal(number)
     done = benchgate.end(process)
@@ -112,7 +112,7 @@ def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
     toy.slow_down()
     before = toy.state()
     output = toy.root.parent / "result.json"
-    process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000", "--output", output)
     wait_for_rounds(benchgate, 1, output)
     for _ in range(5):
         process.send_signal(signal.SIGINT)
@@ -140,7 +140,7 @@ def test_one_request_at_any_moment_is_enough(
     benchgate: Program, toy: Project, after_s: float, number: signal.Signals
 ) -> None:
     toy.slow_down()
-    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000")
     time.sleep(after_s)
     begun = has_begun(process)
     process.send_signal(number)
@@ -161,7 +161,7 @@ def test_killed(benchgate: Program, toy: Project, next_command: str) -> None:
     toy.slow_down()
     before = toy.state()
     output = toy.root.parent / "result.json"
-    process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000", "--output", output)
     wait_for_rounds(benchgate, 1, output)
     process.kill()
     benchgate.wait(process)
@@ -179,7 +179,7 @@ def test_continued_after_a_kill(benchgate: Program, toy: Project) -> None:
     toy.commit()
     toy.slow_down()
     output = toy.root.parent / "result.json"
-    options = ("--rounds", "10", "--output", output)
+    options = ("--all", "--rounds", "10", "--output", output)
     process = benchgate.start(toy.root, "check", *options)
     wait_for_rounds(benchgate, 2, output)
     process.kill()
@@ -208,7 +208,7 @@ def test_the_last_check_goes_on_only_with_the_same_changes(
     benchgate: Program, toy: Project
 ) -> None:
     toy.slow_down()
-    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000")
     wait_for_rounds(benchgate, 2)
     process.send_signal(signal.SIGINT)
     benchgate.end(process).check(130, "`benchgate check --continue` goes on")
@@ -240,7 +240,7 @@ def test_twelve_times_ctrl_c(benchgate: Program, toy: Project, moment_s: float) 
     toy.configure("")
     toy.slow_down()
     before = toy.state()
-    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000")
     time.sleep(moment_s)
     begun = has_begun(process)
     for _ in range(12):
@@ -258,7 +258,7 @@ def test_killed_and_then_the_doctor(benchgate: Program, toy: Project) -> None:
     toy.configure("")
     toy.slow_down()
     before = toy.state()
-    process = benchgate.start(toy.root, "check", "--rounds", "1000")
+    process = benchgate.start(toy.root, "check", "--all", "--rounds", "1000")
     wait_for_rounds(benchgate, 1)
     process.kill()
     benchgate.wait(process)

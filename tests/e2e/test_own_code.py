@@ -214,7 +214,7 @@ def test_a_program_that_is_installed_for_both_is_an_error_unless_it_is_wanted(
     (row,) = rows_of(done.out).values()
     assert "opened no file of its own tree" in row["error"]
     toy.configure("", benchmarks=f"{benchmarks}allow_foreign = true\n")
-    done = benchgate(toy.root, *ROUND)
+    done = benchgate(toy.root, *ROUND, "--all")
     assert rows_of(done.out)["cli"]["outcome"] == "not tested"
 
 

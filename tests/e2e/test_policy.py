@@ -68,7 +68,7 @@ def test_aliases_join_what_was_renamed(benchgate: Program, toy: Project) -> None
     toy.git.run("mv", "benchmarks/bench_toy.py", "benchmarks/bench_moved.py")
     aliases = '[aliases]\n"toy/work" = "moved/work"\n"other/before" = "other/after"\n'
     toy.configure(aliases + waive("900%", "2099-12-31").replace("toy/*", "tyo/work"))
-    done = benchgate(toy.root, "check", "--json", "-", "--rounds", "1")
+    done = benchgate(toy.root, "check", "--all", "--json", "-", "--rounds", "1")
     assert done.out, done.err
     verdict = json.loads(done.out)
     rows = verdict["rows"]

@@ -65,6 +65,7 @@ THREADING = os.sep + "threading.py"
 LIBRARY = "loads a library by `ctypes`, and benchgate cannot see what that does"
 SIGNALS = "handles signals, and benchgate cannot see what runs then"
 THREADS = "leaves threads running, and benchgate cannot see what they will run"
+ORIGINS = ("foreign", "elsewhere", "packages", "shared", "has_own", "own", "had_children")
 KINDS_OF_OPEN = {"import": "import", COLLECTOR: "configure"}
 # Functions that ask whether a file is there, and not what it is like.
 ASK_IF_THERE = frozenset(
@@ -100,6 +101,7 @@ class Reach:
         self.unknown: dict[str, None] = {}
         self.is_over = self.is_own = False
         self.error = ""
+        self.origins: dict[str, Any] = {}
         self.calls = 0
         self.deadline_ns = perf_counter_ns() + MOST_CALLS_NS
         self.target = -1
@@ -326,7 +328,10 @@ class Reach:
     def hear_reply(self, data: bytes) -> None:
         """Hear what this process, as a fork, replies."""
         if data.startswith(b"{") and not self.error:
-            self.error = json.loads(data).get("error", "")
+            reply = json.loads(data)
+            self.error = reply.get("error", "")
+            # Whose code it has imported; see `Origins.look`.
+            self.origins.update((key, reply[key]) for key in ORIGINS if key in reply)
 
     def finish(self) -> None:
         """In a fork, tell what it reached; when nothing of the user's code runs any more."""
@@ -354,6 +359,7 @@ class Reach:
             "generated": "".join(sorted(self.digests)),
             "unknown": [*unknown],
             "failed": self.error,
+            **self.origins,
         }
         self.is_over = False
         return found

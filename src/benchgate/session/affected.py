@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from benchgate.measure.arm import ArmName
 from benchgate.measure.reach import Differences, ReachingEngine
 from benchgate.model.result import Phase
+from benchgate.model.run import Status
 from benchgate.report.words import not_measured
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.measure.arm import Arm
+    from benchgate.model.run import Run
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.session import Session
@@ -51,6 +53,13 @@ def leave_unaffected(
         effects.progress.message(
             f"{not_measured(len(left), len(reasons))} --all measures everything."
         )
+    return bool(left) and not session.ids
+
+
+def leave_as_before(session: Session, earlier: Run) -> bool:
+    """Leave out what the interrupted check has left out, which goes on; as `leave_unaffected`."""
+    left = {one.id for one in earlier.benchmarks if one.status is Status.SAME_CODE}
+    session.leave_unmeasured(left)
     return bool(left) and not session.ids
 
 

@@ -25,7 +25,7 @@ from benchgate.model.result import Phase
 from benchgate.model.row_order import WRONG, by_benchmark, missing_rounds, worst_first
 from benchgate.model.run import MOST_CHANGED, BenchmarkFiles, Source
 from benchgate.model.verdict import decided_benchmarks
-from benchgate.session.affected import leave_unaffected, why_affected
+from benchgate.session.affected import leave_as_before, leave_unaffected, why_affected
 from benchgate.session.building import cache_for
 from benchgate.session.engines import config_in
 from benchgate.session.fixed_rounds import too_few_rounds
@@ -112,9 +112,14 @@ def measure_arms(
     with ExitStack() as stack:
         opened = _open(stack, request, base, config, git=git, effects=effects)
         session, trees = opened.session, opened.trees
-        is_spared = _leaves_out(request, config, opened.sources) and leave_unaffected(
-            session, trees.arms, config, request.choice, opened.effects
-        )
+        warnings = (*opened.warnings, *_unlike(trees, session, config, request.choice))
+        is_spared = False
+        if request.unfinished:
+            is_spared = leave_as_before(session, request.unfinished.result.head)
+        elif _leaves_out(request, config, opened.sources):
+            is_spared = leave_unaffected(
+                session, trees.arms, config, request.choice, opened.effects
+            )
         result_file = ResultFile(
             session=session,
             sources=opened.sources,
@@ -127,7 +132,7 @@ def measure_arms(
             output=request.output,
             again=request.again,
             must_save=request.must_save,
-            warnings=(*opened.warnings, *_unlike(trees, session, config, request.choice)),
+            warnings=warnings,
         )
         if is_spared:
             result_file.finish(session.conclude())
