@@ -65,7 +65,7 @@ def test_two_parts_give_one_verdict(benchgate: Program, five: Project) -> None:
     found: list[dict[str, str]] = []
     for number in (1, 2):
         done = benchgate(
-            *(five.root, "check", "--against", "HEAD~1", "--json", "-", *ROUNDS),
+            *(five.root, "check", "--all", "--against", "HEAD~1", "--json", "-", *ROUNDS),
             *("--shard", f"{number}/2", "--output", f"../shard-{number}.json.gz"),
         )
         assert "Traceback" not in done.err

@@ -13,6 +13,7 @@ from tests.session.changes.reads import READS
 from tests.session.changes.runs import RUNS
 
 from benchgate.cli.world import configuration, real_effects
+from benchgate.model.policy import Options
 from benchgate.session.checking import CheckRequest, affected
 
 if TYPE_CHECKING:
@@ -42,12 +43,14 @@ def write(git: Git, files: Files) -> None:
 
 def reasons(git: Git, base: Files, head: Files, config: str = CONFIG) -> Mapping[str, str]:
     """What `benchgate affected` would say of a change to a new repository."""
-    write(git, {"benchgate.toml": config, **base})
-    git.run("add", "--all")
-    git.run("commit", "--quiet", "--message", "work")
-    write(git, head)
+    for files in ({"benchgate.toml": config, **base}, head):
+        write(git, files)
+        git.run("add", "--all")
+        git.run("commit", "--quiet", "--allow-empty", "--message", "work")
     with chdir(git.root):
-        read = configuration(git.root, git, None)
+        # Tools that report the commit let git read files that are changed and not committed.
+        against = Options(against="HEAD^")
+        read = configuration(git.root, git, None).with_overrides(against)
         return affected(CheckRequest(), read, git, real_effects(quiet=True))
 
 

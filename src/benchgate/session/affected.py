@@ -25,6 +25,7 @@ _OTHER_TOOLS = "runs with another {}: {} on the base, {} on the head"
 _ALONE = "only one side has it"
 # Nobody has run the new version yet, and people want to see how the two compare.
 _EDITED = "is edited itself"
+_NEW = "is new"
 _OTHER_WORK = "does other work on each side"
 
 
@@ -87,4 +88,5 @@ def why_affected(
             reasons = one.engine.reach(names, differences) if differences else {}
             found |= {id_: reasons.get(name, "") for id_, name in zip(own, names, strict=True)}
     found |= {id_: found[id_] or _EDITED for id_ in session.new_versions.values() if id_ in found}
+    found |= {id_: found[id_] or _NEW for id_ in session.shown if id_ in found}
     return found

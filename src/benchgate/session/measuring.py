@@ -8,6 +8,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from benchgate.baselines.own_benchmarks import BASE_HAS_NO_BENCHMARKS
 from benchgate.gate.effect import require_effect
 from benchgate.gate.estimates import RowStage
 from benchgate.gate.judging import judge_runs
@@ -159,7 +160,9 @@ def _leaves_out(request: ArmsRequest, config: Config, sources: Mapping[ArmName, 
     """Whether to leave out what is not affected: not if the code is compared with itself."""
     base, head = (sources[name] for name in ArmName)
     is_same = request.self_check or (base.sha == head.sha and not head.uncommitted)
-    return request.only_affected and config.measure.only_affected and not is_same
+    is_first = BASE_HAS_NO_BENCHMARKS in request.warnings  # nobody has measured them before
+    is_wanted = request.only_affected and config.measure.only_affected
+    return is_wanted and not is_same and not is_first
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ RUNS = (
         "def g():\n    ROW.f()\n    l.release()\n_thread.start_new_thread(g, ())\nl.acquire()\n"
         "time.sleep(0.01)",
         "def f(): return @\n",
-        "bare threads",
+        "thread",
     ),
     _two(
         "later_thread",
