@@ -64,6 +64,17 @@ def leave_as_before(session: Session, earlier: Run) -> bool:
     return bool(left) and not session.ids
 
 
+def every_reason(
+    session: Session, arms: Mapping[ArmName, Arm], config: Config
+) -> Mapping[str, str]:
+    """What `why_affected` says, and which files cannot be read."""
+    unread = {
+        one.id: f"cannot be read: {(one.error or '').partition(chr(10))[0]}"
+        for one in session.failures
+    }
+    return {**why_affected(session, arms, config), **unread}
+
+
 def why_affected(
     session: Session, arms: Mapping[ArmName, Arm], config: Config
 ) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from benchgate.model.result import Phase
 from benchgate.model.row_order import WRONG, by_benchmark, missing_rounds, worst_first
 from benchgate.model.run import MOST_CHANGED, BenchmarkFiles, Source
 from benchgate.model.verdict import decided_benchmarks
-from benchgate.session.affected import leave_as_before, leave_unaffected, why_affected
+from benchgate.session.affected import every_reason, leave_as_before, leave_unaffected
 from benchgate.session.building import cache_for
 from benchgate.session.engines import config_in
 from benchgate.session.fixed_rounds import too_few_rounds
@@ -145,15 +145,10 @@ def measure_arms(
 def reasons_of_arms(
     request: ArmsRequest, base: Source, config: Config, git: Git, effects: Effects
 ) -> Mapping[str, str]:
-    """Say why each benchmark is affected, without measuring; see `affected.why_affected`."""
+    """Say why each benchmark is affected, without measuring; see `every_reason`."""
     with ExitStack() as stack:
         opened = _open(stack, request, base, config, git=git, effects=effects)
-        session = opened.session
-        unread = {
-            one.id: f"cannot be read: {(one.error or '').partition(chr(10))[0]}"
-            for one in session.failures
-        }
-        return {**why_affected(session, opened.trees.arms, config), **unread}
+        return every_reason(opened.session, opened.trees.arms, config)
 
 
 def _leaves_out(request: ArmsRequest, config: Config, sources: Mapping[ArmName, Source]) -> bool:
