@@ -47,9 +47,9 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
 
         describer = Describer
     if request.get("reach"):
-        from .reach import Reach  # noqa: PLC0415 - only one launch in a session needs it
+        from .reach import ReachWatch  # noqa: PLC0415 - only one launch in a session needs it
 
-        reach = Reach
+        reach = ReachWatch
     name = request.get("host")
     if name:
         host = getattr(import_module(f".{name}_host", __package__), f"{name.capitalize()}Host")

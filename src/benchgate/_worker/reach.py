@@ -76,7 +76,7 @@ ASK_IF_THERE = frozenset(
 )
 
 
-class Reach:
+class ReachWatch:
     """Watches this process, from construction on.
 
     Args:
@@ -421,16 +421,15 @@ def kind_of_caller() -> str:
         called the standard library.
     """
     try:
-        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - who did it
+        by = sys._getframe(2)  # noqa: SLF001 - who did it
     except ValueError:  # the interpreter itself, which opens the script that it runs
         return "import"
-    first = frame.f_code if frame is not None else None
-    if frame is not None and first is not None and first.co_filename in IMPORTERS:
-        before = frame.f_back
+    frame: FrameType | None = by
+    if by.f_code.co_filename in IMPORTERS:
+        before = by.f_back
         # The text of a module is also there for whoever asks for it.
-        if first.co_name == "get_data" and before and before.f_code.co_name != "get_code":
-            return ""
-        return "import"
+        is_asked = by.f_code.co_name == "get_data" and before is not None
+        return "" if is_asked and before and before.f_code.co_name != "get_code" else "import"
     while frame is not None and frame.f_code.co_filename.startswith(FOLDER):
         file = frame.f_code.co_filename
         if METADATA in file or PACKAGES in file:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from .opened import OpenBenchmark
-    from .reach import Reach
+    from .reach import ReachWatch
     from .workloads import Describer
 
     class Host(Protocol):
@@ -106,7 +106,7 @@ class Server:
         host: type[Host],
         loaded_by_python: frozenset[str],
         *,
-        reach: type[Reach] | None = None,
+        reach: type[ReachWatch] | None = None,
     ) -> None:
         self.receive = receive
         self.send_line = send
@@ -114,7 +114,7 @@ class Server:
         self.loaded_by_python = loaded_by_python
         self.host = host
         self.watch = reach
-        self.reach: Reach | None = None
+        self.reach: ReachWatch | None = None
         self.origins: Any = None
         self.dumps = json.dumps
         self.is_fork = False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.measure.arm import Arm
-    from benchgate.model.run import Run
+    from benchgate.model.run import BenchmarkFiles, Run
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.session import Session
@@ -90,8 +90,11 @@ def why_affected(
     for tool in sorted(base.keys() & head.keys()):
         if base[tool] != head[tool]:
             return dict.fromkeys(ids, _OTHER_TOOLS.format(tool, base[tool], head[tool]))
+    compared: dict[BenchmarkFiles, Differences] = {}
     for one, own in session.laid_out(common):
-        differences = Differences.between(arms, config.measure.ignore)
+        if one.files not in compared:
+            compared[one.files] = Differences.between(arms, config.measure.ignore)
+        differences = compared[one.files]
         if differences.why_unknown:
             found |= dict.fromkeys(own, differences.why_unknown)
         elif isinstance(one.engine, ReachingEngine):

@@ -64,7 +64,7 @@ def observe(folder: str, what: str, limit_ns: str) -> None:
 
 def reach(asked: str, folder: str) -> None:
     with open(asked, encoding="utf-8") as file:
-        watch = import_worker("reach").Reach(json.load(file))
+        watch = import_worker("reach").ReachWatch(json.load(file))
     atexit.register(lambda: write_own(folder, watch.report()))
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from benchgate.measure.workers import Worker
 
     Reports = Mapping[ArmName, Mapping[str, Any]]
-SAMPLE: Final = "s"
+
+_SAMPLE: Final = "s"
 _TIMES: Final = 2
 
 
@@ -70,7 +71,7 @@ class FunctionReach:
             opened = besides.why(reports)
             return why_affected(self._differences, reports) or opened
 
-        if why_all := why([(worker, "") for worker in workers], SAMPLE):
+        if why_all := why([(worker, "") for worker in workers], _SAMPLE):
             return dict.fromkeys(ids, why_all)
         return {id_: why(self._named(workers, id_), self._step(id_)) for id_ in ids}
 
@@ -95,7 +96,7 @@ class FunctionReach:
     def _step(self, id_: str) -> str:
         """The step that runs a benchmark."""
         is_timed = all(side.metric is None for side in self._entries[id_].sides.values())
-        return SAMPLE if is_timed else "value"
+        return _SAMPLE if is_timed else "value"
 
     @contextmanager
     def _started(self, id_: str) -> Iterator[list[Worker]]:
@@ -124,7 +125,7 @@ def _run(worker: Worker, name: str, step: str) -> None:
     worker.ask("open", name)
     worker.ask("loops", 1)
     for _ in range(_TIMES):
-        if step == SAMPLE:
+        if step == _SAMPLE:
             worker.sample()
         else:
             worker.ask(step)

@@ -26,7 +26,7 @@ _SEGMENT: Final = struct.Struct("<2I6Q")
 _LOADED: Final = 1
 
 
-class Comparison:
+class FileComparison:
     """Compares files, until they are too large.
 
     Args:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.measure.arm import ArmName
-from benchgate.measure.reach.comparison import Comparison
+from benchgate.measure.reach.comparison import FileComparison
 from benchgate.measure.reach.python_edit import PythonEdit
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.arm import Arm
 
-ENV: Final = "{env}/"
-"""Begins the name of a file in the environment of a side; others are in its tree."""
+ENV: Final = "{env}"
+"""The name of the environment of a side; other names are of files in its tree, "" of the tree."""
 
 _SIDES: Final = (ArmName.BASE, ArmName.HEAD)
 _SKIPPED: Final = frozenset({".git", "__pycache__"})
@@ -63,7 +63,7 @@ class Differences:
             name: any(fnmatchcase(name, glob) for glob in ignored) for name in base.keys() | head
         }
         alone = {name for name in base.keys() ^ head.keys() if not is_ignored[name]}
-        compared = Comparison([(arms[name].env, arms[name].root) for name in _SIDES])
+        compared = _comparison(arms)
         common = set()
         for name in base.keys() & head.keys():
             if not is_ignored[name] and not compared.are_equal(base[name], head[name]):
@@ -75,8 +75,7 @@ class Differences:
 
     def is_same_program(self, programs: Mapping[ArmName, Path]) -> bool:
         """Whether the programs of both sides are equal, but for the paths in them."""
-        compared = Comparison([(self.arms[arm].env, self.arms[arm].root) for arm in _SIDES])
-        return compared.have_equal_content(*(programs[arm] for arm in _SIDES))
+        return _comparison(self.arms).have_equal_content(*(programs[arm] for arm in _SIDES))
 
     def paths(self, arm: ArmName) -> list[str]:
         """The real paths of what differs, or would have if it were there."""
@@ -132,9 +131,9 @@ class Differences:
     def name(self, arm: ArmName, path: str) -> str:
         """The name of a real path."""
         env, root = (os.path.realpath(one) for one in (self.arms[arm].env, self.arms[arm].root))
-        if path.startswith(env + os.sep):
-            return ENV + os.path.relpath(path, env)
-        return os.path.relpath(path, root)
+        if path == env or path.startswith(env + os.sep):
+            return ENV + path.removeprefix(env)
+        return "" if path == root else os.path.relpath(path, root)
 
     def edit(self, name: str) -> PythonEdit:
         """How a file of Python differs that both sides have."""
@@ -148,16 +147,20 @@ class Differences:
 
     def path(self, arm: ArmName, name: str) -> str:
         """The real path that a name has, or would have, on a side."""
-        is_env = name.startswith(ENV)
-        top = os.path.realpath(self.arms[arm].env if is_env else self.arms[arm].root)
-        inside = name.removeprefix(ENV) if is_env else name
-        return os.path.join(top, inside) if inside else top  # noqa: PTH118 - strings
+        if name == ENV or name.startswith(f"{ENV}/"):
+            return os.path.realpath(self.arms[arm].env) + name.removeprefix(ENV)
+        root = os.path.realpath(self.arms[arm].root)
+        return os.path.join(root, name) if name else root  # noqa: PTH118 - strings
+
+
+def _comparison(arms: Mapping[ArmName, Arm]) -> FileComparison:
+    return FileComparison([(arms[name].env, arms[name].root) for name in _SIDES])
 
 
 def _listed(arm: Arm) -> dict[str, os.DirEntry[str]]:
     """Everything in the tree and in the environment of a side, by its name."""
     found: dict[str, os.DirEntry[str]] = {}
-    for top, prefix in ((arm.root, ""), (arm.env, ENV)):
+    for top, prefix in ((arm.root, ""), (arm.env, f"{ENV}/")):
         waiting = [os.fspath(top)]
         size = len(waiting[0]) + 1
         while waiting:

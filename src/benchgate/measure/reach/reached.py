@@ -29,7 +29,6 @@ _DONE = {
 _LISTED = {
     "list": "lists {}, where other files are",
     "scan": "lists the folder of {}, which differs",
-    "metadata": "looks for packages in {}, where {} is on one side only",
 }
 _NOTHING: Mapping[ArmName, Mapping[str, Any]] = MappingProxyType({})
 _READ = {
@@ -79,9 +78,14 @@ def _reasons(differences: Differences, arm: ArmName, report: Mapping[str, Any]) 
 
 def _use(differences: Differences, name: str, what: str) -> str:
     """How what a process does with a file affects it; "" if it does not."""
+    where = name or "the top folder"
+    if what == "metadata":
+        package = differences.alone_in(name, _METADATA)
+        return (
+            f"looks for packages in {where}, where only one side has {package}" if package else ""
+        )
     if what in _LISTED:
-        installed = differences.alone_in(name, _METADATA) if what == "metadata" else "."
-        return _LISTED[what].format(name or "the top folder", installed) if installed else ""
+        return _LISTED[what].format(where)
     if name not in differences.common:
         owner = next(arm for arm in _SIDES if os.path.lexists(differences.path(arm, name)))
         return f"{_DONE[what]} {name}, which only the {owner} has"
