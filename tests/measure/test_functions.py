@@ -482,7 +482,7 @@ def test_the_hash_seed_is_shared_in_a_round_and_changes(
     assert len(set(seeds[BASE])) == 3
 
 
-def test_addresses_are_shared_in_a_round_and_change(
+def test_places_in_regions_are_shared_in_a_round_and_change(
     make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     with fixed_addresses() as fixed:
@@ -497,9 +497,17 @@ LIST = [1, 2, 3]
     discovered(engine)
     for index in range(3):
         measure(engine, ["it/a"], index)
-    found = {arm: [rest for name, *rest in log_of(tmp_path) if name == arm] for arm in (BASE, HEAD)}
+    # Python maps the next arena of objects after the gap, whose regions differ.
+    found = {
+        arm: [
+            [int(at) % REGION_BYTES for at in rest]
+            for name, *rest in log_of(tmp_path)
+            if name == arm
+        ]
+        for arm in (BASE, HEAD)
+    }
     assert found[BASE] == found[HEAD]
-    assert len({tuple(addresses) for addresses in found[BASE]}) == 3
+    assert len({tuple(places) for places in found[BASE]}) == 3
 
 
 def test_libraries_of_both_arms_lie_whole_regions_apart(

@@ -10,10 +10,11 @@ What a loop makes and frees again lies in the blocks that were freed last before
 freed several times in a launch, so that its samples see several places: see
 `_worker/free_blocks.py`.
 
-Only the libraries that the user's code loads, and what it maps, lie some regions apart. A CPU
-remembers how branches went by their addresses, for both processes that take turns on it. If
-different code of both arms lay at the same addresses, each would be predicted by what the other
-did.
+Only what is mapped after that lies some regions apart, at the same place of a region: the libraries
+that the user's code loads, large objects, and the next arena of Python's allocator when the first
+ones are full. A CPU remembers how branches went by their addresses, for both processes that take
+turns on it. If different code of both arms lay at the same addresses, each would be predicted by
+what the other did.
 """
 
 from __future__ import annotations
