@@ -18,6 +18,7 @@ from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import Git
 from benchgate.measure import session_folder
 from benchgate.measure.arm import ArmName
+from benchgate.measure.reach import Watch
 from benchgate.measure.session_folder import remove_abandoned
 from benchgate.measure.trees import checkouts
 from benchgate.measure.trees.checkouts import one_arm, same_arms, sweep, two_arms
@@ -520,7 +521,18 @@ def test_all_files_are_as_old_and_git_knows_them(changed: Git) -> None:
         roots = [arm.root for arm in trees.arms.values()]
         assert len({f.stat().st_mtime_ns for root in roots for f in root.rglob("*.py")}) == 1
         # What a build would take for a change, without looking into the files.
-        assert Git(trees.arms[BASE].root).run("diff-files", "--name-only") == ""
+        assert all(Git(root).run("diff-files", "--name-only") == "" for root in roots)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+def test_who_asks_git_for_uncommitted_changes_opens_no_file(changed: Git) -> None:
+    with one_arm(changed) as trees:
+        head = Git(trees.arms[HEAD].root)
+        with Watch([head.root]) as watch:
+            assert head.run("describe", "--always", "--dirty").endswith("-dirty\n")
+            assert {*head.run("status", "--porcelain").split()} > {"code.py", "gone.py", "new.py"}
+            opened = {path.name for path in watch.opened()}
+        assert not opened - {".git", ".gitignore", ".gitattributes", ".gitmodules"}
 
 
 def test_nothing_in_a_place_tells_the_arm(changed: Git, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from benchgate.measure.reach import opened_files
 from benchgate.measure.reach.opened_files import CannotWatchError, Folders, Watch, folders_below
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -62,6 +59,18 @@ def test_what_is_gone_or_no_folder_is_left_out(tree: Path) -> None:
     with Watch([tree / "absent", tree / "a/file", tree / "b"]) as watch:
         (tree / "b/file").read_text()
         assert watch.opened() == {tree / "b/file"}
+
+
+@only_linux
+def test_whoever_opens_too_many_files_is_told_so(tree: Path) -> None:
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if limit > 1 << 17:
+        pytest.skip("this takes long where so many events are kept")
+    with Watch([tree / "a", tree / "b"]) as watch:
+        for number in range(limit + 1):  # equal events after each other are one
+            (tree / "ab"[number % 2] / "file").read_bytes()
+        assert watch.opened() == {tree / "a/file", tree / "b/file"}
+        assert not watch.is_complete
 
 
 def test_elsewhere_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,11 @@ def reasons(git: Git, base: Files, head: Files, config: str = CONFIG) -> Mapping
         write(git, files)
         git.run("add", "--all")
         git.run("commit", "--quiet", "--allow-empty", "--message", "work")
+    return reasons_of_last(git)
+
+
+def reasons_of_last(git: Git) -> Mapping[str, str]:
+    """What it would say of the last commit."""
     with chdir(git.root):
         # Tools that report the commit let git read files that are changed and not committed.
         against = Options(against="HEAD^")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -78,3 +80,11 @@ class Change:
 def edited(name: str, body: str, base: str, head: str, why: str = "ROW.py") -> Change:
     """A change of a module that has the name of the row."""
     return Change(name, body, {"ROW.py": base}, {"ROW.py": head}, why)
+
+
+def zipped(name: str, text: str) -> bytes:
+    """An archive of one file."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), text)
+    return data.getvalue()

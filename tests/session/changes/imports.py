@@ -1,6 +1,6 @@
 """Changes of what is imported, and of where it is found."""
 
-from tests.session.changes.change import Change, edited
+from tests.session.changes.change import Change, edited, zipped
 
 IMPORTS = (
     edited("constant", "import ROW", "A = 1\n", "A = 2\n", "imports ROW.py"),
@@ -106,6 +106,20 @@ IMPORTS = (
         {"ROW.zip": b"PK"},
         {"ROW.zip": b"KP"},
         "ROW.zip",
+    ),
+    Change(
+        "in_zip",
+        "import sys\nsys.path.append(TOP + '/ROW.zip')\nimport in_zip\nassert in_zip.A in (1, 2)",
+        {"ROW.zip": zipped("in_zip.py", "A = 1\n")},
+        {"ROW.zip": zipped("in_zip.py", "A = 2\n")},
+        "ROW.zip, changed",
+    ),
+    edited(
+        "attrs",
+        "import ROW\nROW.Point(1)",
+        "import attrs\n\n@attrs.define\nclass Point:\n    x: int\n    y: int = 1\n",
+        "import attrs\n\n@attrs.define\nclass Point:\n    x: int\n    y: int = 2\n",
+        "imports ROW.py",
     ),
     Change(
         "metadata",

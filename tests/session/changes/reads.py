@@ -259,4 +259,11 @@ READS = (
         {"ROW/x.txt": "b"},
         "ROW/x.txt",
     ),
+    Change(
+        "translated",
+        "import gettext\ngettext.translation('ROW', TOP + '/ROW', ['de'], fallback=True)",
+        {"ROW/de/LC_MESSAGES/ROW.mo": b"\xde\x12\x04\x95" + bytes(24)},
+        {"ROW/de/LC_MESSAGES/ROW.mo": b"\xde\x12\x04\x95" + bytes(25)},
+        "ROW/de/LC_MESSAGES/ROW.mo, changed",
+    ),
 )

@@ -58,11 +58,13 @@ class _OpenedFiles:
         own: files of the arm's own tree and environment.
         foreign: files of other arms, and those files of the checkout that are code under test.
         gaps: descriptions of what could not be watched.
+        is_complete: whether `own` has all of them that were opened below what was watched.
     """
 
     own: frozenset[Path]
     foreign: frozenset[Path]
     gaps: tuple[str, ...] = ()
+    is_complete: bool = True
 
 
 class OwnCode:
@@ -123,7 +125,7 @@ class OwnCode:
         except CannotWatchError as problem:
             run()
             return (_unknown(str(problem)),)
-        if not opened.gaps:
+        if opened.is_complete and not opened.gaps:
             self.opened[arm.name] = opened.own
         if opened.foreign:
             raise ForeignCodeError(self._foreign(arm, others, opened.foreign))
@@ -183,7 +185,7 @@ class OwnCode:
             frozenset(f for f in files if not any(map(f.is_relative_to, left_out)))
             for files in (seen, foreign)
         )
-        return _OpenedFiles(seen, foreign, gaps)
+        return _OpenedFiles(seen, foreign, gaps, own.is_complete)
 
     def _foreign(self, arm: Arm, others: Sequence[Arm], files: frozenset[Path]) -> str:
         file = min(files)

@@ -81,7 +81,11 @@ def folders_below(
 
 
 class Watch:
-    """Watches folders from construction to the end of the `with` block."""
+    """Watches folders from construction to the end of the `with` block.
+
+    Attributes:
+        is_complete: false once so many files are opened that the OS does not report all of them.
+    """
 
     def __init__(self, folders: Iterable[Path]) -> None:
         if sys.platform != "linux":
@@ -90,6 +94,7 @@ class Watch:
         self._descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise CannotWatchError(f"inotify: {os.strerror(ctypes.get_errno())}")
+        self.is_complete = True
         self._folder_of: dict[int, Path] = {}
         for folder in folders:
             number = libc.inotify_add_watch(
@@ -106,7 +111,7 @@ class Watch:
                 )
 
     def opened(self) -> frozenset[Path]:
-        """Return the files that were opened since the last call; if very many, only the first."""
+        """Return the files that were opened since the last call."""
         found: set[Path] = set()
         while True:
             try:
@@ -118,7 +123,8 @@ class Watch:
                 number, mask, _, size = _EVENT.unpack_from(events, position)
                 name = events[position + _EVENT.size :][:size].rstrip(b"\0")
                 position += _EVENT.size + size
-                if name and not mask & (_IN_ISDIR | _IN_Q_OVERFLOW) and number in self._folder_of:
+                self.is_complete &= not mask & _IN_Q_OVERFLOW
+                if name and not mask & _IN_ISDIR and number in self._folder_of:
                     found.add(self._folder_of[number] / os.fsdecode(name))
 
     def __enter__(self) -> Self:

@@ -152,4 +152,6 @@ class OpenedBesides:
             touched = reports[arm]["touched"] if reports else ()
             told = {self._differences.name(arm, path) for path, _ in touched}
             rest += sorted((names & self._differences.files) - told)
+        if not all(watch.is_complete for watch in self._watches.values()):
+            return "opens more files than the system reports"
         return f"one of its processes {_use(self._differences, rest[0], 'open')}" if rest else ""

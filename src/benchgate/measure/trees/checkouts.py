@@ -271,7 +271,10 @@ def _date(tree: Path) -> None:
     for entry in entries_below(tree):
         if not entry.is_symlink():
             os.utime(entry.path, (_CHECKED_OUT_S, _CHECKED_OUT_S))
+    # Tools that ask git for the state of the tree then let it open none of them. What is staged
+    # leaves unreferenced objects in the user's repository, as `git stash drop` does.
     Git(tree).ask("update-index", "-q", "--refresh")
+    Git(tree).ask("add", "--update")
 
 
 def _require(submodule: Git, code: _Code) -> None:
