@@ -190,6 +190,11 @@ class Target(DriverTable):
         """Its name, or that of its driver."""
         return self.name or self.driver
 
+    @property
+    def server(self) -> str | None:
+        """The address of the server that is loaded; "" if it is unknown, None for a library."""
+        return None
+
 
 class Step(DriverTable):
     """One kind of operation; each driver adds keys of its own."""
@@ -334,3 +339,7 @@ class Service(Table):
     cwd: fields.RelativePath = Field(
         default=".", description="Folder to run in, relative to the configuration file."
     )
+
+    def texts(self) -> tuple[str, ...]:
+        """The texts that may have placeholders."""
+        return (self.start, self.stop or "", *self.env.values())

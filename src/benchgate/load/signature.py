@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _REDACT: Final = Redactor({})
+# A server that listens there is a service of the scenario.
+_OWN: Final = (PORT, "scratch")
 
 
 def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
@@ -43,6 +45,18 @@ def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
         One phrase for each reason; empty if both sides load the same target in the same way.
     """
     return tuple(dict.fromkeys(_reasons(scenario, target)))
+
+
+def why_unseen(scenario: Scenario, target: Target) -> str:
+    """Why nobody can tell by the opened files what is loaded; "" if one can."""
+    texts = [text for _, table in scenario.tables(target) for text in table.texts()]
+    texts += [text for one in scenario.services for text in one.texts()]
+    if any("sha" in placeholders_in(text) for text in texts):
+        return "uses {sha}, which differs"
+    address = target.server
+    if address is None or any(name.endswith(_OWN) for name in placeholders_in(address)):
+        return ""
+    return "may load a server that benchgate does not start"
 
 
 def own_files(scenario: Scenario) -> tuple[str, ...]:

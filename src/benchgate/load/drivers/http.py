@@ -174,6 +174,10 @@ class HttpTarget(Target):
     def texts(self) -> tuple[str, ...]:
         return (self.url, *self.headers.values())
 
+    @property
+    def server(self) -> str:
+        return self.url
+
 
 class HttpRequest(Table):
     """A request, and which answer is a good one."""

@@ -65,6 +65,10 @@ class MysqlTarget(SqlTarget):
         " unix_socket, charset and ssl_ca."
     )
 
+    @property
+    def server(self) -> str:
+        return self.dsn
+
 
 class MysqlSession(SqlSession):
     """A connection to a server of MySQL or MariaDB."""

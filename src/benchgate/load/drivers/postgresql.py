@@ -59,6 +59,10 @@ class PostgresqlTarget(SqlTarget):
         description="Whether repeated statements are prepared; some poolers cannot do that.",
     )
 
+    @property
+    def server(self) -> str:
+        return self.dsn
+
 
 class PostgresqlSession(SqlSession):
     """A connection to a PostgreSQL server.

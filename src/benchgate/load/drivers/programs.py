@@ -236,6 +236,10 @@ class ChildTarget(Target):
         description="After this time, getting ready or an operation has failed.",
     )
 
+    @property
+    def server(self) -> str:
+        return ""  # it may use any
+
 
 class ChildDriver(Driver[C, S, P]):
     """Base class of the drivers that leave the operations to a child process."""

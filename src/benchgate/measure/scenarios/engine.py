@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.load.launch import LoadReply
+from benchgate.load.signature import why_unseen
 from benchgate.measure.contract import (
     DataFiles,
     DataFilesError,
@@ -21,6 +22,7 @@ from benchgate.measure.contract import (
 )
 from benchgate.measure.processes import CommandLauncher
 from benchgate.measure.programs import ArmRunner, RunFailedError, require_equal_variables
+from benchgate.measure.reach import why_opened
 from benchgate.measure.scenarios.discovery import ScenarioFiles, definition_of
 from benchgate.measure.scenarios.launch import LaunchTools, check, observed, run_alone
 from benchgate.measure.scenarios.launch_plans import GENERATOR, launch_plans
@@ -35,11 +37,13 @@ from benchgate.measure.trees import Scratch
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.config import ScenarioBenchmark
     from benchgate.measure.arm import Arm, ArmName
     from benchgate.measure.processes import Guardian
+    from benchgate.measure.reach import Differences
     from benchgate.measure.scenarios.discovery import Unit
     from benchgate.measure.scenarios.launch import Outcome
     from benchgate.measure.scenarios.launch_plans import LaunchPlan
@@ -49,6 +53,7 @@ _REPEATED: Final = (
     "a launch was repeated, because no operation ended in it on either side: the machine stood"
     " still"
 )
+_NOT_RUN: Final = "has no operation in a launch of one second, so benchgate cannot see what it runs"
 
 
 class ScenarioEngine:
@@ -131,16 +136,49 @@ class ScenarioEngine:
             starting(wanted[0])
             yield from self._measure(unit, wanted, round_index)
 
+    def reach(self, ids: Sequence[str], differences: Differences) -> Mapping[str, str]:
+        """Say it by what is opened in the first launch of each arm; see `ReachingEngine`."""
+        units = dict.fromkeys(self._unit_of[id_] for id_ in ids)
+        reasons = {unit: self._why_affected(unit, differences) for unit in units}
+        return {
+            id_: reasons[unit] or ("" if self._has_run(unit, id_) else _NOT_RUN)
+            for id_ in ids
+            for unit in (self._unit_of[id_],)
+        }
+
     def close(self) -> None:
         """End the load generator if it is running, and remove the files of the launches."""
         for launcher in self._launchers.values():
             launcher.close()
         self._scratch.close()
 
+    def _why_affected(self, unit: Unit, differences: Differences) -> str:
+        for one in unit.arms:
+            if why := why_unseen(one.scenario, one.target):
+                return why
+        opened: dict[ArmName, Collection[Path] | None] = {}
+        for plan in self._plans_of(unit):
+            arm = plan.scenario.arm.name
+            try:
+                self._check(unit, plan, 0)
+            except RunFailedError as error:
+                return f"cannot be seen: {str(error).partition(chr(10))[0]}"
+            opened[arm] = self._tools[arm].runner.opened(arm) or None
+        return why_opened(differences, opened)
+
+    def _has_run(self, unit: Unit, id_: str) -> bool:
+        """Whether a step had an operation in the first launch of each arm, which is short."""
+        replies = self._seen.get(unit.title, {})
+        launches = [replies[arm].steps.get(unit.steps(arm)[id_]) for arm in replies]
+        return all(launch and launch.ops for launch in launches)
+
+    def _plans_of(self, unit: Unit) -> tuple[LaunchPlan, ...]:
+        if unit.title not in self._plans:
+            self._plans[unit.title] = launch_plans(unit, self._settings, self._generator)
+        return self._plans[unit.title]
+
     def _measure(self, unit: Unit, ids: Sequence[str], round_index: int) -> Iterator[Observation]:
-        plans = self._plans.get(unit.title) or launch_plans(unit, self._settings, self._generator)
-        self._plans[unit.title] = plans
-        ordered = starting_order(plans, unit.title, round_index)
+        ordered = starting_order(self._plans_of(unit), unit.title, round_index)
         once = Stopwatch()
         launched: dict[LaunchPlan, Outcome] = {}
         for plan in ordered:
