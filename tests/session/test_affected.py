@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.session.affecting import CONFIG, IDLE, REACHING, reasons_of_last, wrong
-from tests.session.changes.change import Change
+from tests.session.changes.change import Change, edited
 from tests.session.changes.processes import PROCESSES, SOURCE
 
 if TYPE_CHECKING:
@@ -80,3 +80,10 @@ def bench_idles():
     repo.submodule("lib").run(*trusting, "pull", "--quiet", "origin", "main")
     commit(repo, {})
     assert reasons_of_last(repo) == {"all/reads": "opens lib/data.txt, changed", "all/idles": ""}
+
+
+def test_a_class_of_attrs(repo: Git) -> None:
+    source = "import attrs\n\n@attrs.define\nclass Point:\n    x: int\n    y: int = 1\n"
+    head = source.replace("= 1", "= 2")
+    change = edited("attrs", "import ROW\nROW.Point(1)", source, head, "imports ROW.py")
+    assert wrong(repo, [change]) == {}

@@ -114,13 +114,6 @@ IMPORTS = (
         {"ROW.zip": zipped("in_zip.py", "A = 2\n")},
         "ROW.zip, changed",
     ),
-    edited(
-        "attrs",
-        "import ROW\nROW.Point(1)",
-        "import attrs\n\n@attrs.define\nclass Point:\n    x: int\n    y: int = 1\n",
-        "import attrs\n\n@attrs.define\nclass Point:\n    x: int\n    y: int = 2\n",
-        "imports ROW.py",
-    ),
     Change(
         "metadata",
         "import sys\nsys.path.append(TOP + '/ROW')\nfrom importlib.metadata import "

@@ -90,6 +90,7 @@ class ScenarioEngine:
         self._plans: dict[str, tuple[LaunchPlan, ...]] = {}
         self._notes: dict[tuple[str, ArmName], tuple[str, ...]] = {}
         self._seen: dict[str, dict[ArmName, LoadReply]] = {}
+        self._failed: dict[tuple[str, ArmName], RunFailedError] = {}
         self._parted: set[str] = set()
         self._scratch = Scratch()
         # Launches of two arms may run at the same time, and a launcher executes one command.
@@ -162,6 +163,7 @@ class ScenarioEngine:
             try:
                 self._check(unit, plan, 0)
             except RunFailedError as error:
+                self._failed[unit.title, arm] = error
                 return f"cannot be seen: {str(error).partition(chr(10))[0]}"
             opened[arm] = self._tools[arm].runner.opened(arm) or None
         return why_opened(differences, opened)
@@ -205,10 +207,14 @@ class ScenarioEngine:
     def _check(self, unit: Unit, plan: LaunchPlan, round_index: int) -> None:
         """Before the first launch in an arm, check that it runs the arm's own code.
 
+        If it failed when `reach` asked, it is not started again for that.
+
         Raises:
             RunFailedError: it does not, or does not work at all.
         """
         arm = plan.scenario.arm.name
+        if failed := self._failed.pop((unit.title, arm), None):
+            raise failed
         if (unit.title, arm) in self._notes or self._brief:
             return
         compares = len(unit.arms) > 1
