@@ -53,7 +53,6 @@ def reasons(git: Git, base: Files, head: Files, config: str = CONFIG) -> Mapping
 def reasons_of_last(git: Git) -> Mapping[str, str]:
     """What it would say of the last commit."""
     with chdir(git.root):
-        # Tools that report the commit let git read files that are changed and not committed.
         against = Options(against="HEAD^")
         read = configuration(git.root, git, None).with_overrides(against)
         return affected(CheckRequest(), read, git, real_effects(quiet=True))

@@ -57,7 +57,7 @@ def test_opening_more_files_than_are_reported_affects_a_benchmark(repo: Git) -> 
         "    os.close(os.open(TOP + '/ROW/b.txt', os.O_RDONLY))"
     )
     base = {"ROW/a.txt": "x", "ROW/b.txt": "x", "ROW/data.txt": "x"}
-    why = "opens more files than the system reports"
+    why = "opens more files than the OS reports"
     assert wrong(repo, [Change("often", body, base, {"ROW/data.txt": "y"}, why)]) == {}
 
 
@@ -87,3 +87,8 @@ def test_a_class_of_attrs(repo: Git) -> None:
     head = source.replace("= 1", "= 2")
     change = edited("attrs", "import ROW\nROW.Point(1)", source, head, "imports ROW.py")
     assert wrong(repo, [change]) == {}
+
+
+def test_a_variable_that_names_the_commit_affects_a_benchmark(repo: Git) -> None:
+    change = Change("named", "pass", {"ROW.txt": "a"}, {"ROW.txt": "b"}, "uses {sha}")
+    assert wrong(repo, [change], f'{CONFIG}env = {{ COMMIT = "{{sha}}" }}\n') == {}

@@ -92,6 +92,23 @@ def test_a_command_that_is_no_program_of_python(repo: Git) -> None:
     assert found == {"shell": "one of its processes opens data/words.txt, changed", "other": ""}
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("echo {sha}", "uses {sha}, and benchgate cannot see what that names"),
+        ("docker run shop", "starts a container, and benchgate cannot see what runs in it"),
+        ("sh -c 'cd x; podman-compose up'", "starts a container"),
+        ("cat docker/words.txt docker.txt", ""),
+    ],
+)
+def test_a_command_whose_work_is_elsewhere_is_affected(repo: Git, command: str, why: str) -> None:
+    config = f'[[benchmark]]\nname = "it"\ncommand = "{command}"\nallow_foreign = true\n'
+    base = {"benchgate.toml": config, "docker/words.txt": "a", "docker.txt": "a"}
+    found = reasons(repo, base, {"README": "b"})["it"]
+    assert found.startswith(why)
+    assert bool(found) == bool(why)
+
+
 def test_a_command_that_fails_cannot_be_seen(repo: Git) -> None:
     base = {"benchgate.toml": COMMANDS, "kit.py": KIT, "data/words.txt": "a b c"}
     found = reasons(repo, base, {"kit.py": KIT.replace("len(", "lem(")})

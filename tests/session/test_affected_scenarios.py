@@ -104,11 +104,19 @@ def test_a_scenario_is_affected_by_the_files_of_its_database(
         (SERVED.replace('{port}"\n\n[[service]]', '9"\n\n[[service]]'), ELSEWHERE),
         (
             SERVED.replace("ready =", 'env = { COMMIT = "{sha}" }\nready ='),
-            "uses {sha}, which differs",
+            "uses {sha}",
         ),
+        (SERVED.replace('path = "/two"', 'path = "/{sha}"'), "uses {sha}"),
+        (SERVED.replace("python3 serve.py", "docker run -p {port}:80 shop"), "starts a container"),
         (PROGRAM, ELSEWHERE),
         (SERVED.replace('name = "two"', 'name = "two"\nexpect_status = [404]'), "has no operation"),
     ],
 )
 def test_what_cannot_be_seen_of_a_scenario_affects_it(repo: Git, load: str, why: str) -> None:
     assert any(why in one for one in told(repo, load, "README"))
+
+
+def test_a_service_that_is_started_in_another_way_affects_a_scenario(repo: Git) -> None:
+    base = {"load.toml": SERVED, "serve.py": SERVE, "words.txt": "a"}
+    head = {"load.toml": SERVED.replace("serve.py {port}", "serve.py {port} --fast")}
+    assert set(reasons(repo, base, head, CONFIG).values()) == {"is edited itself"}

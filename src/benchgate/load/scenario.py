@@ -339,7 +339,3 @@ class Service(Table):
     cwd: fields.RelativePath = Field(
         default=".", description="Folder to run in, relative to the configuration file."
     )
-
-    def texts(self) -> tuple[str, ...]:
-        """The texts that may have placeholders."""
-        return (self.start, self.stop or "", *self.env.values())

@@ -47,16 +47,11 @@ def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_reasons(scenario, target)))
 
 
-def why_unseen(scenario: Scenario, target: Target) -> str:
-    """Why nobody can tell by the opened files what is loaded; "" if one can."""
-    texts = [text for _, table in scenario.tables(target) for text in table.texts()]
-    texts += [text for one in scenario.services for text in one.texts()]
-    if any("sha" in placeholders_in(text) for text in texts):
-        return "uses {sha}, which differs"
+def may_be_elsewhere(target: Target) -> bool:
+    """Whether a target may be a server that is no service of the scenario."""
     address = target.server
-    if address is None or any(name.endswith(_OWN) for name in placeholders_in(address)):
-        return ""
-    return "may load a server that benchgate does not start"
+    own = (name.endswith(_OWN) for name in placeholders_in(address or ""))
+    return address is not None and not any(own)
 
 
 def own_files(scenario: Scenario) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.config.live_benchmarks import FunctionBenchmarks
 from benchgate.measure.functions.starting import Watched
 from benchgate.measure.machine import Layout
-from benchgate.measure.reach import CannotWatchError, OpenedBesides, why_affected
+from benchgate.measure.reach import CannotWatchError, OpenedBesides, why_affected, why_hidden
 from benchgate.measure.workers import WorkerFailedError
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class FunctionReach:
 
     def of_group(self, ids: Sequence[str]) -> dict[str, str]:
         """Say it of benchmarks that share their processes; see `ReachingEngine.reach`."""
+        sides = self._entries[ids[0]].sides.values()
+        if hidden := why_hidden(text for one in sides for text in one.file.benchmark.env.values()):
+            return dict.fromkeys(ids, hidden)
         try:
             if not self._is_python(ids[0]) and self._differ(ids[0]):
                 return dict.fromkeys(ids, "runs a program that differs")

@@ -33,6 +33,7 @@ class ArmCommand:
     Attributes:
         names_its_arm: whether the command line itself names the arm's files, so that it runs
             the arm's own code whichever files it opens.
+        texts: the texts that say what runs, with their placeholders.
         stdout: a file for its standard output; None if nobody reads that.
     """
 
@@ -44,6 +45,7 @@ class ArmCommand:
     env: Mapping[str, str]
     names_its_arm: bool
     ok_exit_codes: frozenset[int]
+    texts: tuple[str, ...] = ()
     stdout: Path | None = None
 
 
@@ -119,6 +121,7 @@ def _arm_command(benchmark: ProgramBenchmark, arm: Arm, environ: Mapping[str, st
         env={**environ, **arm.variables, **variables, "PWD": str(cwd)},
         names_its_arm=any(arm.substitute(text) != text for text in said),
         ok_exit_codes=frozenset(benchmark.ok_exit_codes),
+        texts=(*said, *(benchmark.prepare or ()), *(benchmark.cleanup or ())),
     )
 
 

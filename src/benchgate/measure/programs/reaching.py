@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.measure.observing import folder_for_counts
 from benchgate.measure.programs.observer import HOOK
 from benchgate.measure.programs.runner import CommandFailedError
-from benchgate.measure.reach import CannotWatchError, OpenedBesides, why_affected
+from benchgate.measure.reach import CannotWatchError, OpenedBesides, why_affected, why_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,6 +41,8 @@ class ProgramReach:
 
     def why(self, settings: RunSettings, commands: Sequence[ArmCommand]) -> str:
         """Why a command is affected; "" if it is not; see `ReachingEngine.reach`."""
+        if hidden := why_hidden(text for one in commands for text in one.texts):
+            return hidden
         try:
             with OpenedBesides(self.differences) as besides:
                 reports = {one.arm: self._executed(settings, one) for one in commands}

@@ -9,7 +9,7 @@ from benchgate.measure.reach.opened_files import (
     folders_below,
     source_of,
 )
-from benchgate.measure.reach.reached import OpenedBesides, why_affected, why_opened
+from benchgate.measure.reach.reached import OpenedBesides, why_affected, why_hidden, why_opened
 from benchgate.measure.reach.reaching import ReachingEngine
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "folders_below",
     "source_of",
     "why_affected",
+    "why_hidden",
     "why_opened",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,7 +12,7 @@ from benchgate.measure.arm import ArmName
 from benchgate.measure.reach.opened_files import Watch, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.measure.reach.differences import Differences
@@ -30,6 +31,8 @@ _LISTED = {
     "list": "lists {}, where other files are",
     "scan": "lists the folder of {}, which differs",
 }
+# What starts them only asks another process, whose files are not those of a tree.
+_CONTAINER = re.compile(r"\b(?:docker|podman|nerdctl)(?:-compose)?(?![\w./-])")
 _NOTHING: Mapping[ArmName, Mapping[str, Any]] = MappingProxyType({})
 _READ = {
     "__doc__": "may read docstrings of {}, which differ",
@@ -113,6 +116,20 @@ def why_opened(differences: Differences, opened: Mapping[ArmName, Collection[Pat
     return ""
 
 
+def why_hidden(texts: Iterable[str]) -> str:
+    """Why opened files do not tell what runs; "" if they do.
+
+    Args:
+        texts: those of the configuration that say what runs, with their placeholders.
+    """
+    for text in texts:
+        if "{sha}" in text:
+            return "uses {sha}, and benchgate cannot see what that names"
+        if _CONTAINER.search(text):
+            return "starts a container, and benchgate cannot see what runs in it"
+    return ""
+
+
 class OpenedBesides:
     """Watches, in a `with` block, what any process opens of what differs, whether or not it tells.
 
@@ -153,5 +170,5 @@ class OpenedBesides:
             told = {self._differences.name(arm, path) for path, _ in touched}
             rest += sorted((names & self._differences.files) - told)
         if not all(watch.is_complete for watch in self._watches.values()):
-            return "opens more files than the system reports"
+            return "opens more files than the OS reports"
         return f"one of its processes {_use(self._differences, rest[0], 'open')}" if rest else ""

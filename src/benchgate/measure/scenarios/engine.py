@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.load.launch import LoadReply
-from benchgate.load.signature import why_unseen
+from benchgate.load.signature import may_be_elsewhere
 from benchgate.measure.contract import (
     DataFiles,
     DataFilesError,
@@ -22,7 +22,7 @@ from benchgate.measure.contract import (
 )
 from benchgate.measure.processes import CommandLauncher
 from benchgate.measure.programs import ArmRunner, RunFailedError, require_equal_variables
-from benchgate.measure.reach import why_opened
+from benchgate.measure.reach import why_hidden, why_opened
 from benchgate.measure.scenarios.discovery import ScenarioFiles, definition_of
 from benchgate.measure.scenarios.launch import LaunchTools, check, observed, run_alone
 from benchgate.measure.scenarios.launch_plans import GENERATOR, launch_plans
@@ -53,6 +53,7 @@ _REPEATED: Final = (
     "a launch was repeated, because no operation ended in it on either side: the machine stood"
     " still"
 )
+_ELSEWHERE: Final = "may load a server that benchgate does not start"
 _NOT_RUN: Final = "has no operation in a launch of one second, so benchgate cannot see what it runs"
 
 
@@ -139,13 +140,12 @@ class ScenarioEngine:
 
     def reach(self, ids: Sequence[str], differences: Differences) -> Mapping[str, str]:
         """Say it by what is opened in the first launch of each arm; see `ReachingEngine`."""
-        units = dict.fromkeys(self._unit_of[id_] for id_ in ids)
-        reasons = {unit: self._why_affected(unit, differences) for unit in units}
-        return {
-            id_: reasons[unit] or ("" if self._has_run(unit, id_) else _NOT_RUN)
-            for id_ in ids
-            for unit in (self._unit_of[id_],)
-        }
+        found: dict[str, str] = {}
+        for unit in dict.fromkeys(self._unit_of[id_] for id_ in ids):
+            why = self._why_affected(unit, differences)
+            own = [id_ for id_ in ids if self._unit_of[id_] is unit]
+            found |= {id_: why or ("" if self._has_run(unit, id_) else _NOT_RUN) for id_ in own}
+        return found
 
     def close(self) -> None:
         """End the load generator if it is running, and remove the files of the launches."""
@@ -154,9 +154,11 @@ class ScenarioEngine:
         self._scratch.close()
 
     def _why_affected(self, unit: Unit, differences: Differences) -> str:
-        for one in unit.arms:
-            if why := why_unseen(one.scenario, one.target):
-                return why
+        if any(may_be_elsewhere(one.target) for one in unit.arms):
+            return _ELSEWHERE
+        texts = (text for plan in self._plans_of(unit) for text in plan.command.texts)
+        if hidden := why_hidden(texts):
+            return hidden
         opened: dict[ArmName, Collection[Path] | None] = {}
         for plan in self._plans_of(unit):
             arm = plan.scenario.arm.name

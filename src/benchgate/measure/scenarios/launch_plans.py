@@ -62,6 +62,10 @@ def launch_plans(
             env={**environ, **one.arm.variables, **_variables(one), "PWD": str(one.arm.folder)},
             names_its_arm=any(one.arm.substitute(text) != text for text in _texts(one)),
             ok_exit_codes=_ANY_EXIT_CODE,
+            texts=(
+                *_texts(one),
+                *(text for _, each in one.scenario.tables(one.target) for text in each.texts()),
+            ),
         )
         for one, environ in zip(unit.arms, environs, strict=True)
     ]

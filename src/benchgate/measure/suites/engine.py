@@ -24,7 +24,7 @@ from benchgate.measure.programs import (
     arm_commands,
     workload_hash,
 )
-from benchgate.measure.reach import why_opened
+from benchgate.measure.reach import why_hidden, why_opened
 from benchgate.measure.suites.first_runs import FirstRuns
 from benchgate.measure.suites.ledger import SuiteLedger
 from benchgate.measure.suites.run import run_suite
@@ -159,7 +159,8 @@ class SuiteEngine:
     def reach(self, ids: Sequence[str], differences: Differences) -> Mapping[str, str]:
         """Say it by what the suite opened when it was run to find them; see `ReachingEngine`."""
         opened = {arm: self._runner.opened(arm) for arm in self._suites}
-        return dict.fromkeys(ids, why_opened(differences, opened))
+        hidden = why_hidden(text for one in self._commands for text in one.texts)
+        return dict.fromkeys(ids, hidden or why_opened(differences, opened))
 
     def close(self) -> None:
         """End the suite if it is running, and remove its outputs."""
